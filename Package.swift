@@ -1,0 +1,90 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+/// Every target is built the same way, so that a file can move between them unchanged.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let grpcCore = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
+let grpcHTTP2 = Target.Dependency.product(
+    name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
+let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let arguments = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+
+/// One target of the library. What it may import is its dependency list, and nothing else:
+/// `make check-imports` builds with `--explicit-target-dependency-import-check error`.
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+let package = Package(
+    name: "tidemark",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    products: [
+        .library(name: "Tidemark", targets: ["Tidemark"]),
+        .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
+        .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
+        .executable(name: "tidemark", targets: ["TidemarkCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.0"),
+        .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    ],
+    targets: [
+        library("TidemarkModel"),
+        library("TidemarkResilience", [log]),
+        library("TidemarkStore", ["TidemarkModel", grdb]),
+        library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
+        library("TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, protobuf]),
+        library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
+        library("TidemarkHTTP", ["TidemarkModel", "TidemarkServer", hummingbird]),
+        library("Tidemark", ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"]),
+        library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
+        library(
+            "TidemarkTesting",
+            [
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+            ]),
+        .executableTarget(
+            name: "TidemarkCLI",
+            dependencies: [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+                "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", arguments,
+                httpClient, log,
+            ],
+            swiftSettings: settings),
+
+        tests("TidemarkModelTests", ["TidemarkModel"]),
+        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore"]),
+        tests(
+            "TidemarkSyncTests",
+            ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkTesting"]),
+        tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", "TidemarkTesting"]),
+        tests(
+            "TidemarkServerTests",
+            ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkTests", ["Tidemark", "TidemarkTesting"]),
+        tests("TidemarkAppTests", ["TidemarkApp", "TidemarkTesting"]),
+        tests("TidyTests", []),
+    ]
+)

@@ -1,0 +1,3 @@
+import ArgumentParser
+import AsyncHTTPClient
+print("hi")

@@ -1,0 +1,114 @@
+extension Mutation {
+    /// What a mutation makes of a document.
+    public struct Outcome: Hashable, Sendable {
+        /// Nil when the document does not exist afterwards.
+        public var fields: MapValue?
+        /// One for each transform.
+        public var transformResults: [Value]
+    }
+
+    /// Applies the change, whatever the precondition says: the caller has checked it.
+    ///
+    /// - Parameters:
+    ///   - current: The document's fields, nil where it does not exist.
+    ///   - serverTimestamp: What a server timestamp becomes: the server's time there, a pending one
+    ///     in a client's local view; it is given the field's previous value.
+    public func applied(
+        to current: MapValue?, serverTimestamp: (_ previous: Value?) -> Value
+    ) -> Outcome {
+        var fields: MapValue
+        switch operation {
+        case .verify: return Outcome(fields: current, transformResults: [])
+        case .delete: return Outcome(fields: nil, transformResults: [])
+        case .set(let new): fields = new
+        case .patch(let new, let mask):
+            fields = current ?? MapValue()
+            for path in mask { fields[path] = new[path] }
+        }
+        var results: [Value] = []
+        for transform in transforms {
+            let previous = fields[transform.field]
+            let (value, result) = transform.operation.applied(
+                to: previous, serverTimestamp: serverTimestamp)
+            fields[transform.field] = value
+            results.append(result)
+        }
+        return Outcome(fields: fields, transformResults: results)
+    }
+}
+
+extension FieldTransform.Operation {
+    /// - Returns: The field's new value, and what the server reports of it.
+    func applied(
+        to previous: Value?, serverTimestamp: (Value?) -> Value
+    ) -> (value: Value, result: Value) {
+        switch self {
+        case .serverTimestamp:
+            let value = serverTimestamp(previous)
+            return (value, value)
+        case .increment(let operand):
+            let value = Self.sum(previous, operand)
+            return (value, value)
+        case .maximum(let operand):
+            let value = Self.extreme(previous, operand, keepsPreviousIf: .descending)
+            return (value, value)
+        case .minimum(let operand):
+            let value = Self.extreme(previous, operand, keepsPreviousIf: .ascending)
+            return (value, value)
+        case .arrayUnion(let elements):
+            var array = Self.array(previous)
+            for element in elements where !array.contains(where: { $0.isEquivalent(to: element) }) {
+                array.append(element)
+            }
+            return (.array(array), .null)
+        case .arrayRemove(let elements):
+            let array = Self.array(previous).filter { value in
+                !elements.contains { $0.isEquivalent(to: value) }
+            }
+            return (.array(array), .null)
+        }
+    }
+
+    private static func array(_ value: Value?) -> [Value] {
+        if case .array(let elements)? = value { elements } else { [] }
+    }
+
+    /// Integers saturate; a double makes a double; what is no number counts as missing.
+    private static func sum(_ previous: Value?, _ operand: Value) -> Value {
+        switch (previous, operand) {
+        case (.integer(let a)?, .integer(let b)):
+            let (sum, overflow) = a.addingReportingOverflow(b)
+            return .integer(overflow ? (b < 0 ? .min : .max) : sum)
+        case (.integer(let a)?, .double(let b)): return .double(Double(a) + b)
+        case (.double(let a)?, .integer(let b)): return .double(a + Double(b))
+        case (.double(let a)?, .double(let b)): return .double(a + b)
+        default: return operand
+        }
+    }
+
+    /// Equal values keep what is stored, and so its kind; NaN wins.
+    private static func extreme(
+        _ previous: Value?, _ operand: Value, keepsPreviousIf side: Comparison
+    ) -> Value {
+        guard let previous, previous.isNumber else { return operand }
+        if previous.isNaN { return previous }
+        if operand.isNaN { return operand }
+        let order = Value.compare(previous, operand)
+        return order == .equal || order == side ? previous : operand
+    }
+}
+
+extension Value {
+    public var isNumber: Bool { typeRank == 2 }
+}
+
+extension Precondition {
+    /// Whether the precondition holds for a document of this version; nil where there is none.
+    public func holds(for updateTime: Timestamp?) -> Bool {
+        switch self {
+        case .none: true
+        case .exists(let expected): (updateTime != nil) == expected
+        case .updateTime(let expected): updateTime == expected
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// Which database of which project.
+public struct DatabaseID: Hashable, Sendable {
+    public let project: String
+    public let database: String
+
+    /// - Throws: ``InvalidPath`` when a part is empty or holds a slash.
+    public init(project: String, database: String = "(default)") throws(InvalidPath) {
+        for part in [project, database] {
+            if part.isEmpty { throw .emptySegment(in: "projects/\(project)/databases/\(database)") }
+            if part.utf8.contains(UInt8(ascii: "/")) { throw .slash(in: part) }
+        }
+        self.project = project
+        self.database = database
+    }
+
+    /// As in `projects/P/databases/D`.
+    public var name: String { "projects/\(project)/databases/\(database)" }
+
+    /// What every document name of this database begins with: `projects/P/databases/D/documents`.
+    public var documentsRoot: String { name + "/documents" }
+}

@@ -1,0 +1,189 @@
+/// Why a text is no path. ``message`` says it in one sentence.
+public enum InvalidPath: Error, Hashable, Sendable {
+    case emptySegment(in: String)
+    case slash(in: String)
+    case namesCollection(String)
+    case namesDocument(String)
+    case reservedID(String)
+    case tooLong(bytes: Int, limit: Int)
+    case otherDatabase(String)
+    case notAName(String)
+    case fieldSyntax(String)
+
+    public var message: String {
+        switch self {
+        case .emptySegment(let text): "The path \"\(text)\" has an empty segment."
+        case .slash(let text): "The id \"\(text)\" holds a slash."
+        case .namesCollection(let text): "\"\(text)\" names a collection, not a document."
+        case .namesDocument(let text): "\"\(text)\" names a document, not a collection."
+        case .reservedID(let id): "The id \"\(id)\" is reserved."
+        case .tooLong(let bytes, let limit):
+            "An id of \(bytes) bytes is over the limit of \(limit)."
+        case .otherDatabase(let text): "\"\(text)\" belongs to another database."
+        case .notAName(let text): "\"\(text)\" is no document name."
+        case .fieldSyntax(let text): "\"\(text)\" is no field path."
+        }
+    }
+}
+
+/// The name of one document inside its database: pairs of collection and id, as in
+/// `rooms/blue/messages/7`.
+///
+/// Kept as one text, because no segment can hold a slash; equal and hashed by bytes.
+public struct DocumentPath: Sendable {
+    /// The segments joined by slashes, never empty.
+    public let text: String
+
+    /// - Throws: ``InvalidPath`` when a segment is empty, reserved or too long, or when `text` names
+    ///   a collection.
+    public init(_ text: String) throws(InvalidPath) {
+        let count = try PathRules.countSegments(of: text)
+        if !count.isMultiple(of: 2) { throw .namesCollection(text) }
+        self.text = text
+    }
+
+    /// For texts that were a path before: from this module, or from a store that only holds valid ones.
+    package init(unchecked text: String) { self.text = text }
+
+    public var segments: [String] { text.pathSegments }
+    /// The last segment.
+    public var id: String { text.lastPathSegment }
+    /// The collection that holds the document.
+    public var parent: CollectionPath { CollectionPath(unchecked: text.withoutLastPathSegment) }
+    /// `collectionID` of ``parent``.
+    public var collectionID: String { parent.id }
+
+    /// - Throws: ``InvalidPath`` as ``CollectionPath/init(_:)``.
+    public func collection(_ id: String) throws(InvalidPath) -> CollectionPath {
+        try CollectionPath(text + "/" + id)
+    }
+
+    /// As in `projects/P/databases/D/documents/rooms/blue`.
+    public func name(in database: DatabaseID) -> String { database.documentsRoot + "/" + text }
+
+    /// Segment by segment: `__id7__` ids first and by number, then all others by bytes.
+    public static func compare(_ left: DocumentPath, _ right: DocumentPath) -> Comparison {
+        PathRules.compare(left.text, right.text)
+    }
+}
+
+/// The name of one collection inside its database, as in `rooms/blue/messages`.
+public struct CollectionPath: Sendable {
+    public let text: String
+
+    /// - Throws: ``InvalidPath`` when a segment is empty, reserved or too long, or when `text` names
+    ///   a document.
+    public init(_ text: String) throws(InvalidPath) {
+        let count = try PathRules.countSegments(of: text)
+        if count.isMultiple(of: 2) { throw .namesDocument(text) }
+        self.text = text
+    }
+
+    package init(unchecked text: String) { self.text = text }
+
+    public var segments: [String] { text.pathSegments }
+    public var id: String { text.lastPathSegment }
+    /// The document that holds this collection; nil for one at the root.
+    public var parent: DocumentPath? {
+        text.utf8.contains(UInt8(ascii: "/"))
+            ? DocumentPath(unchecked: text.withoutLastPathSegment) : nil
+    }
+
+    /// - Throws: ``InvalidPath`` as ``DocumentPath/init(_:)``.
+    public func document(_ id: String) throws(InvalidPath) -> DocumentPath {
+        try DocumentPath(text + "/" + id)
+    }
+}
+
+extension DocumentPath: Hashable, Comparable, CustomStringConvertible {
+    public static func == (left: Self, right: Self) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+    public static func < (left: Self, right: Self) -> Bool { compare(left, right) == .ascending }
+    public var description: String { text }
+}
+
+extension CollectionPath: Hashable, CustomStringConvertible {
+    public static func == (left: Self, right: Self) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+    public var description: String { text }
+}
+
+extension String {
+    fileprivate var pathSegments: [String] {
+        utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+    }
+
+    fileprivate var lastPathSegment: String {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
+        return String(self[utf8.index(after: slash)...])
+    }
+
+    fileprivate var withoutLastPathSegment: String {
+        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+        return String(self[..<slash])
+    }
+}
+
+/// What Firestore asks of ids, and how it orders them.
+enum PathRules {
+    /// Source: limits of production, server-protocol 2.1.
+    static let maxIDBytes = 1_500
+
+    static func countSegments(of text: String) throws(InvalidPath) -> Int {
+        var count = 0
+        for segment in text.utf8.split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        {
+            count += 1
+            if segment.isEmpty { throw .emptySegment(in: text) }
+            if segment.count > maxIDBytes {
+                throw .tooLong(bytes: segment.count, limit: maxIDBytes)
+            }
+            if isReserved(segment) { throw .reservedID(String(Substring(segment))) }
+        }
+        return count
+    }
+
+    /// `.`, `..` and `__.+__`; numeric ids `__id7__`, which Datastore made, are names that exist.
+    static func isReserved(_ id: Substring.UTF8View) -> Bool {
+        let dot = UInt8(ascii: ".")
+        if id.count <= 2, id.allSatisfy({ $0 == dot }) { return true }
+        let bar = UInt8(ascii: "_")
+        guard id.count > 4, id.starts(with: [bar, bar]), id.suffix(2).allSatisfy({ $0 == bar })
+        else { return false }
+        return numericID(id) == nil
+    }
+
+    /// The number in `__id<n>__`.
+    static func numericID(_ id: Substring.UTF8View) -> Int64? {
+        guard id.count > 6, id.starts(with: "__id".utf8), id.suffix(2).elementsEqual("__".utf8)
+        else { return nil }
+        return Int64(String(Substring(id.dropFirst(4).dropLast(2))))
+    }
+
+    static func compare(_ left: String, _ right: String) -> Comparison {
+        let slash = UInt8(ascii: "/")
+        var a = Substring(left).utf8
+        var b = Substring(right).utf8
+        while !a.isEmpty || !b.isEmpty {
+            let order = compareIDs(a.prefix { $0 != slash }, b.prefix { $0 != slash })
+            if order != .equal { return order }
+            a = a.drop { $0 != slash }.dropFirst()
+            b = b.drop { $0 != slash }.dropFirst()
+        }
+        return .equal
+    }
+
+    static func compareIDs(_ a: Substring.UTF8View, _ b: Substring.UTF8View) -> Comparison {
+        switch (numericID(a), numericID(b)) {
+        case (let x?, let y?): Comparison(x, y)
+        case (_?, nil): b.isEmpty ? .descending : .ascending
+        case (nil, _?): a.isEmpty ? .ascending : .descending
+        case (nil, nil): .bytes(a, b)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+/// Which documents, in which order, and which part of them.
+public struct Query: Hashable, Sendable {
+    /// The document below which the collection lies; nil for the root.
+    public var parent: DocumentPath?
+    /// Nil for documents of every collection below `parent`.
+    public var collectionID: String?
+    /// Whether collections of that id at any depth below `parent` take part: a collection group.
+    public var allDescendants: Bool
+    public var filter: Filter?
+    /// As the caller gave them; ``normalizedOrders`` has the implicit ones too.
+    public var orders: [Order]
+    public var start: Cursor?
+    public var end: Cursor?
+    /// Rows to skip; each is billed. Never negative.
+    public var offset: Int
+    public var limit: Limit?
+    /// The fields to return; nil for all of them, `[.documentID]` for none.
+    public var projection: [FieldPath]?
+
+    public enum Limit: Hashable, Sendable {
+        case first(Int)
+        /// The last rows, in the query's order. On the wire the orders are flipped instead.
+        case last(Int)
+
+        public var count: Int {
+            switch self {
+            case .first(let count), .last(let count): count
+            }
+        }
+    }
+
+    public init(
+        parent: DocumentPath? = nil, collectionID: String?, allDescendants: Bool = false,
+        filter: Filter? = nil, orders: [Order] = [], start: Cursor? = nil, end: Cursor? = nil,
+        offset: Int = 0, limit: Limit? = nil, projection: [FieldPath]? = nil
+    ) {
+        precondition(offset >= 0)
+        self.parent = parent
+        self.collectionID = collectionID
+        self.allDescendants = allDescendants
+        self.filter = filter
+        self.orders = orders
+        self.start = start
+        self.end = end
+        self.offset = offset
+        self.limit = limit
+        self.projection = projection
+    }
+
+    public init(collection: CollectionPath) {
+        self.init(parent: collection.parent, collectionID: collection.id)
+    }
+
+    /// The one collection the query reads; nil for groups and recursive scans.
+    public var collection: CollectionPath? {
+        guard !allDescendants, let collectionID else { return nil }
+        guard let parent else { return CollectionPath(unchecked: collectionID) }
+        return CollectionPath(unchecked: parent.text + "/" + collectionID)
+    }
+}
+
+public enum Direction: Hashable, Sendable {
+    case ascending, descending
+
+    public var flipped: Direction { self == .ascending ? .descending : .ascending }
+}
+
+public struct Order: Hashable, Sendable {
+    public var field: FieldPath
+    public var direction: Direction
+
+    public init(_ field: FieldPath, _ direction: Direction = .ascending) {
+        self.field = field
+        self.direction = direction
+    }
+}
+
+/// A place in a query's order: values for a prefix of its orders, and on which side of what equals them.
+public struct Cursor: Hashable, Sendable {
+    /// At most one for each normalised order; names as ``Value/reference(_:)``.
+    public var values: [Value]
+    /// True for just before the rows with these values: `start(at:)` and `end(before:)`.
+    public var before: Bool
+
+    public init(values: [Value], before: Bool) {
+        self.values = values
+        self.before = before
+    }
+}
+
+public indirect enum Filter: Hashable, Sendable {
+    case field(FieldPath, Operator, Value)
+    case unary(FieldPath, UnaryOperator)
+    case and([Filter])
+    case or([Filter])
+
+    public enum Operator: Hashable, Sendable, CaseIterable {
+        case lessThan, lessThanOrEqual, greaterThan, greaterThanOrEqual, equal, notEqual
+        case arrayContains, isIn, arrayContainsAny, notIn
+    }
+
+    public enum UnaryOperator: Hashable, Sendable, CaseIterable {
+        case isNaN, isNull, isNotNaN, isNotNull
+    }
+}
+
+/// One figure over the rows of a query.
+public struct Aggregation: Hashable, Sendable {
+    public enum Operator: Hashable, Sendable {
+        /// Counts no further than `upTo`, when given.
+        case count(upTo: Int64?)
+        case sum(FieldPath)
+        case average(FieldPath)
+    }
+
+    /// The name in the result; empty ones are named `field_1`, `field_2` … by the server.
+    public var alias: String
+    public var operation: Operator
+
+    public init(alias: String, _ operation: Operator) {
+        self.alias = alias
+        self.operation = operation
+    }
+}

@@ -1,0 +1,64 @@
+/// Carries calls and streams to a Firestore. Conformers: gRPC over a network, and the server itself.
+///
+/// Sinks and calls, not `async` functions, so that a client, a server and the network between them
+/// can run in one thread. A sink may be called on any thread; one stream's calls never overlap and
+/// keep their order; a sink is never called before the function that was given it has returned.
+public protocol Transport: Sendable {
+    /// Starts a call. `receive` gets its replies (one, or several where the RPC streams), then
+    /// `.ended` exactly once, also after a cancellation.
+    func call(
+        _ request: Request, _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
+    ) -> any CancellableCall
+
+    func listen(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
+    ) -> any RequestStream<ListenRequest>
+
+    func write(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
+    ) -> any RequestStream<WriteRequest>
+}
+
+/// What comes with every call besides its request.
+public struct CallContext: Hashable, Sendable {
+    public var database: DatabaseID
+    /// Whom the read meter counts this for; `x-tidemark-label` on the wire. Nil counts as unlabelled.
+    public var label: String?
+    /// How long the call may take, from now; nil for no end of its own.
+    public var timeout: Duration?
+    /// A bearer token; nil for none.
+    public var token: String?
+
+    public init(
+        database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil
+    ) {
+        self.database = database
+        self.label = label
+        self.timeout = timeout
+        self.token = token
+    }
+}
+
+public enum StreamEvent<Message: Sendable>: Sendable {
+    case message(Message)
+    /// The last event of every stream and call. ``RPCStatus/ok`` when it ended as it should.
+    case ended(RPCStatus)
+}
+
+/// A call in flight. Letting go of it does not cancel it.
+public protocol CancellableCall: AnyObject, Sendable {
+    /// Ends the call as soon as may be; its sink then gets `.ended`. Repeating it does nothing.
+    func cancel()
+}
+
+/// The sending half of a stream.
+public protocol RequestStream<Message>: CancellableCall {
+    associatedtype Message: Sendable
+    /// Queues a message. After the end it is dropped: the sink has been told, or will be.
+    func send(_ message: Message)
+    /// Says that nothing more will be sent; the server then ends the stream.
+    func finish()
+}

@@ -1,0 +1,119 @@
+/// The fields of a document or of a map inside one: unique keys, kept in the order of their bytes.
+///
+/// Not a `Dictionary`, because Swift's strings are equal by canonical equivalence and Firestore's
+/// keys by bytes; and small maps are faster this way.
+public struct MapValue: Sendable {
+    public struct Entry: Sendable, Hashable {
+        public let key: String
+        public var value: Value
+
+        public init(key: String, value: Value) {
+            self.key = key
+            self.value = value
+        }
+
+        public static func == (left: Entry, right: Entry) -> Bool {
+            left.key.hasSameBytes(as: right.key) && left.value == right.value
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            key.hashBytes(into: &hasher)
+            hasher.combine(value)
+        }
+    }
+
+    /// In the order of the keys' bytes.
+    public private(set) var entries: [Entry]
+
+    public init() { entries = [] }
+
+    /// Later duplicates of a key replace earlier ones.
+    public init(_ pairs: some Sequence<(String, Value)>) {
+        self.init()
+        for (key, value) in pairs { self[key] = value }
+    }
+
+    public subscript(key: String) -> Value? {
+        get {
+            let (index, found) = position(of: key)
+            return found ? entries[index].value : nil
+        }
+        set {
+            let (index, found) = position(of: key)
+            switch (newValue, found) {
+            case (let value?, true): entries[index].value = value
+            case (let value?, false): entries.insert(Entry(key: key, value: value), at: index)
+            case (nil, true): entries.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    private func position(of key: String) -> (index: Int, found: Bool) {
+        // Decoding appends in order nearly always, so the end is tried first.
+        guard let last = entries.last else { return (0, false) }
+        switch Comparison.bytes(last.key, key) {
+        case .ascending: return (entries.count, false)
+        case .equal: return (entries.count - 1, true)
+        case .descending: break
+        }
+        var low = 0
+        var high = entries.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            switch Comparison.bytes(entries[middle].key, key) {
+            case .ascending: low = middle + 1
+            case .equal: return (middle, true)
+            case .descending: high = middle
+            }
+        }
+        return (low, false)
+    }
+}
+
+extension MapValue: Hashable {}
+
+extension MapValue: RandomAccessCollection {
+    public var startIndex: Int { entries.startIndex }
+    public var endIndex: Int { entries.endIndex }
+    public subscript(position: Int) -> Entry { entries[position] }
+}
+
+extension MapValue: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, Value)...) { self.init(elements) }
+}
+
+extension MapValue {
+    /// The value at `path`, or nil where a step is missing or is no map.
+    public subscript(path: FieldPath) -> Value? {
+        get {
+            var current = self
+            for segment in path.segments.dropLast() {
+                guard case .map(let inner)? = current[segment] else { return nil }
+                current = inner
+            }
+            return current[path.segments[path.segments.count - 1]]
+        }
+        set { set(newValue, at: path.segments[...]) }
+    }
+
+    /// Setting makes maps on the way, in place of what is no map; removing makes none.
+    private mutating func set(_ value: Value?, at path: ArraySlice<String>) {
+        precondition(!path.isEmpty)
+        let head = path[path.startIndex]
+        let rest = path.dropFirst()
+        if rest.isEmpty {
+            self[head] = value
+            return
+        }
+        if case .map(var inner)? = self[head] {
+            self[head] = nil
+            inner.set(value, at: rest)
+            self[head] = .map(inner)
+        } else if value != nil {
+            var inner = MapValue()
+            inner.set(value, at: rest)
+            self[head] = .map(inner)
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// One Firestore value.
+///
+/// `==` asks whether two values are *stored* alike: strings by their bytes, `3` and `3.0` different,
+/// `NaN` equal to itself. What a query means by equal is ``isEquivalent(to:)``, and its order is
+/// ``compare(_:_:)``.
+public indirect enum Value: Sendable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case double(Double)
+    case timestamp(Timestamp)
+    /// A server timestamp that has not been to the server: only in a client's local view.
+    case pendingServerTimestamp(localWriteTime: Timestamp, previous: Value?)
+    case string(String)
+    case bytes([UInt8])
+    case reference(ReferenceValue)
+    case geoPoint(GeoPoint)
+    case array([Value])
+    case vector(VectorValue)
+    case map(MapValue)
+}
+
+/// A place on Earth.
+public struct GeoPoint: Hashable, Sendable {
+    /// Degrees north, `-90 ... 90`.
+    public let latitude: Double
+    /// Degrees east, `-180 ... 180`.
+    public let longitude: Double
+
+    /// - Precondition: Both are in range, and neither is NaN.
+    public init(latitude: Double, longitude: Double) {
+        precondition(Self.isValid(latitude: latitude, longitude: longitude), "out of range")
+        self.latitude = latitude
+        self.longitude = longitude
+    }
+
+    public static func isValid(latitude: Double, longitude: Double) -> Bool {
+        (-90...90).contains(latitude) && (-180...180).contains(longitude)
+    }
+}
+
+/// An embedding: numbers that are compared and searched as one point in space.
+public struct VectorValue: Sendable {
+    public let array: [Double]
+
+    public init(_ array: [Double]) { self.array = array }
+}
+
+extension VectorValue: Hashable {
+    public static func == (left: VectorValue, right: VectorValue) -> Bool {
+        left.array.elementsEqual(right.array, by: Value.sameStoredDouble)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for component in array { Value.hash(storedDouble: component, into: &hasher) }
+    }
+}
+
+/// A value that names a document, possibly of another database.
+public struct ReferenceValue: Hashable, Sendable {
+    public let database: DatabaseID
+    public let path: DocumentPath
+
+    public init(database: DatabaseID, path: DocumentPath) {
+        self.database = database
+        self.path = path
+    }
+}
+
+extension Value: Hashable {
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let a), .boolean(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.double(let a), .double(let b)): sameStoredDouble(a, b)
+        case (.timestamp(let a), .timestamp(let b)): a == b
+        case (.pendingServerTimestamp(let a, let p), .pendingServerTimestamp(let b, let q)):
+            a == b && p == q
+        case (.string(let a), .string(let b)): a.hasSameBytes(as: b)
+        case (.bytes(let a), .bytes(let b)): a == b
+        case (.reference(let a), .reference(let b)): a == b
+        case (.geoPoint(let a), .geoPoint(let b)): a == b
+        case (.array(let a), .array(let b)): a == b
+        case (.vector(let a), .vector(let b)): a == b
+        case (.map(let a), .map(let b)): a == b
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(typeRank)
+        switch self {
+        case .null: break
+        case .boolean(let value): hasher.combine(value)
+        case .integer(let value): hasher.combine(value)
+        case .double(let value): Self.hash(storedDouble: value, into: &hasher)
+        case .timestamp(let value): hasher.combine(value)
+        case .pendingServerTimestamp(let time, _): hasher.combine(time)
+        case .string(let value): value.hashBytes(into: &hasher)
+        case .bytes(let value): hasher.combine(value)
+        case .reference(let value): hasher.combine(value)
+        case .geoPoint(let value): hasher.combine(value)
+        case .array(let value): hasher.combine(value)
+        case .vector(let value): hasher.combine(value)
+        case .map(let value): hasher.combine(value)
+        }
+    }
+
+    /// Two doubles are stored alike when their bits are, all NaNs being one.
+    static func sameStoredDouble(_ a: Double, _ b: Double) -> Bool {
+        a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
+    }
+
+    static func hash(storedDouble value: Double, into hasher: inout Hasher) {
+        hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
+    }
+}

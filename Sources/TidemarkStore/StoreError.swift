@@ -1,0 +1,43 @@
+/// Why the store could not do its work.
+public enum StoreError: Error, Hashable, Sendable {
+    /// The disk, or the quota on it, is full. What was there is intact.
+    case full
+    /// Another process holds the file.
+    case locked
+    /// The file is no database, or is damaged.
+    case corrupt(detail: String)
+    /// The disk failed, or the file cannot be reached.
+    case unreadable(detail: String)
+    /// A newer version of the library wrote the file.
+    case newerSchema
+    /// A statement was wrong: a bug here, not in the caller's data.
+    case invalidStatement(detail: String)
+
+    /// What can be done about it.
+    public enum Recovery: Hashable, Sendable {
+        case freeSpace, closeOtherProcess, rebuild, checkDisk, update, report
+    }
+
+    public var recovery: Recovery {
+        switch self {
+        case .full: .freeSpace
+        case .locked: .closeOtherProcess
+        case .corrupt: .rebuild
+        case .unreadable: .checkDisk
+        case .newerSchema: .update
+        case .invalidStatement: .report
+        }
+    }
+
+    /// One sentence for a person.
+    public var message: String {
+        switch self {
+        case .full: "There is no space left to store data."
+        case .locked: "The data is in use by another process."
+        case .corrupt: "The stored data is damaged."
+        case .unreadable: "The stored data cannot be read or written."
+        case .newerSchema: "The stored data was written by a newer version."
+        case .invalidStatement: "Something went wrong while storing data."
+        }
+    }
+}

@@ -1,0 +1,40 @@
+public import TidemarkModel
+
+/// Everything the engine may not decide for itself. Below here nothing reads a clock, a socket or a die.
+public struct SyncEnvironment: Sendable {
+    public var transport: any Transport
+    public var scheduler: any EngineScheduler
+    /// The device's wall clock, which may be wrong and may jump.
+    public var now: @Sendable () -> Timestamp
+    /// In `0 ..< 1`.
+    public var random: @Sendable () -> Double
+
+    public init(
+        transport: any Transport, scheduler: any EngineScheduler,
+        now: @escaping @Sendable () -> Timestamp, random: @escaping @Sendable () -> Double
+    ) {
+        self.transport = transport
+        self.scheduler = scheduler
+        self.now = now
+        self.random = random
+    }
+}
+
+/// The one serial executor on which an engine lives, and its timers.
+///
+/// Conformers: a dispatch queue, and a virtual one in tests that runs jobs when it is told to.
+public protocol EngineScheduler: Sendable {
+    /// Runs `job` after those queued before it, never inside the caller's call.
+    func enqueue(_ job: @escaping @Sendable () -> Void)
+    /// Runs `job` once, on the same executor, after `delay`.
+    func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall
+}
+
+/// Names a delayed job, so that a test can run it early.
+public enum TimerID: String, Hashable, Sendable, CaseIterable {
+    case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
+        writeHealthy
+    case readDeadline
+}

@@ -1,0 +1,115 @@
+public import TidemarkModel
+
+/// Where a read may look.
+public enum ReadSource: Hashable, Sendable {
+    /// The server under a deadline, else the cache.
+    case `default`
+    case server
+    case cache
+}
+
+/// How far an answer can be trusted to be the server's present state.
+public enum Freshness: Hashable, Sendable {
+    /// The server's answer as of `readTime`.
+    case fresh(readTime: Timestamp)
+    /// The cache's. `age` is the time since the server last confirmed it; nil when it never did, or
+    /// when what it holds was never known to be complete.
+    case stale(age: Duration?, reason: StaleReason)
+
+    public var isFresh: Bool { if case .fresh = self { true } else { false } }
+}
+
+public enum StaleReason: Hashable, Sendable {
+    case askedForCache
+    case offline
+    /// The server had not answered by the deadline.
+    case deadlinePassed
+    case failed(RPCStatus)
+}
+
+/// A document as a client shows it: the server's version with the pending writes on top.
+public struct ViewDocument: Hashable, Sendable {
+    public var document: Document
+    /// Written here and not yet sent or acknowledged.
+    public var hasLocalMutations: Bool
+    /// Acknowledged, and not yet confirmed by a listen.
+    public var hasCommittedMutations: Bool
+
+    public init(
+        _ document: Document, hasLocalMutations: Bool = false, hasCommittedMutations: Bool = false
+    ) {
+        self.document = document
+        self.hasLocalMutations = hasLocalMutations
+        self.hasCommittedMutations = hasCommittedMutations
+    }
+
+    public var path: DocumentPath { document.path }
+    public var hasPendingWrites: Bool { hasLocalMutations }
+}
+
+public struct ViewChange: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable { case added, modified, removed, metadata }
+
+    public var kind: Kind
+    public var document: ViewDocument
+
+    public init(_ kind: Kind, _ document: ViewDocument) {
+        self.kind = kind
+        self.document = document
+    }
+}
+
+/// A query's rows at one moment, and what changed since the listener's last snapshot.
+public struct ViewSnapshot: Hashable, Sendable {
+    public var query: Query
+    /// In the query's order.
+    public var documents: [ViewDocument]
+    public var oldDocuments: [ViewDocument]
+    public var changes: [ViewChange]
+    public var isFromCache: Bool
+    public var hasPendingWrites: Bool
+    /// Whether the cache and the server agree since the last snapshot on something else than rows.
+    public var syncStateChanged: Bool
+    /// As of when the server confirmed it; nil for one that no server has.
+    public var readTime: Timestamp?
+
+    public init(
+        query: Query, documents: [ViewDocument], oldDocuments: [ViewDocument],
+        changes: [ViewChange], isFromCache: Bool, hasPendingWrites: Bool, syncStateChanged: Bool,
+        readTime: Timestamp?
+    ) {
+        self.query = query
+        self.documents = documents
+        self.oldDocuments = oldDocuments
+        self.changes = changes
+        self.isFromCache = isFromCache
+        self.hasPendingWrites = hasPendingWrites
+        self.syncStateChanged = syncStateChanged
+        self.readTime = readTime
+    }
+}
+
+/// The answer of a one-shot read of a query or, with at most one row, of a document.
+public struct ReadResult: Hashable, Sendable {
+    public var documents: [ViewDocument]
+    public var freshness: Freshness
+    /// For a document read from the cache: whether it is known there at all, missing or not.
+    public var isKnown: Bool
+
+    public init(documents: [ViewDocument], freshness: Freshness, isKnown: Bool = true) {
+        self.documents = documents
+        self.freshness = freshness
+        self.isKnown = isKnown
+    }
+}
+
+/// Why the engine could not do what it was asked.
+public enum SyncError: Error, Hashable, Sendable {
+    /// The server refused, or could not be reached.
+    case server(RPCStatus)
+    case storage(message: String)
+    case invalidArgument(String)
+    /// The cache does not hold it, and the server was not or could not be asked.
+    case notInCache(reason: StaleReason)
+    case terminated
+}
