@@ -1,0 +1,58 @@
+# Tidemark. `make demo` and `make test` do all of their own set-up.
+
+SWIFT ?= swift
+ARGS ?=
+
+.PHONY: demo test ci setup format lint check-imports interop demo-small serve bench proto clean
+
+# Plays a real history against a local server with three clients and prints what each cost.
+# Options go in ARGS: make demo ARGS="--history FILE.jsonl --json out.json"
+demo: setup
+	@$(SWIFT) build -c release --product tidemark
+	@.build/release/tidemark demo chats $(ARGS)
+
+# Every test: unit, property, engine, server over sockets, and other people's clients.
+test: setup
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build
+	@$(MAKE) --no-print-directory interop
+
+# What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
+ci: setup
+	@.ci/run
+
+setup:
+	@Scripts/setup
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Tests Package.swift
+
+lint:
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
+
+# No target may import a module that it does not declare.
+check-imports:
+	$(SWIFT) build --explicit-target-dependency-import-check error --product tidemark
+
+# Google's Python client against `tidemark serve`. Uses the debug build that the tests made.
+interop:
+	@Scripts/interop
+
+demo-small:
+	$(SWIFT) build --product tidemark
+	.build/debug/tidemark demo chats --limit 500 --opens 24 $(ARGS)
+
+serve: setup
+	@$(SWIFT) build -c release --product tidemark
+	@.build/release/tidemark serve $(ARGS)
+
+# Speed, as ratios to raw SQLite and to an empty gRPC call measured in the same run.
+bench: setup
+	@$(SWIFT) build -c release --package-path Benchmarks
+	@$(SWIFT) run -c release --skip-build --package-path Benchmarks $(ARGS)
+
+proto:
+	@Scripts/generate-proto
+
+clean:
+	rm -rf .build Benchmarks/.build Tests/Interop/.venv

@@ -1,0 +1,9 @@
+import ArgumentParser
+
+@main
+struct TidemarkCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tidemark",
+        abstract: "A local Firestore, and what shows what Tidemark does with one.",
+        subcommands: [ServeCommand.self, DemoCommand.self])
+}

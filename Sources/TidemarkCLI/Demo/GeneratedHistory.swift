@@ -1,0 +1,44 @@
+extension History {
+    /// A made-up history of the kind that breaks naive caching: bursts and lulls, one item in twenty
+    /// that arrives hours or weeks after it was made, and items that share a second.
+    static func generated(count: Int, seed: UInt64, limit: Int?) throws -> History {
+        var random = SeededRandom(seed: seed)
+        var clock: Int64 = 1_600_000_000
+        var events: [HistoryEvent] = []
+        var burst = 0
+        for index in 0..<count {
+            if burst == 0 {
+                clock += Int64.random(in: 3_600...500_000, using: &random)
+                burst = Int.random(in: 1...40, using: &random)
+            }
+            burst -= 1
+            let sharesSecond = Int.random(in: 0..<15, using: &random) == 0
+            if !sharesSecond { clock += Int64.random(in: 1...900, using: &random) }
+            let isLate = Int.random(in: 0..<20, using: &random) == 0
+            let delay = isLate ? Int64.random(in: 3_600...2_000_000, using: &random) : 0
+            events.append(
+                HistoryEvent(
+                    id: "g\(index)", author: "u\(Int.random(in: 1...30, using: &random))",
+                    authoredAt: clock - delay, committedAt: clock,
+                    text: "Generated item \(index)"))
+        }
+        return try History(
+            events, source: "a generated history of \(count) events, not a real one", limit: limit
+        ).checked()
+    }
+}
+
+/// SplitMix64: the same numbers from the same seed, everywhere.
+struct SeededRandom: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}

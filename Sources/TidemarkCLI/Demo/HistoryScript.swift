@@ -1,0 +1,88 @@
+import TidemarkModel
+
+/// What the player does to the server, in order, all of it decided by the history and a seed.
+struct HistoryScript: Sendable {
+    struct Step: Sendable {
+        /// Seconds since 1970, on the server's clock.
+        let time: Int64
+        let mutation: Mutation
+    }
+
+    let steps: [Step]
+    /// Items, without the edits and deletes.
+    let items: Int
+
+    /// Every 50th event also edits an older item, every 200th marks one as deleted.
+    init(_ history: History, collection: CollectionPath, seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var living: [HistoryEvent] = []
+        var steps: [Step] = []
+        for (index, event) in history.events.enumerated() {
+            steps.append(Step(time: event.committedAt, mutation: Self.insert(event, collection)))
+            let number = index + 1
+            if number.isMultiple(of: 50), let edited = living.randomElement(using: &random) {
+                steps.append(
+                    Step(
+                        time: event.committedAt,
+                        mutation: Self.edit(edited, number, collection)))
+            }
+            if number.isMultiple(of: 200), !living.isEmpty {
+                let deleted = living.remove(at: Int.random(in: 0..<living.count, using: &random))
+                steps.append(
+                    Step(
+                        time: event.committedAt,
+                        mutation: Self.delete(deleted, event.committedAt, collection)))
+            }
+            living.append(event)
+        }
+        self.steps = steps
+        items = history.events.count
+    }
+
+    private static let touched = FieldTransform(FieldPath(name: ItemFields.updatedAt), .serverTimestamp)
+
+    private static func insert(_ event: HistoryEvent, _ collection: CollectionPath) -> Mutation {
+        Mutation(
+            path: path(event, collection),
+            .set([
+                ItemFields.author: .string(event.author), ItemFields.text: .string(event.text),
+                ItemFields.time: .timestamp(Timestamp(seconds: event.authoredAt, nanoseconds: 0)),
+            ]), transforms: [touched])
+    }
+
+    private static func edit(
+        _ event: HistoryEvent, _ number: Int, _ collection: CollectionPath
+    ) -> Mutation {
+        let text = Value.string(event.text + " (edited at event \(number))")
+        return Mutation(
+            path: path(event, collection),
+            .patch([ItemFields.text: text], mask: [FieldPath(name: ItemFields.text)]),
+            transforms: [touched], precondition: .exists(true))
+    }
+
+    private static func delete(
+        _ event: HistoryEvent, _ time: Int64, _ collection: CollectionPath
+    ) -> Mutation {
+        let mark = Value.timestamp(Timestamp(seconds: time, nanoseconds: 0))
+        return Mutation(
+            path: path(event, collection),
+            .patch([ItemFields.deletedAt: mark], mask: [FieldPath(name: ItemFields.deletedAt)]),
+            transforms: [touched], precondition: .exists(true))
+    }
+
+    private static func path(_ event: HistoryEvent, _ collection: CollectionPath) -> DocumentPath {
+        DocumentPath(unchecked: collection.text + "/" + event.id)
+    }
+}
+
+/// The fields of an item, as every client of the demo knows them.
+enum ItemFields {
+    static let author = "author"
+    static let text = "text"
+    /// The item's own time, which its author's device set.
+    static let time = "authoredAt"
+    /// The server's time of the last change.
+    static let updatedAt = "updatedAt"
+    /// Set on items that are deleted: a change-time feed needs deletes to be changes.
+    static let deletedAt = "deletedAt"
+}
