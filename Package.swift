@@ -75,6 +75,7 @@ let package = Package(
             swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
+        tests("TidemarkResilienceTests", ["TidemarkResilience"]),
         tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore"]),
         tests(
             "TidemarkSyncTests",
