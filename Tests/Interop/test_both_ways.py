@@ -1,0 +1,66 @@
+"""Written by Google's client and read by ours, written by ours and read by Google's."""
+
+import base64
+import datetime
+import json
+
+from google.cloud import firestore
+from google.cloud.firestore_v1.vector import Vector
+
+UTC = datetime.timezone.utc
+
+# Every kind, as our command line writes it (Firestore's REST form).
+IN_JSON = {
+    "null": {"nullValue": None},
+    "true": {"booleanValue": True},
+    "integer": {"integerValue": str(-(2**63))},
+    "double": {"doubleValue": 1.5},
+    "infinity": {"doubleValue": "-Infinity"},
+    "timestamp": {"timestampValue": "1969-12-31T23:59:59.999999Z"},
+    "string": {"stringValue": "grüße \U0001f30a e\u0301"},
+    "bytes": {"bytesValue": base64.b64encode(bytes(range(256))).decode()},
+    "reference": {"referenceValue":
+                  "projects/interop/databases/(default)/documents/other/one"},
+    "geo": {"geoPointValue": {"latitude": -12.5, "longitude": 179.25}},
+    "array": {"arrayValue": {"values": [{"integerValue": "1"}, {"nullValue": None}]}},
+    "vector": {"mapValue": {"fields": {
+        "__type__": {"stringValue": "__vector__"},
+        "value": {"arrayValue": {"values": [{"doubleValue": 1.5}, {"doubleValue": -2.5}]}}}}},
+    "map": {"mapValue": {"fields": {"with.dot": {"mapValue": {"fields": {}}}}}},
+    "é": {"stringValue": "precomposed"},
+    "e\u0301": {"stringValue": "decomposed"},
+}
+
+
+def in_python(client):
+    return {
+        "null": None, "true": True, "integer": -(2**63), "double": 1.5, "infinity": float("-inf"),
+        "timestamp": datetime.datetime(1969, 12, 31, 23, 59, 59, 999999, UTC),
+        "string": "grüße \U0001f30a e\u0301", "bytes": bytes(range(256)),
+        "reference": client.document("other/one"), "geo": firestore.GeoPoint(-12.5, 179.25),
+        "array": [1, None], "vector": Vector([1.5, -2.5]), "map": {"with.dot": {}},
+        "é": "precomposed", "e\u0301": "decomposed",
+    }
+
+
+def test_python_writes_and_swift_reads(server, client, collection):
+    document = collection.document("from-python")
+    document.set(in_python(client))
+    result = server.run("get", document.path, "--project", "interop")
+    assert result.returncode == 0, result.stderr
+    assert json.loads(result.stdout)["fields"] == IN_JSON
+
+
+def test_swift_writes_and_python_reads(server, client, collection):
+    document = collection.document("from-swift")
+    result = server.run("set", document.path, json.dumps({"fields": IN_JSON}),
+                        "--project", "interop")
+    assert result.returncode == 0, result.stderr
+    assert document.get().to_dict() == in_python(client)
+
+
+def test_swift_says_what_is_wrong(server, collection):
+    missing = server.run("get", collection.document("nowhere").path, "--project", "interop")
+    assert missing.returncode != 0 and "nowhere" in missing.stderr
+    bad = server.run("set", collection.document("a").path, "{\"fields\": {\"a\": 1}}")
+    assert bad.returncode != 0 and bad.stderr.strip()

@@ -1,0 +1,91 @@
+"""kill -9 in the middle of writes: nothing acknowledged is lost, nothing is applied twice."""
+
+import os
+import re
+import subprocess
+import threading
+
+import pytest
+from google.api_core import exceptions
+from google.cloud import firestore
+
+from conftest import BINARY, Server
+
+
+@pytest.mark.parametrize("kill_after", [1, 40, 150])
+def test_the_server_is_killed(tmp_path, kill_after):
+    server = Server(tmp_path)
+    client = server.client("crash")
+    acknowledged = []
+    reached = threading.Event()
+
+    def write():
+        counter = client.document("state/counter")
+        number = 0
+        try:
+            while True:
+                batch = client.batch()
+                batch.create(client.document(f"log/{number:06}"), {"number": number})
+                batch.set(counter, {"n": firestore.Increment(1)}, merge=True)
+                batch.commit(retry=None, timeout=10)
+                acknowledged.append(number)
+                number += 1
+                if number == kill_after:
+                    reached.set()
+        except exceptions.GoogleAPICallError:
+            pass
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    assert reached.wait(timeout=30)
+    server.kill()
+    writer.join(timeout=30)
+
+    server = Server(tmp_path)
+    client = server.client("crash")
+    numbers = [d.get("number") for d in client.collection("log").order_by("number").stream()]
+    assert numbers[:len(acknowledged)] == acknowledged, "an acknowledged write is lost"
+    assert len(numbers) <= len(acknowledged) + 1, "only the write in flight may be there too"
+    assert client.document("state/counter").get().get("n") == len(numbers), \
+        "a batch was applied by halves, or twice"
+    last = client.collection("log").document(f"{numbers[-1]:06}").get().update_time
+    assert client.document("log/after").set({}).update_time > last, "time went back"
+    server.stop()
+
+
+@pytest.mark.parametrize("kill_after", [1, 60, 200])
+def test_the_client_is_killed(tmp_path, kill_after):
+    server = Server(tmp_path / "server")
+    cache = tmp_path / "cache"
+    environment = dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host)
+
+    def pump(*arguments):
+        return subprocess.Popen(
+            [BINARY, "pump", "log", "--project", "crash", "--cache", cache, *arguments],
+            env=environment, stdout=subprocess.PIPE, text=True)
+
+    process = pump("--count", "100000")
+    journalled = -1
+    for line in process.stdout:
+        if match := re.match(r"journalled (\d+)", line):
+            journalled = int(match[1])
+            if journalled >= kill_after:
+                break
+    process.kill()
+    for line in process.stdout:
+        if match := re.match(r"journalled (\d+)\n", line):
+            journalled = int(match[1])
+    process.wait()
+
+    # The next launch sends what was left, and writes nothing of its own.
+    again = pump("--count", "0")
+    assert again.wait(timeout=60) == 0
+
+    documents = list(server.client("crash").collection("log").order_by("number").stream())
+    numbers = [d.get("number") for d in documents]
+    assert numbers == list(range(len(numbers))), "a write is missing, or out of order"
+    assert len(numbers) >= journalled + 1, "a journalled write is lost"
+    assert all(d.create_time == d.update_time for d in documents), "a write was applied twice"
+    times = [d.create_time for d in documents]
+    assert times == sorted(times), "writes were applied out of order"
+    server.stop()
