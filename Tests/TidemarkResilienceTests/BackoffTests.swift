@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkResilience
 
-@Suite struct `Backoff` {
+@Suite struct `Backing off` {
     @Test func `waits nothing, then a second, then half as long again, up to a minute`() {
         var backoff = Backoff()
         let delays = (0..<14).map { _ in backoff.next(jitter: 0.5) }
@@ -25,7 +25,8 @@ import Testing
     @Test func `counts a delay from the last attempt`() {
         var backoff = Backoff()
         _ = backoff.next(jitter: 0.5)
-        #expect(backoff.next(jitter: 0.5, sinceLastAttempt: .milliseconds(400)) == .milliseconds(600))
+        #expect(
+            backoff.next(jitter: 0.5, sinceLastAttempt: .milliseconds(400)) == .milliseconds(600))
         #expect(backoff.next(jitter: 0.5, sinceLastAttempt: .seconds(9)) == .zero)
         #expect(
             backoff.next(jitter: 0.5, sinceLastAttempt: .seconds(-9)) == .seconds(2.25),

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkResilience
 
-@Suite struct `Deadline` {
+@Suite struct `Deadlines` {
     @Test func `tells what is left`() {
         let deadline = Deadline(after: .seconds(2), from: .seconds(10))
         #expect(deadline.remaining(at: .seconds(10)) == .seconds(2))

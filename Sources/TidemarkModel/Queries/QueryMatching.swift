@@ -111,7 +111,8 @@ extension Filter {
     func matches(_ row: QueryRow) -> Bool {
         switch self {
         case .and(let filters): filters.allSatisfy { $0.matches(row) }
-        case .or(let filters): filters.isEmpty || filters.contains { $0.matches(row) }
+        case .or(let filters):
+            isVacuous || filters.contains { !$0.isVacuous && $0.matches(row) }
         case .unary(let field, let operation): operation.matches(row.value(of: field))
         case .field(let field, let operation, let operand):
             row.value(of: field).map { operation.matches($0, operand) } ?? false
@@ -152,12 +153,12 @@ extension Filter.Operator {
         case .notEqual:
             operand.isMatchable && value != .null && !value.isEquivalent(to: operand)
         case .arrayContains: operand.isMatchable && value.containsElement(operand)
-        case .isIn: operand.elements.contains { $0.isMatchable && value.isEquivalent(to: $0) }
+        case .isIn: operand.arrayElements.contains { $0.isMatchable && value.isEquivalent(to: $0) }
         case .arrayContainsAny:
-            operand.elements.contains { $0.isMatchable && value.containsElement($0) }
+            operand.arrayElements.contains { $0.isMatchable && value.containsElement($0) }
         case .notIn:
-            value != .null && !operand.elements.contains { $0 == .null }
-                && !operand.elements.contains { $0.isMatchable && value.isEquivalent(to: $0) }
+            value != .null && !operand.arrayElements.contains { $0 == .null }
+                && !operand.arrayElements.contains { $0.isMatchable && value.isEquivalent(to: $0) }
         }
     }
 
@@ -186,11 +187,7 @@ extension Value {
     /// Whether a comparison with this operand can find anything.
     fileprivate var isMatchable: Bool { self != .null && !isNaN }
 
-    fileprivate var elements: [Value] {
-        if case .array(let values) = self { values } else { [] }
-    }
-
     fileprivate func containsElement(_ operand: Value) -> Bool {
-        elements.contains { $0.isEquivalent(to: operand) }
+        arrayElements.contains { $0.isEquivalent(to: operand) }
     }
 }

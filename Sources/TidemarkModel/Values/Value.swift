@@ -21,7 +21,7 @@ public indirect enum Value: Sendable {
 }
 
 /// A place on Earth.
-public struct GeoPoint: Hashable, Sendable {
+public struct GeoPoint: Sendable {
     /// Degrees north, `-90 ... 90`.
     public let latitude: Double
     /// Degrees east, `-180 ... 180`.
@@ -36,6 +36,18 @@ public struct GeoPoint: Hashable, Sendable {
 
     public static func isValid(latitude: Double, longitude: Double) -> Bool {
         (-90...90).contains(latitude) && (-180...180).contains(longitude)
+    }
+}
+
+extension GeoPoint: Hashable {
+    public static func == (left: GeoPoint, right: GeoPoint) -> Bool {
+        Value.sameStoredDouble(left.latitude, right.latitude)
+            && Value.sameStoredDouble(left.longitude, right.longitude)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        Value.hash(storedDouble: latitude, into: &hasher)
+        Value.hash(storedDouble: longitude, into: &hasher)
     }
 }
 

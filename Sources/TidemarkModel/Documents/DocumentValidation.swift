@@ -1,0 +1,116 @@
+// What a server asks of data before it stores it. Texts are production's where they are known.
+
+extension MapValue {
+    /// As it is stored: timestamps cut to microseconds, at any depth. Firestore does so before it
+    /// validates and before it looks whether a write changes anything.
+    public var normalizedForStorage: MapValue {
+        guard needsNormalizing else { return self }
+        var result = self
+        for entry in entries { result[entry.key] = entry.value.normalizedForStorage }
+        return result
+    }
+
+    fileprivate var needsNormalizing: Bool { entries.contains { $0.value.needsNormalizing } }
+
+    /// Checks the fields of a document that a client wants stored; its whole size aside, which
+    /// ``Document/validateSize(of:at:in:)`` checks where the write is applied.
+    ///
+    /// - Throws: ``RPCStatus`` of code `invalidArgument`.
+    public func validateForStorage() throws(RPCStatus) {
+        try validateEntries(depth: 0)
+    }
+
+    fileprivate func validateEntries(depth: Int) throws(RPCStatus) {
+        for entry in entries {
+            try Self.validate(name: entry.key)
+            try entry.value.validate(as: entry.key, depth: depth)
+        }
+    }
+
+    private static func validate(name: String) throws(RPCStatus) {
+        if name.isEmpty { throw .invalidArgument("A field name must not be empty.") }
+        if name.utf8.count > DocumentLimits.fieldNameBytes {
+            throw .invalidArgument("The property.name is longer than 1500 bytes.")
+        }
+        if FieldPath.isReserved(name) {
+            throw .invalidArgument("The property.name \"\(name)\" is reserved.")
+        }
+    }
+}
+
+extension Value {
+    /// As it is stored: timestamps cut to microseconds, at any depth.
+    public var normalizedForStorage: Value {
+        guard needsNormalizing else { return self }
+        return switch self {
+        case .timestamp(let value): .timestamp(value.truncatedToMicroseconds)
+        case .array(let values): .array(values.map(\.normalizedForStorage))
+        case .map(let fields): .map(fields.normalizedForStorage)
+        default: self
+        }
+    }
+
+    fileprivate var needsNormalizing: Bool {
+        switch self {
+        case .timestamp(let value): !value.nanoseconds.isMultiple(of: 1_000)
+        case .array(let values): values.contains(where: \.needsNormalizing)
+        case .map(let fields): fields.needsNormalizing
+        default: false
+        }
+    }
+
+    /// - Parameters:
+    ///   - name: The field that holds it, for the message.
+    ///   - depth: How many maps and arrays it lies in.
+    func validate(as name: String, depth: Int) throws(RPCStatus) {
+        switch self {
+        case .string(let value): try Self.validate(bytes: value.utf8.count, of: name)
+        case .bytes(let value): try Self.validate(bytes: value.count, of: name)
+        case .vector(let value): try value.validate(as: name)
+        case .array(let values):
+            try Self.validate(depth: depth + 1, of: name)
+            for value in values {
+                if case .array = value {
+                    throw .invalidArgument("Cannot convert an array value in an array value.")
+                }
+                try value.validate(as: name, depth: depth + 1)
+            }
+        case .map(let fields):
+            try Self.validate(depth: depth + 1, of: name)
+            try fields.validateEntries(depth: depth + 1)
+        case .pendingServerTimestamp:
+            // On the wire it is a map with this name, and a client's own affair.
+            throw .invalidArgument("The property.name \"__type__\" is reserved.")
+        case .null, .boolean, .integer, .double, .timestamp, .reference, .geoPoint: return
+        }
+    }
+
+    private static func validate(bytes: Int, of name: String) throws(RPCStatus) {
+        if bytes > DocumentLimits.valueBytes {
+            throw .invalidArgument(
+                "The value of property \"\(name)\" is longer than \(DocumentLimits.valueBytes) "
+                    + "bytes.")
+        }
+    }
+
+    private static func validate(depth: Int, of name: String) throws(RPCStatus) {
+        if depth > DocumentLimits.depth {
+            throw .invalidArgument(
+                "Maps and arrays in property \"\(name)\" are nested deeper than "
+                    + "\(DocumentLimits.depth) levels.")
+        }
+    }
+}
+
+extension VectorValue {
+    fileprivate func validate(as name: String) throws(RPCStatus) {
+        guard (1...DocumentLimits.vectorDimensions).contains(array.count) else {
+            throw .invalidArgument(
+                "The vector in property \"\(name)\" has \(array.count) dimensions; it must have 1 "
+                    + "to \(DocumentLimits.vectorDimensions).")
+        }
+        if array.contains(where: \.isNaN) {
+            throw .invalidArgument("The vector in property \"\(name)\" holds a NaN.")
+        }
+    }
+}

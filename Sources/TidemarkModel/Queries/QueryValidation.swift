@@ -1,0 +1,257 @@
+// The texts are those that production was seen to send, where one was; the others are ours.
+
+extension Query {
+    /// Checks the rules that Firestore has for queries, whatever the data.
+    ///
+    /// What it lets pass is what production serves: comparisons with null or NaN (they find nothing),
+    /// no collection, an empty composite filter, cursor values of any kind.
+    ///
+    /// - Throws: ``RPCStatus`` of code `invalidArgument`, with production's text where it is known.
+    public func validate() throws(RPCStatus) {
+        try validateSource()
+        if let filter { try filter.validate() }
+        try validateOrders()
+        try validateScope()
+        try validateCursors()
+        if let limit, limit.count < 0 { throw .invalidArgument("limit is negative") }
+        for field in projection ?? [] where !field.isDocumentID { try field.validate() }
+    }
+
+    private func validateSource() throws(RPCStatus) {
+        guard let id = collectionID else { return }
+        if id.utf8.count > QueryLimits.collectionIDBytes {
+            throw .invalidArgument("The query kind is longer than 1500 bytes.")
+        }
+        if id.utf8.contains(UInt8(ascii: "/")) {
+            throw .invalidArgument(
+                "Collection id \"\(id)\" is invalid because it contains \"/\".")
+        }
+        if PathRules.isReserved(id[...].utf8) {
+            throw .invalidArgument("Collection id \"\(id)\" is invalid because it is reserved.")
+        }
+    }
+
+    private func validateOrders() throws(RPCStatus) {
+        if orders.count > QueryLimits.orders {
+            throw .invalidArgument(
+                "A query cannot have more than \(QueryLimits.orders) orders; it has "
+                    + "\(orders.count).")
+        }
+        var seen: Set<FieldPath> = []
+        for (index, order) in orders.enumerated() {
+            if order.field.isDocumentID, index + 1 < orders.count {
+                throw .invalidArgument(
+                    "order by clause cannot contain more fields after the key")
+            }
+            if !order.field.isDocumentID { try order.field.validate() }
+            if !seen.insert(order.field).inserted {
+                throw .invalidArgument(
+                    "order by clause cannot contain duplicate fields \(order.field.encoded)")
+            }
+        }
+    }
+
+    /// A scan without a collection, and a group below a document, run in the order of names only.
+    private func validateScope() throws(RPCStatus) {
+        let isKeyScan = normalizedOrders == [Order(.documentID)]
+        if collectionID == nil {
+            var filtered: FieldPath?
+            filter?.forEachLeaf { field, _ in if !field.isDocumentID { filtered = field } }
+            if let filtered {
+                throw .invalidArgument("kind is required for filter: \(filtered.encoded)")
+            }
+            if !isKeyScan {
+                throw .invalidArgument("kind is required for all orders except __key__ ascending")
+            }
+        } else if allDescendants, parent != nil {
+            guard isKeyScan, filter?.onlyNames ?? true else {
+                throw .invalidArgument(
+                    "collection group queries are only allowed at the root parent")
+            }
+        }
+    }
+
+    private func validateCursors() throws(RPCStatus) {
+        let orders = normalizedOrders
+        for cursor in [start, end].compactMap({ $0 }) {
+            if cursor.values.count > orders.count {
+                throw .invalidArgument("Cursor has too many values.")
+            }
+            for (order, value) in zip(orders, cursor.values) where order.field.isDocumentID {
+                guard case .reference = value else {
+                    throw .invalidArgument("A cursor value for __name__ must be a document name.")
+                }
+            }
+        }
+    }
+}
+
+extension FieldPath {
+    /// - Throws: ``RPCStatus`` when it is too long, or a name in it is reserved. `__name__` is one:
+    ///   where it means the document's own name, ask ``isDocumentID`` first.
+    package func validate() throws(RPCStatus) {
+        if encoded.utf8.count > QueryLimits.fieldPathBytes {
+            throw .invalidArgument("property path is longer than 1500 bytes.")
+        }
+        for segment in segments where Self.isReserved(segment) {
+            throw .invalidArgument("Invalid reserved name in field path \(segment)")
+        }
+    }
+
+    /// `__.*__`
+    package static func isReserved(_ name: String) -> Bool {
+        let bytes = name.utf8
+        let bar = UInt8(ascii: "_")
+        return bytes.count >= 4 && bytes.starts(with: [bar, bar])
+            && bytes.suffix(2).allSatisfy { $0 == bar }
+    }
+}
+
+extension Filter {
+    /// - Throws: ``RPCStatus`` of code `invalidArgument`.
+    func validate() throws(RPCStatus) {
+        try forEachComparison { comparison throws(RPCStatus) in try comparison.validateAlone() }
+        try validateNegations()
+        var ranged: Set<FieldPath> = []
+        forEachLeaf { field, isInequality in if isInequality { ranged.insert(field) } }
+        if ranged.count > QueryLimits.inequalityFields {
+            throw .invalidArgument(
+                "A query can have at most \(QueryLimits.inequalityFields) fields with range and "
+                    + "inequality filters; it has \(ranged.count).")
+        }
+        guard let disjunctions = disjunctiveNormalForm(limit: QueryLimits.disjunctions) else {
+            throw .invalidArgument(
+                "A query can have at most \(QueryLimits.disjunctions) disjunctions after it is "
+                    + "brought to disjunctive normal form; it has \(disjunctionCount).")
+        }
+        for conjunction in disjunctions {
+            let contains = conjunction.count {
+                if case .field(_, .arrayContains, _) = $0 { true } else { false }
+            }
+            if contains > 1 {
+                throw .invalidArgument(
+                    "A maximum of 1 'ARRAY_CONTAINS' filter is allowed per disjunction.")
+            }
+        }
+    }
+
+    /// The rules for one comparison by itself.
+    private func validateAlone() throws(RPCStatus) {
+        switch self {
+        case .and, .or: return
+        case .unary(let field, _): if !field.isDocumentID { try field.validate() }
+        case .field(let field, let operation, let operand):
+            if !field.isDocumentID { try field.validate() }
+            try operation.validate(operand)
+            if field.isDocumentID { try operation.validateNames(operand) }
+        }
+    }
+
+    /// At most one comparison that says what a field is *not*, and `not-in` with neither `or` nor its
+    /// shorthands.
+    private func validateNegations() throws(RPCStatus) {
+        var negations = 0
+        var notIns = 0
+        var disjunctions = 0
+        forEachComparison { comparison in
+            switch comparison {
+            case .field(_, .notIn, _):
+                notIns += 1
+                negations += 1
+            case .field(_, .notEqual, _), .unary(_, .isNotNaN), .unary(_, .isNotNull):
+                negations += 1
+            case .field(_, .isIn, _), .field(_, .arrayContainsAny, _): disjunctions += 1
+            default: break
+            }
+        }
+        if negations > 1 {
+            throw .invalidArgument(
+                "Only a single 'NOT_EQUAL', 'NOT_IN', 'IS_NOT_NAN', or 'IS_NOT_NULL' filter is "
+                    + "allowed per query.")
+        }
+        if notIns > 0, disjunctions > 0 || hasRealOr {
+            throw .invalidArgument(
+                "'NOT_IN' cannot be used in the same query with 'OR', 'IN' or "
+                    + "'ARRAY_CONTAINS_ANY'.")
+        }
+    }
+
+    /// Whether an `or` of at least two filters stands anywhere in it.
+    private var hasRealOr: Bool {
+        switch self {
+        case .field, .unary: false
+        case .and(let filters): filters.contains(where: \.hasRealOr)
+        case .or(let filters):
+            filters.count { !$0.isVacuous } > 1 || filters.contains(where: \.hasRealOr)
+        }
+    }
+
+    fileprivate var onlyNames: Bool {
+        var result = true
+        forEachLeaf { field, _ in if !field.isDocumentID { result = false } }
+        return result
+    }
+
+    private func forEachComparison<E: Error>(
+        _ visit: (Filter) throws(E) -> Void
+    ) throws(E) {
+        switch self {
+        case .field, .unary: try visit(self)
+        case .and(let filters), .or(let filters):
+            for filter in filters { try filter.forEachComparison(visit) }
+        }
+    }
+}
+
+extension Filter.Operator {
+    /// As in the wire's enumeration, which production's texts use.
+    var wireName: String {
+        switch self {
+        case .lessThan: "LESS_THAN"
+        case .lessThanOrEqual: "LESS_THAN_OR_EQUAL"
+        case .greaterThan: "GREATER_THAN"
+        case .greaterThanOrEqual: "GREATER_THAN_OR_EQUAL"
+        case .equal: "EQUAL"
+        case .notEqual: "NOT_EQUAL"
+        case .arrayContains: "ARRAY_CONTAINS"
+        case .isIn: "IN"
+        case .arrayContainsAny: "ARRAY_CONTAINS_ANY"
+        case .notIn: "NOT_IN"
+        }
+    }
+
+    /// Whether its operand is a list of values to compare with.
+    public var takesList: Bool {
+        switch self {
+        case .isIn, .arrayContainsAny, .notIn: true
+        default: false
+        }
+    }
+
+    fileprivate func validate(_ operand: Value) throws(RPCStatus) {
+        guard takesList else { return }
+        guard case .array(let values) = operand, !values.isEmpty else {
+            throw .invalidArgument("'\(wireName)' requires an non-empty ArrayValue.")
+        }
+        if self == .notIn, values.count > QueryLimits.notInValues {
+            throw .invalidArgument(
+                "'NOT_IN' supports up to \(QueryLimits.notInValues) comparison values.")
+        }
+    }
+
+    /// The document's name is compared with names only, and is no array.
+    fileprivate func validateNames(_ operand: Value) throws(RPCStatus) {
+        let values = takesList ? operand.arrayElements : [operand]
+        let isName = values.allSatisfy { if case .reference = $0 { true } else { false } }
+        guard isName, self != .arrayContains, self != .arrayContainsAny else {
+            throw .invalidArgument("__key__ filter value must be a Key")
+        }
+    }
+}
+
+extension Value {
+    /// Its elements when it is an array; none for any other kind.
+    package var arrayElements: [Value] {
+        if case .array(let values) = self { values } else { [] }
+    }
+}
