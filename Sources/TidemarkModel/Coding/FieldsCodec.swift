@@ -93,7 +93,7 @@ extension FieldsCodec {
     }
 
     /// The body of a `google.protobuf.Timestamp`; a part that is zero is left out, as protobuf does.
-    private static func write(_ time: Timestamp, to writer: inout WireWriter) {
+    static func write(_ time: Timestamp, to writer: inout WireWriter) {
         if time.seconds != 0 {
             writer.tag(1, 0)
             writer.varint(UInt64(bitPattern: time.seconds))
