@@ -60,7 +60,9 @@ import Testing
     @Test func `have a total order in which only the same are equal`() {
         var generator = Generator(seed: 13)
         for _ in 0..<5_000 {
-            let (a, b, c) = (generator.documentPath(), generator.documentPath(), generator.documentPath())
+            let (a, b, c) = (
+                generator.documentPath(), generator.documentPath(), generator.documentPath()
+            )
             #expect((DocumentPath.compare(a, b) == .equal) == (a == b), "\(a) and \(b)")
             #expect(DocumentPath.compare(a, b) == DocumentPath.compare(b, a).reversed)
             if a < b, b < c { #expect(a < c) }
