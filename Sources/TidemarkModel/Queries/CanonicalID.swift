@@ -1,6 +1,7 @@
 extension Query {
     /// A text that two queries share only when they are equal: a key for stored targets, and a name
-    /// for logs. Costs about as many bytes as the query has on the wire.
+    /// for logs. Costs about as many bytes as the query has on the wire. All ASCII, so that Swift's own
+    /// equality of strings, and so a dictionary, tells two ids apart.
     ///
     /// Implicit orders are not written out, and a limit to the last rows is not one to the first: take
     /// the id of ``wireForm`` to know what the server is asked.
@@ -21,7 +22,7 @@ extension Query {
         if let projection {
             text += "|p:" + projection.map(\.encoded).joined(separator: ",")
         }
-        return text
+        return text.escapedToASCII
     }
 }
 
@@ -88,6 +89,19 @@ extension Timestamp {
 }
 
 extension String {
+    /// With `\u{…}` for what is not ASCII. Every other backslash of an id stands before a backslash, a
+    /// quote or a backtick, so nothing else reads like that.
+    fileprivate var escapedToASCII: String {
+        if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+        return unicodeScalars.reduce(into: "") { result, scalar in
+            if scalar.isASCII {
+                result.unicodeScalars.append(scalar)
+            } else {
+                result += "\\u{" + String(scalar.value, radix: 16) + "}"
+            }
+        }
+    }
+
     /// In quotes, with `\` before a quote and before itself, so that it ends where it seems to end.
     fileprivate var quotedForID: String {
         var result = "\""
