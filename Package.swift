@@ -10,6 +10,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let grpcCore = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let grpcHTTP2 = Target.Dependency.product(
@@ -52,7 +53,7 @@ let package = Package(
     targets: [
         library("TidemarkModel"),
         library("TidemarkResilience", [log]),
-        library("TidemarkStore", ["TidemarkModel", grdb]),
+        library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
         library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
         library("TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, protobuf]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),

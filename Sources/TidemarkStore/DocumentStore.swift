@@ -1,11 +1,11 @@
-package import TidemarkModel
 import Foundation
 import GRDB
 
 /// One SQLite file (or memory) of documents and their index entries, with room for its users' tables.
 ///
 /// Synchronous: a call returns when its work is done. One writer; calls from several threads wait for
-/// each other.
+/// each other, and a call from inside another traps. The file is this process's alone while it is
+/// open: who opens it a second time is told ``StoreError/locked`` at once.
 package final class DocumentStore: Sendable {
     package enum Location: Hashable, Sendable {
         case memory
@@ -21,109 +21,131 @@ package final class DocumentStore: Sendable {
         case disk
     }
 
+    /// When an index that a query wished for is made.
+    package enum IndexBuilding: Hashable, Sendable {
+        /// After the transaction of the query, by documents in proportion to those it scanned, and
+        /// the rest after the next ones.
+        case afterTransactions
+        /// Only by ``DocumentStore/buildWantedIndexes(slice:)``.
+        case onRequest
+    }
+
     private let queue: DatabaseQueue
+    private let connection: Connection
+    private let indexBuilding: IndexBuilding
 
-    /// - Parameter migrations: The schema of the caller's own tables, after the store's.
+    /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file that
+    ///   has seen other steps than these counts as newer.
     /// - Throws: ``StoreError``, having changed nothing.
-    package init(_ location: Location, migrations: [StoreMigration] = []) throws(StoreError) {
+    package init(
+        _ location: Location, migrations: [StoreMigration] = [],
+        indexBuilding: IndexBuilding = .afterTransactions
+    ) throws(StoreError) {
+        self.indexBuilding = indexBuilding
         do {
-            switch location {
-            case .memory: queue = try DatabaseQueue()
-            case .file(let path): queue = try DatabaseQueue(path: path)
-            }
-            var migrator = DatabaseMigrator()
-            migrator.registerMigration("store 1") { db in
-                try db.execute(
-                    sql: """
-                        CREATE TABLE document (
-                            database TEXT NOT NULL, path TEXT NOT NULL, kind INTEGER NOT NULL,
-                            fields BLOB NOT NULL, createTime INTEGER NOT NULL,
-                            updateTime INTEGER NOT NULL, readTime INTEGER NOT NULL,
-                            committed INTEGER NOT NULL, PRIMARY KEY (database, path));
-                        """)
-            }
-            for migration in migrations {
-                migrator.registerMigration(migration.name) { try $0.execute(sql: migration.sql) }
-            }
+            queue = try Self.open(location)
+            let migrator = DatabaseMigrator.store(then: migrations)
+            if try queue.read(migrator.hasBeenSuperseded) { throw StoreError.newerSchema }
+            try queue.writeWithoutTransaction { try Self.configure($0, location) }
             try migrator.migrate(queue)
-        } catch { throw .invalidStatement(detail: "\(error)") }
+            connection = try queue.writeWithoutTransaction {
+                // Known before any transaction, so that the first one need not ask.
+                try $0.execute(sql: "PRAGMA synchronous = NORMAL")
+                return Connection(handle: $0.sqliteConnection!)
+            }
+        } catch { throw StoreError(error) }
     }
 
-    /// Runs `body` in one transaction: all of it happens, or nothing when it throws.
-    package func write<T>(
-        _ durability: Durability = .process, _ body: (StoreTransaction) throws -> T
-    ) throws -> T {
-        try queue.write { try body(StoreTransaction(database: $0)) }
+    deinit { queue.writeWithoutTransaction { _ in connection.finalize() } }
+
+    private static func open(_ location: Location) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        // Lone: without other readers, the lock is taken once and not for every transaction.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
+        switch location {
+        case .memory: return try DatabaseQueue(configuration: configuration)
+        case .file(let path):
+            try FileManager.default.createDirectory(
+                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
+                withIntermediateDirectories: true)
+            return try DatabaseQueue(path: path, configuration: configuration)
+        }
     }
 
-    /// Runs `body` on one consistent state.
-    package func read<T>(_ body: (StoreTransaction) throws -> T) throws -> T {
-        try queue.read { try body(StoreTransaction(database: $0)) }
+    private static func configure(_ database: Database, _ location: Location) throws {
+        if location != .memory {
+            let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
+            guard mode == "wal" else { throw StoreError.unreadable(detail: "no WAL here") }
+        }
+        try database.execute(
+            sql: """
+                PRAGMA wal_autocheckpoint = 4000;
+                PRAGMA journal_size_limit = 16777216;
+                PRAGMA cache_size = -8000;
+                PRAGMA temp_store = MEMORY;
+                PRAGMA cell_size_check = ON;
+                BEGIN EXCLUSIVE; COMMIT;
+                """)
     }
 
-    /// Ends the use of the file. Later calls throw.
+    /// Ends the use of the file. Later calls throw; closing twice does nothing.
     package func close() throws(StoreError) {
-        do { try queue.close() } catch { throw .unreadable(detail: "\(error)") }
+        queue.writeWithoutTransaction { _ in connection.close() }
+        do { try queue.close() } catch { throw StoreError(error) }
     }
 }
 
-/// Access to the store inside one transaction. Not to be kept beyond it.
-package final class StoreTransaction {
-    private let database: Database
+// MARK: - Transactions
 
-    init(database: Database) { self.database = database }
-
-    /// The documents of one database.
-    package func documents(of database: DatabaseID) -> DocumentTable {
-        DocumentTable(database: database, transaction: self)
-    }
-
-    package func execute(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) {
-        do {
-            try database.cachedStatement(sql: sql).execute(arguments: Self.arguments(arguments))
-        } catch { throw .invalidStatement(detail: "\(error)") }
-    }
-
-    package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [SQLRow] {
-        do {
-            let rows = try Row.fetchAll(
-                database.cachedStatement(sql: sql), arguments: Self.arguments(arguments))
-            return rows.map { row in SQLRow(values: row.databaseValues.map(Self.value)) }
-        } catch { throw .invalidStatement(detail: "\(error)") }
-    }
-
-    package var lastInsertedRowID: Int64 { database.lastInsertedRowID }
-
-    /// Runs `body` so that what it changed is undone when it throws, and the transaction goes on.
-    package func savepoint<T>(_ body: () throws -> T) throws -> T {
-        var result: T?
-        try database.inSavepoint {
-            result = try body()
-            return .commit
+extension DocumentStore {
+    /// Runs `body` in one transaction: all of it happens, or nothing when it throws.
+    ///
+    /// - Throws: What `body` throws, or ``StoreError``.
+    package func write<T>(
+        _ durability: Durability = .process, _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
+        try queue.writeWithoutTransaction { _ in
+            try connection.begin(synced: durability == .disk)
+            let result: T
+            do { result = try body(StoreTransaction(connection: connection)) } catch {
+                connection.rollback()
+                throw error
+            }
+            try connection.commit()
+            settleIndexes()
+            return result
         }
-        return result!
     }
 
-    private static func arguments(_ values: [SQLValue]) -> StatementArguments {
-        StatementArguments(
-            values.map { value -> (any DatabaseValueConvertible)? in
-                switch value {
-                case .null: nil
-                case .integer(let value): value
-                case .real(let value): value
-                case .text(let value): value
-                case .blob(let value): Data(value)
-                }
-            })
-    }
-
-    private static func value(_ value: DatabaseValue) -> SQLValue {
-        switch value.storage {
-        case .null: .null
-        case .int64(let value): .integer(value)
-        case .double(let value): .real(value)
-        case .string(let value): .text(value)
-        case .blob(let value): .blob(Array(value))
+    /// Runs `body` on one consistent state. Writing in it throws.
+    ///
+    /// - Throws: What `body` throws, or ``StoreError``.
+    package func read<T>(_ body: (StoreTransaction) throws -> T) throws -> T {
+        // Nobody else can write while the queue is held, so the state stands still by itself.
+        try queue.writeWithoutTransaction { _ in
+            try connection.requireOpen()
+            let result = try body(StoreTransaction(connection: connection))
+            settleIndexes()
+            return result
         }
+    }
+
+    private func settleIndexes() {
+        if indexBuilding == .afterTransactions { connection.settleIndexes() }
+    }
+
+    /// Goes on making the indexes that queries wished for, for at most `slice` documents.
+    ///
+    /// For an idle moment: some 5 µs a document.
+    /// - Returns: Whether there is more to do.
+    package func buildWantedIndexes(slice: Int = 1_000) throws(StoreError) -> Bool {
+        precondition(slice > 0)
+        do {
+            return try queue.writeWithoutTransaction { _ in
+                try connection.requireOpen()
+                return try connection.buildIndexes(documents: slice)
+            }
+        } catch { throw StoreError(error) }
     }
 }

@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The one connection to the file, with its compiled statements and what is remembered of its tables.
+///
+/// Statements go to SQLite directly, on GRDB's connection: a point read costs a few microseconds, of
+/// which a general row and argument type would be most.
+// @unchecked: everything mutable is touched only inside the queue of the store, one thread at a time.
+final class Connection: @unchecked Sendable {
+    private let handle: OpaquePointer
+    private var own: [[PreparedStatement]] = Array(repeating: [], count: OwnSQL.allCases.count)
+    private var others: [String: [PreparedStatement]] = [:]
+    private var otherCount = 0
+    private var isSynced = false
+    private(set) var isWriting = false
+
+    let catalog = Catalog()
+    let indexing = IndexingState()
+
+    /// How many compiled statements of the store's users are kept.
+    private static let maxOthers = 256
+
+    private var isClosed = false
+
+    init(handle: OpaquePointer) { self.handle = handle }
+
+    func close() {
+        finalize()
+        isClosed = true
+    }
+
+    func requireOpen() throws(StoreError) {
+        if isClosed { throw .unreadable(detail: "the store is closed") }
+    }
+
+    /// Finalizes all statements, which keep the connection from closing.
+    func finalize() {
+        for statement in own.joined() { sqlite3_finalize(statement.handle) }
+        for statement in others.values.joined() { sqlite3_finalize(statement.handle) }
+        own = Array(repeating: [], count: OwnSQL.allCases.count)
+        others = [:]
+        otherCount = 0
+    }
+
+    var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+    /// The error of the call that just failed.
+    func failure() -> StoreError {
+        let code = sqlite3_extended_errcode(handle)
+        // A quota is a full disk too, though not to SQLite.
+        if code & 0xFF == SQLITE_IOERR, sqlite3_system_errno(handle) == EDQUOT { return .full }
+        return StoreError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
+    }
+}
+
+// MARK: - Statements
+
+extension Connection {
+    func statement(_ sql: OwnSQL) throws(StoreError) -> PreparedStatement {
+        if let statement = own[sql.rawValue].popLast() { return statement }
+        return try prepare(sql.text, .own(sql))
+    }
+
+    func statement(text: String) throws(StoreError) -> PreparedStatement {
+        if let statement = others[text]?.popLast() {
+            otherCount -= 1
+            return statement
+        }
+        return try prepare(text, .text(text))
+    }
+
+    func takeBack(_ statement: PreparedStatement) {
+        switch statement.pool {
+        case .own(let sql): own[sql.rawValue].append(statement)
+        case .text(let text):
+            guard otherCount < Self.maxOthers else {
+                sqlite3_finalize(statement.handle)
+                return
+            }
+            otherCount += 1
+            others[text, default: []].append(statement)
+        }
+    }
+
+    private func prepare(
+        _ text: String, _ pool: PreparedStatement.Pool
+    ) throws(StoreError) -> PreparedStatement {
+        var compiled: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            handle, text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+        guard code == SQLITE_OK else { throw failure() }
+        guard let compiled else { throw .invalidStatement(detail: "no statement in: \(text)") }
+        return PreparedStatement(handle: compiled, pool: pool, connection: self)
+    }
+
+    /// One statement of the store, with integers as arguments, run to its end.
+    func run(_ sql: OwnSQL, _ arguments: Int64...) throws(StoreError) {
+        let statement = try statement(sql)
+        defer { statement.release() }
+        for (index, value) in zip(Int32(1)..., arguments) { statement.bind(index, value) }
+        try statement.run()
+    }
+
+    private func run(text: String) throws(StoreError) {
+        guard sqlite3_exec(handle, text, nil, nil, nil) == SQLITE_OK else { throw failure() }
+    }
+}
+
+// MARK: - Transactions
+
+extension Connection {
+    /// - Parameter synced: Whether the commit reaches the disk before it returns.
+    func begin(synced: Bool) throws(StoreError) {
+        try requireOpen()
+        precondition(!isWriting)
+        if synced != isSynced {
+            try run(text: synced ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+            isSynced = synced
+        }
+        try run(.begin)
+        isWriting = true
+    }
+
+    func commit() throws(StoreError) {
+        precondition(isWriting)
+        do throws(StoreError) { try run(.commit) } catch {
+            rollback()
+            throw error
+        }
+        isWriting = false
+    }
+
+    /// Undoes the transaction, and forgets what was remembered of its state.
+    func rollback() {
+        // SQLite has rolled back by itself after some errors.
+        if sqlite3_get_autocommit(handle) == 0 { try? run(.rollback) }
+        isWriting = false
+        forget()
+    }
+
+    func savepoint<T>(_ body: () throws -> T) throws -> T {
+        guard isWriting else { throw StoreError.notWriting }
+        try run(text: "SAVEPOINT store")
+        do {
+            let result = try body()
+            try run(text: "RELEASE store")
+            return result
+        } catch {
+            // Absent when the whole transaction was rolled back.
+            try? run(text: "ROLLBACK TO store; RELEASE store")
+            forget()
+            throw error
+        }
+    }
+
+    private func forget() {
+        catalog.forget()
+        indexing.forget()
+    }
+}
+
+extension StoreError {
+    static let notWriting = StoreError.invalidStatement(
+        detail: "a write outside a write transaction")
+}

@@ -1,0 +1,159 @@
+/// The store's own statements. Each is compiled once and kept.
+enum OwnSQL: Int, CaseIterable {
+    case begin, commit, rollback
+    case databaseByName, insertDatabase
+    case collectionByKey, insertCollection, collectionByID, collectionsInRange, collectionsOfGroup
+    case nextCollectionOfGroup, firstLiveCollection, nextCollectionKey
+    case document, documentState, insertDocument, updateDocument, deleteDocument, documentByID
+    case names, namesReversed, nameIDs, countNames
+    case entries, entriesReversed, entryIDs, countEntries
+    case insertEntry, deleteEntry
+    case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
+    case deleteIndex, deleteIndexFields, deleteEntriesOfIndex, unfinishedIndexes, allIndexes
+    case countIndexes, documentsToIndex
+    case clearEntries, clearDocuments, clearCollections, resetProgress
+
+    /// The columns of a ``StoredDocument``, in the order ``DocumentReader`` wants them.
+    private static let columns = """
+        d.id, d.collection, d.name, d.kind, d.fields, d.createTime, d.updateTime, d.readTime, \
+        d.committed
+        """
+    private static let entriesInRange = "fieldIndex = ? AND scope = ? AND key >= ? AND key < ?"
+    private static let namesInRange = "collection = ? AND name >= ? AND name < ?"
+
+    var text: String {
+        switch self {
+        case .begin: "BEGIN IMMEDIATE"
+        case .commit: "COMMIT"
+        case .rollback: "ROLLBACK"
+        case .databaseByName: "SELECT id FROM database WHERE name = ?"
+        case .insertDatabase: "INSERT INTO database (name) VALUES (?)"
+        case .collectionByKey: "SELECT id FROM collection WHERE database = ? AND key = ?"
+        case .insertCollection:
+            "INSERT INTO collection (database, key, path, groupID) VALUES (?, ?, ?, ?)"
+        case .collectionByID: "SELECT database, path FROM collection WHERE id = ?"
+        case .collectionsInRange:
+            "SELECT id FROM collection WHERE database = ? AND key >= ? AND key < ? ORDER BY key"
+        case .collectionsOfGroup: "SELECT id FROM collection WHERE database = ? AND groupID = ?"
+        case .nextCollectionOfGroup:
+            """
+            SELECT id FROM collection WHERE database = ? AND groupID = ? AND id > ?
+            ORDER BY id LIMIT 1
+            """
+        case .firstLiveCollection:
+            """
+            SELECT 1 FROM collection c WHERE database = ? AND key >= ? AND key < ? AND EXISTS
+            (SELECT 1 FROM document WHERE collection = c.id AND kind = 0) LIMIT 1
+            """
+        case .nextCollectionKey:
+            """
+            SELECT key FROM collection WHERE database = ? AND key >= ? AND key < ?
+            ORDER BY key LIMIT 1
+            """
+        default: documentText
+        }
+    }
+
+    private var documentText: String {
+        switch self {
+        case .document:
+            "SELECT \(Self.columns) FROM document d WHERE collection = ? AND name = ?"
+        case .documentState:
+            "SELECT id, kind, fields FROM document WHERE collection = ? AND name = ?"
+        case .documentByID: "SELECT \(Self.columns) FROM document d WHERE id = ?"
+        case .insertDocument:
+            """
+            INSERT INTO document (collection, name, kind, fields, createTime, updateTime, readTime,
+            committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """
+        case .updateDocument:
+            """
+            UPDATE document SET kind = ?, fields = ?, createTime = ?, updateTime = ?, readTime = ?,
+            committed = ? WHERE id = ?
+            """
+        case .deleteDocument: "DELETE FROM document WHERE id = ?"
+        case .names:
+            """
+            SELECT \(Self.columns) FROM document d WHERE \(Self.namesInRange) AND kind = 0
+            ORDER BY name
+            """
+        case .namesReversed:
+            """
+            SELECT \(Self.columns) FROM document d WHERE \(Self.namesInRange) AND kind = 0
+            ORDER BY name DESC
+            """
+        case .nameIDs:
+            "SELECT name FROM document WHERE \(Self.namesInRange) AND kind = 0 ORDER BY name"
+        case .countNames:
+            """
+            SELECT count(*) FROM
+            (SELECT 1 FROM document WHERE \(Self.namesInRange) AND kind = 0 LIMIT ?)
+            """
+        case .clearDocuments:
+            "DELETE FROM document WHERE collection IN (SELECT id FROM collection WHERE database = ?)"
+        case .clearCollections: "DELETE FROM collection WHERE database = ?"
+        default: indexText
+        }
+    }
+
+    private var indexText: String {
+        switch self {
+        case .entries:
+            """
+            SELECT \(Self.columns) FROM entry e CROSS JOIN document d ON d.id = e.document
+            WHERE \(Self.entriesInRange) ORDER BY key
+            """
+        case .entriesReversed:
+            """
+            SELECT \(Self.columns) FROM entry e CROSS JOIN document d ON d.id = e.document
+            WHERE \(Self.entriesInRange) ORDER BY key DESC
+            """
+        case .entryIDs: "SELECT document FROM entry WHERE \(Self.entriesInRange)"
+        case .countEntries:
+            "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(Self.entriesInRange) LIMIT ?)"
+        case .insertEntry:
+            "INSERT INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
+        case .deleteEntry: "DELETE FROM entry WHERE fieldIndex = ? AND scope = ? AND key = ?"
+        case .indexesOfGroup:
+            """
+            SELECT id, isGroup, nameDescending, isDeclared, isReady, builtCollection, builtName
+            FROM fieldIndex WHERE database = ? AND groupID = ? ORDER BY id
+            """
+        case .indexFields:
+            "SELECT path, kind FROM fieldIndexField WHERE fieldIndex = ? ORDER BY position"
+        case .insertIndex:
+            """
+            INSERT INTO fieldIndex (database, groupID, isGroup, nameDescending, isDeclared, isReady,
+            builtCollection, builtName) VALUES (?, ?, ?, ?, ?, 0, 0, X'')
+            """
+        case .insertIndexField:
+            "INSERT INTO fieldIndexField (fieldIndex, position, path, kind) VALUES (?, ?, ?, ?)"
+        case .updateIndexProgress:
+            """
+            UPDATE fieldIndex SET isDeclared = ?, isReady = ?, builtCollection = ?, builtName = ?
+            WHERE id = ?
+            """
+        case .deleteIndex: "DELETE FROM fieldIndex WHERE id = ?"
+        case .deleteIndexFields: "DELETE FROM fieldIndexField WHERE fieldIndex = ?"
+        case .deleteEntriesOfIndex: "DELETE FROM entry WHERE fieldIndex = ?"
+        case .unfinishedIndexes:
+            "SELECT database, groupID FROM fieldIndex WHERE isReady = 0 ORDER BY id LIMIT 1"
+        case .allIndexes: "SELECT DISTINCT groupID FROM fieldIndex WHERE database = ?"
+        case .countIndexes:
+            "SELECT count(*), total(groupID = ?) FROM fieldIndex WHERE database = ? AND NOT isDeclared"
+        case .documentsToIndex:
+            """
+            SELECT id, name, fields FROM document
+            WHERE collection = ? AND name > ? AND kind = 0 ORDER BY name LIMIT ?
+            """
+        case .clearEntries:
+            "DELETE FROM entry WHERE fieldIndex IN (SELECT id FROM fieldIndex WHERE database = ?)"
+        case .resetProgress:
+            """
+            UPDATE fieldIndex SET builtCollection = 0, builtName = X''
+            WHERE database = ? AND isReady = 0
+            """
+        default: preconditionFailure("no text for \(self)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import GRDB
+
+extension DatabaseMigrator {
+    /// Every schema of the store ever shipped, oldest first, then its user's. Append only.
+    static func store(then others: [StoreMigration]) -> DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("store 1") { try $0.execute(sql: Self.documents) }
+        for migration in others {
+            migrator.registerMigration(migration.name) { try $0.execute(sql: migration.sql) }
+        }
+        return migrator
+    }
+
+    /// - A name or key is what ``KeyWriter`` writes: its bytes sort as Firestore does.
+    /// - `kind` is ``StoredDocument/Kind``; times are microseconds since 1970.
+    /// - `entry.scope` is the document's collection, or 0 in an index over a collection group.
+    private static let documents = """
+        CREATE TABLE database (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
+
+        CREATE TABLE collection (
+            id INTEGER PRIMARY KEY,
+            database INTEGER NOT NULL,
+            key BLOB NOT NULL,
+            path TEXT NOT NULL,
+            groupID TEXT NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX collectionByKey ON collection (database, key);
+        CREATE INDEX collectionByGroup ON collection (database, groupID);
+
+        CREATE TABLE document (
+            id INTEGER PRIMARY KEY,
+            collection INTEGER NOT NULL,
+            name BLOB NOT NULL,
+            kind INTEGER NOT NULL,
+            createTime INTEGER NOT NULL,
+            updateTime INTEGER NOT NULL,
+            readTime INTEGER NOT NULL,
+            committed INTEGER NOT NULL,
+            fields BLOB NOT NULL
+        ) STRICT;
+        CREATE UNIQUE INDEX documentByName ON document (collection, name);
+
+        CREATE TABLE fieldIndex (
+            id INTEGER PRIMARY KEY AUTOINCREMENT,
+            database INTEGER NOT NULL,
+            groupID TEXT NOT NULL,
+            isGroup INTEGER NOT NULL,
+            nameDescending INTEGER NOT NULL,
+            isDeclared INTEGER NOT NULL,
+            isReady INTEGER NOT NULL,
+            builtCollection INTEGER NOT NULL,  -- while it is not ready: how far it is filled
+            builtName BLOB NOT NULL
+        ) STRICT;
+        CREATE INDEX fieldIndexByGroup ON fieldIndex (database, groupID);
+
+        CREATE TABLE fieldIndexField (
+            fieldIndex INTEGER NOT NULL,
+            position INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            kind INTEGER NOT NULL,  -- 0 ascending, 1 descending, 2 elements of an array
+            PRIMARY KEY (fieldIndex, position)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE entry (
+            fieldIndex INTEGER NOT NULL,
+            scope INTEGER NOT NULL,
+            key BLOB NOT NULL,
+            document INTEGER NOT NULL,
+            PRIMARY KEY (fieldIndex, scope, key)
+        ) STRICT, WITHOUT ROWID;
+        """
+}

@@ -1,0 +1,31 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension StoreError {
+    /// What SQLite's result code means here.
+    ///
+    /// - Parameter code: The extended code.
+    init(code: Int32, detail: String) {
+        switch code & 0xFF {
+        case SQLITE_FULL: self = .full
+        case SQLITE_BUSY, SQLITE_LOCKED: self = .locked
+        case SQLITE_CORRUPT, SQLITE_NOTADB: self = .corrupt(detail: detail)
+        case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH, SQLITE_NOMEM,
+            SQLITE_NOLFS, SQLITE_PROTOCOL:
+            self = .unreadable(detail: detail)
+        default: self = .invalidStatement(detail: detail)
+        }
+    }
+
+    /// What anything thrown below the store means here.
+    init(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self = error
+        case let error as DatabaseError:
+            self.init(code: error.extendedResultCode.rawValue, detail: "\(error)")
+        case let error as CocoaError where error.code == .fileWriteOutOfSpace: self = .full
+        default: self = .unreadable(detail: "\(error)")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+package import TidemarkModel
+
+/// Access to the store inside one transaction. Not to be kept beyond it.
+package final class StoreTransaction {
+    let connection: Connection
+
+    init(connection: Connection) { self.connection = connection }
+
+    /// The documents of one database.
+    package func documents(of database: DatabaseID) -> DocumentTable {
+        DocumentTable(database: database, transaction: self)
+    }
+
+    /// Runs a statement on the caller's own tables.
+    package func execute(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) {
+        let statement = try connection.statement(text: sql)
+        defer { statement.release() }
+        if !statement.isReadOnly { try requireWriting() }
+        try statement.bind(arguments)
+        try statement.run()
+    }
+
+    package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [SQLRow] {
+        let statement = try connection.statement(text: sql)
+        defer { statement.release() }
+        if !statement.isReadOnly { try requireWriting() }
+        try statement.bind(arguments)
+        let columns = Int32(statement.columnCount)
+        var rows: [SQLRow] = []
+        while try statement.step() {
+            rows.append(SQLRow(values: (0..<columns).map { statement.value($0) }))
+        }
+        return rows
+    }
+
+    package var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
+
+    /// Runs `body` so that what it changed is undone when it throws, and the transaction goes on.
+    package func savepoint<T>(_ body: () throws -> T) throws -> T {
+        try connection.savepoint(body)
+    }
+
+    func requireWriting() throws(StoreError) {
+        guard connection.isWriting else { throw .notWriting }
+    }
+}

@@ -1,0 +1,163 @@
+import TidemarkModel
+
+/// What is remembered of the small tables: which number a database or a collection has, and which
+/// indexes a group of collections has. Forgotten when a transaction is undone.
+final class Catalog {
+    private var databases: [DatabaseID: Int64] = [:]
+    private var groups: [GroupKey: CollectionGroup] = [:]
+    private var collectionsByID: [Int64: CollectionRow] = [:]
+    private var collectionsByPath: [CollectionKey: CollectionRow] = [:]
+
+    /// Past this, the remembered collections are dropped and looked up again as they are used.
+    private static let maxCollections = 10_000
+
+    func forget() {
+        databases = [:]
+        groups = [:]
+        forgetCollections()
+    }
+
+    func forgetCollections() {
+        collectionsByID = [:]
+        collectionsByPath = [:]
+    }
+
+    private struct GroupKey: Hashable {
+        let database: Int64
+        let id: CollectionPath
+    }
+
+    private struct CollectionKey: Hashable {
+        let database: Int64
+        let path: CollectionPath
+    }
+
+    private func remember(_ row: CollectionRow) {
+        if collectionsByID.count >= Self.maxCollections { forgetCollections() }
+        collectionsByID[row.id] = row
+        collectionsByPath[CollectionKey(database: row.group.database, path: row.path)] = row
+    }
+}
+
+/// The collections of one database that have the same id, and the indexes over them.
+final class CollectionGroup {
+    let database: Int64
+    let id: String
+    /// In the order they were made.
+    var indexes: [FieldIndex]
+
+    init(database: Int64, id: String, indexes: [FieldIndex]) {
+        self.database = database
+        self.id = id
+        self.indexes = indexes
+    }
+}
+
+/// One collection that holds, or held, documents.
+final class CollectionRow {
+    let id: Int64
+    let path: CollectionPath
+    let group: CollectionGroup
+    /// The segments of the path, as ``KeyWriter`` writes them.
+    let key: [UInt8]
+
+    init(id: Int64, path: CollectionPath, group: CollectionGroup) {
+        self.id = id
+        self.path = path
+        self.group = group
+        var writer = KeyWriter()
+        writer.appendSegments(of: path.text)
+        key = writer.bytes
+    }
+}
+
+extension Catalog {
+    /// The number of a database; nil when nothing was ever stored in it.
+    func database(
+        _ database: DatabaseID, _ connection: Connection, creating: Bool = false
+    ) throws(StoreError) -> Int64? {
+        if let id = databases[database] { return id }
+        let select = try connection.statement(.databaseByName)
+        defer { select.release() }
+        select.bind(1, database.name)
+        if try select.step() {
+            databases[database] = select.integer(0)
+        } else if creating {
+            let insert = try connection.statement(.insertDatabase)
+            defer { insert.release() }
+            insert.bind(1, database.name)
+            try insert.run()
+            databases[database] = connection.lastInsertedRowID
+        }
+        return databases[database]
+    }
+
+    func group(
+        _ id: String, in database: Int64, _ connection: Connection
+    ) throws(StoreError) -> CollectionGroup {
+        let key = GroupKey(database: database, id: CollectionPath(unchecked: id))
+        if let group = groups[key] { return group }
+        if groups.count >= Self.maxCollections {
+            groups = [:]
+            forgetCollections()
+        }
+        let group = CollectionGroup(
+            database: database, id: id,
+            indexes: try FieldIndex.load(group: id, database: database, connection))
+        groups[key] = group
+        return group
+    }
+
+    /// - Returns: Nil when nothing was ever stored in the collection and it is not to be created.
+    func collection(
+        _ path: CollectionPath, in database: Int64, _ connection: Connection,
+        creating: Bool = false
+    ) throws(StoreError) -> CollectionRow? {
+        if let row = collectionsByPath[CollectionKey(database: database, path: path)] { return row }
+        var writer = KeyWriter()
+        writer.appendSegments(of: path.text)
+        let select = try connection.statement(.collectionByKey)
+        defer { select.release() }
+        select.bind(1, database)
+        select.bind(2, writer.bytes)
+        let id: Int64
+        if try select.step() {
+            id = select.integer(0)
+        } else if creating {
+            id = try insert(path, key: writer.bytes, in: database, connection)
+        } else {
+            return nil
+        }
+        let row = CollectionRow(
+            id: id, path: path, group: try group(path.id, in: database, connection))
+        remember(row)
+        return row
+    }
+
+    private func insert(
+        _ path: CollectionPath, key: [UInt8], in database: Int64, _ connection: Connection
+    ) throws(StoreError) -> Int64 {
+        let insert = try connection.statement(.insertCollection)
+        defer { insert.release() }
+        insert.bind(1, database)
+        insert.bind(2, key)
+        insert.bind(3, path.text)
+        insert.bind(4, path.id)
+        try insert.run()
+        return connection.lastInsertedRowID
+    }
+
+    /// The collection that a row of another table names.
+    func collection(id: Int64, _ connection: Connection) throws(StoreError) -> CollectionRow {
+        if let row = collectionsByID[id] { return row }
+        let select = try connection.statement(.collectionByID)
+        defer { select.release() }
+        select.bind(1, id)
+        guard try select.step() else { throw .corrupt(detail: "no collection \(id)") }
+        let path = CollectionPath(unchecked: select.text(1))
+        let row = CollectionRow(
+            id: id, path: path, group: try group(path.id, in: select.integer(0), connection))
+        remember(row)
+        return row
+    }
+}

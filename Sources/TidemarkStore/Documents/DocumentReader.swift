@@ -1,0 +1,64 @@
+import TidemarkModel
+
+/// A document as a statement found it.
+struct StoredRow {
+    let id: Int64
+    let document: StoredDocument
+}
+
+extension Connection {
+    /// The row of a statement that selects ``OwnSQL``'s document columns.
+    func row(_ statement: PreparedStatement) throws(StoreError) -> StoredRow {
+        let collection = try catalog.collection(id: statement.integer(1), self)
+        guard let name = KeyWriter.segment(in: statement.bytes(2)),
+            let kind = StoredDocument.Kind(rawValue: statement.integer(3))
+        else { throw .corrupt(detail: "document \(statement.integer(0))") }
+        let document = StoredDocument(
+            path: DocumentPath(unchecked: "\(collection.path.text)/\(name.id)"), kind: kind,
+            contents: EncodedFields(trusted: statement.blob(4)),
+            createTime: try time(statement, 5), updateTime: try time(statement, 6),
+            readTime: try time(statement, 7), hasCommittedMutations: statement.integer(8) != 0)
+        return StoredRow(id: statement.integer(0), document: document)
+    }
+
+    /// A damaged file is an error, not a trap.
+    private func time(
+        _ statement: PreparedStatement, _ column: Int32
+    ) throws(StoreError) -> Timestamp {
+        let microseconds = statement.integer(column)
+        guard (Self.firstMicrosecond...Self.lastMicrosecond).contains(microseconds) else {
+            throw .corrupt(detail: "a time of \(microseconds)")
+        }
+        return Timestamp(microseconds: microseconds)
+    }
+
+    private static let firstMicrosecond = Timestamp.min.microseconds
+    private static let lastMicrosecond = Timestamp.max.microseconds
+
+    func row(id: Int64) throws(StoreError) -> StoredRow? {
+        let statement = try statement(.documentByID)
+        defer { statement.release() }
+        statement.bind(1, id)
+        return try statement.step() ? row(statement) : nil
+    }
+}
+
+extension DocumentPath {
+    /// The id as ``KeyWriter`` writes it: the document's name inside its collection.
+    var nameKey: [UInt8] {
+        var text = text
+        var writer = KeyWriter()
+        text.withUTF8 { buffer in
+            let slash = buffer.lastIndex(of: UInt8(ascii: "/")) ?? -1
+            writer.append(segment: UnsafeBufferPointer(rebasing: buffer[(slash + 1)...]))
+        }
+        return writer.bytes
+    }
+
+    /// The whole path: the name of a document among those of many collections.
+    var pathKey: [UInt8] {
+        var writer = KeyWriter()
+        writer.append(path: text)
+        return writer.bytes
+    }
+}

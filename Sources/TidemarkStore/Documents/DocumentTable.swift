@@ -1,0 +1,131 @@
+package import TidemarkModel
+
+/// The documents of one database, inside a transaction.
+package struct DocumentTable {
+    package let database: DatabaseID
+    let transaction: StoreTransaction
+
+    var connection: Connection { transaction.connection }
+
+    package func document(at path: DocumentPath) throws(StoreError) -> StoredDocument? {
+        try row(at: path)?.document
+    }
+
+    func row(at path: DocumentPath) throws(StoreError) -> StoredRow? {
+        guard let collection = try collection(path.parent) else { return nil }
+        let statement = try connection.statement(.document)
+        defer { statement.release() }
+        statement.bind(1, collection.id)
+        statement.bind(2, path.nameKey)
+        return try statement.step() ? connection.row(statement) : nil
+    }
+
+    /// Inserts or replaces, index entries included.
+    package func put(_ document: StoredDocument) throws(StoreError) {
+        precondition(document.kind == .found || document.contents.bytes.isEmpty)
+        try transaction.requireWriting()
+        let database = try connection.catalog.database(database, connection, creating: true)!
+        let collection = try connection.catalog.collection(
+            document.path.parent, in: database, connection, creating: true)!
+        let name = document.path.nameKey
+        if let old = try state(collection, name) {
+            try update(old.id, document)
+            try reindex(document, in: collection, name, id: old.id, from: old.fields)
+        } else {
+            let id = try insert(document, in: collection, name)
+            try reindex(document, in: collection, name, id: id, from: nil)
+        }
+    }
+
+    /// Forgets the document. Removing one that is not there does nothing.
+    package func remove(_ path: DocumentPath) throws(StoreError) {
+        try transaction.requireWriting()
+        guard let collection = try collection(path.parent) else { return }
+        let name = path.nameKey
+        guard let old = try state(collection, name) else { return }
+        try connection.run(.deleteDocument, old.id)
+        guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
+        let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
+        try connection.replaceEntries(of: row, from: fields.decoded, to: nil)
+    }
+
+    /// Removes every document of the database. Indexes stay, empty.
+    package func removeAll() throws(StoreError) {
+        try transaction.requireWriting()
+        guard let id = try connection.catalog.database(database, connection) else { return }
+        try connection.run(.clearEntries, id)
+        try connection.run(.clearDocuments, id)
+        try connection.run(.clearCollections, id)
+        try connection.run(.resetProgress, id)
+        connection.catalog.forget()
+    }
+
+    func collection(_ path: CollectionPath) throws(StoreError) -> CollectionRow? {
+        guard let id = try connection.catalog.database(database, connection) else { return nil }
+        return try connection.catalog.collection(path, in: id, connection)
+    }
+}
+
+// MARK: - Rows
+
+extension DocumentTable {
+    /// What is stored under a name now; its fields only where they have index entries.
+    private func state(
+        _ collection: CollectionRow, _ name: [UInt8]
+    ) throws(StoreError) -> (id: Int64, fields: EncodedFields?)? {
+        let statement = try connection.statement(.documentState)
+        defer { statement.release() }
+        statement.bind(1, collection.id)
+        statement.bind(2, name)
+        guard try statement.step() else { return nil }
+        let isIndexed =
+            !collection.group.indexes.isEmpty
+            && statement.integer(1) == StoredDocument.Kind.found.rawValue
+        return (
+            statement.integer(0),
+            isIndexed ? EncodedFields(trusted: statement.blob(2)) : nil
+        )
+    }
+
+    private func insert(
+        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
+    ) throws(StoreError) -> Int64 {
+        let statement = try connection.statement(.insertDocument)
+        defer { statement.release() }
+        statement.bind(1, collection.id)
+        statement.bind(2, name)
+        bind(document, to: statement, from: 3)
+        try statement.run()
+        return connection.lastInsertedRowID
+    }
+
+    private func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
+        let statement = try connection.statement(.updateDocument)
+        defer { statement.release() }
+        bind(document, to: statement, from: 1)
+        statement.bind(7, id)
+        try statement.run()
+    }
+
+    private func bind(
+        _ document: StoredDocument, to statement: PreparedStatement, from index: Int32
+    ) {
+        statement.bind(index, document.kind.rawValue)
+        statement.bind(index + 1, document.contents.bytes)
+        statement.bind(index + 2, document.createTime.microseconds)
+        statement.bind(index + 3, document.updateTime.microseconds)
+        statement.bind(index + 4, document.readTime.microseconds)
+        statement.bind(index + 5, document.hasCommittedMutations ? 1 : 0)
+    }
+
+    private func reindex(
+        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], id: Int64,
+        from old: EncodedFields?
+    ) throws(StoreError) {
+        guard !collection.group.indexes.isEmpty else { return }
+        let new = document.kind == .found ? document.contents : nil
+        if old == new { return }
+        let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
+        try connection.replaceEntries(of: row, from: old?.decoded, to: new?.decoded)
+    }
+}

@@ -1,0 +1,61 @@
+import TidemarkModel
+
+/// An index of a database.
+package struct IndexState: Hashable, Sendable {
+    package let definition: IndexDefinition
+    /// False for one that was made on demand.
+    package let isDeclared: Bool
+    /// Whether queries use it: every document is in it.
+    package let isReady: Bool
+}
+
+extension DocumentTable {
+    /// Makes an index, filled before this returns: a pass over all documents of its collections.
+    /// One that is there already is kept.
+    package func declareIndex(_ definition: IndexDefinition) throws(StoreError) {
+        try transaction.requireWriting()
+        let id = try connection.catalog.database(database, connection, creating: true)!
+        let group = try connection.catalog.group(definition.collectionID, in: id, connection)
+        if let known = group.indexes.firstIndex(where: { $0.definition == definition }) {
+            group.indexes[known].isDeclared = true
+            try group.indexes[known].saveProgress(connection)
+        } else {
+            group.indexes.append(
+                try FieldIndex.insert(
+                    definition, database: id, isDeclared: true, connection))
+        }
+        var budget = Int.max
+        while group.indexes.contains(where: { !$0.isReady }) {
+            try connection.fill(group, &budget)
+        }
+    }
+
+    /// Deletes an index, declared or not. Deleting one that is not there does nothing.
+    package func dropIndex(_ definition: IndexDefinition) throws(StoreError) {
+        try transaction.requireWriting()
+        guard let id = try connection.catalog.database(database, connection) else { return }
+        let group = try connection.catalog.group(definition.collectionID, in: id, connection)
+        guard let known = group.indexes.firstIndex(where: { $0.definition == definition }) else {
+            return
+        }
+        try group.indexes[known].delete(connection)
+        group.indexes.remove(at: known)
+    }
+
+    /// Every index of the database, by collection id and then in the order they were made.
+    package func indexes() throws(StoreError) -> [IndexState] {
+        guard let id = try connection.catalog.database(database, connection) else { return [] }
+        let statement = try connection.statement(.allIndexes)
+        defer { statement.release() }
+        statement.bind(1, id)
+        var result: [IndexState] = []
+        while try statement.step() {
+            let group = try connection.catalog.group(statement.text(0), in: id, connection)
+            result += group.indexes.map {
+                IndexState(
+                    definition: $0.definition, isDeclared: $0.isDeclared, isReady: $0.isReady)
+            }
+        }
+        return result
+    }
+}

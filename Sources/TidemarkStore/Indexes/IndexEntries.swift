@@ -1,0 +1,80 @@
+import TidemarkModel
+
+/// A document as its index entries see it.
+struct IndexedRow {
+    let id: Int64
+    let collection: CollectionRow
+    /// Its name inside the collection.
+    let name: [UInt8]
+    let path: DocumentPath
+}
+
+extension IndexDefinition {
+    /// The keys of a document, each once: none when it lacks a field of the index.
+    func keys(of fields: MapValue, _ row: IndexedRow) -> [[UInt8]] {
+        var keys: [[UInt8]] = [[]]
+        for field in self.fields {
+            guard let value = fields[field.path] else { return [] }
+            if let direction = field.direction {
+                let part = KeyWriter.key(of: value, direction)
+                for index in keys.indices { keys[index] += part }
+            } else {
+                guard case .array(let elements) = value else { return [] }
+                let parts = Set(elements.map { KeyWriter.key(of: $0) })
+                keys = keys.flatMap { head in parts.map { head + $0 } }
+            }
+        }
+        let tail = nameKey(row)
+        for index in keys.indices { keys[index] += tail }
+        return keys
+    }
+
+    private func nameKey(_ row: IndexedRow) -> [UInt8] {
+        let key = scope == .group ? row.path.pathKey : row.name
+        return name == .ascending ? key : key.map { ~$0 }
+    }
+}
+
+extension Connection {
+    /// Brings the entries of a document from one version to another; only what differs is touched.
+    func replaceEntries(
+        of row: IndexedRow, from old: MapValue?, to new: MapValue?
+    ) throws(StoreError) {
+        for index in row.collection.group.indexes
+        where index.covers(row.collection.id, row.name) {
+            let before = old.map { index.definition.keys(of: $0, row) } ?? []
+            let after = new.map { index.definition.keys(of: $0, row) } ?? []
+            if before.count == 1, before == after { continue }
+            let kept = before.count > 1 ? Set(before).intersection(after) : []
+            for key in before where !kept.contains(key) {
+                try deleteEntry(key, of: index, row)
+            }
+            for key in after where !kept.contains(key) {
+                try insertEntry(key, of: index, row)
+            }
+        }
+    }
+
+    func insertEntry(
+        _ key: [UInt8], of index: FieldIndex, _ row: IndexedRow
+    ) throws(StoreError) {
+        let statement = try statement(.insertEntry)
+        defer { statement.release() }
+        statement.bind(1, index.id)
+        statement.bind(2, index.scope(row.collection))
+        statement.bind(3, key)
+        statement.bind(4, row.id)
+        try statement.run()
+    }
+
+    private func deleteEntry(
+        _ key: [UInt8], of index: FieldIndex, _ row: IndexedRow
+    ) throws(StoreError) {
+        let statement = try statement(.deleteEntry)
+        defer { statement.release() }
+        statement.bind(1, index.id)
+        statement.bind(2, index.scope(row.collection))
+        statement.bind(3, key)
+        try statement.run()
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// A place between keys: before all keys that begin with `prefix`, or after all of them.
+struct Cut: Hashable {
+    var prefix: [UInt8]
+    var isAfter: Bool
+
+    static func before(_ prefix: [UInt8]) -> Cut { Cut(prefix: prefix, isAfter: false) }
+    static func after(_ prefix: [UInt8]) -> Cut { Cut(prefix: prefix, isAfter: true) }
+
+    /// The least key behind the cut.
+    var position: [UInt8] { isAfter ? Self.successor(of: prefix) : prefix }
+
+    /// The same cut among inverted keys.
+    var inverted: Cut { Cut(prefix: prefix.map { ~$0 }, isAfter: !isAfter) }
+
+    func prefixed(by head: [UInt8]) -> Cut { Cut(prefix: head + prefix, isAfter: isAfter) }
+
+    /// Above every key, because none begins with this byte.
+    static let top: [UInt8] = [0xFF]
+
+    /// The least key that is above all that begin with `prefix`.
+    private static func successor(of prefix: [UInt8]) -> [UInt8] {
+        var result = prefix
+        while let last = result.popLast() {
+            if last < 0xFF {
+                result.append(last + 1)
+                return result
+            }
+        }
+        return top
+    }
+}
+
+/// The keys from `lower` to below `upper`.
+struct KeyRange: Hashable {
+    var lower: [UInt8]
+    var upper: [UInt8]
+
+    static let all = KeyRange(lower: [], upper: Cut.top)
+    static let none = KeyRange(lower: [], upper: [])
+
+    init(lower: [UInt8], upper: [UInt8]) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    init(from lower: Cut, to upper: Cut) {
+        self.init(lower: lower.position, upper: upper.position)
+    }
+
+    /// All keys that begin with `prefix`.
+    init(prefix: [UInt8]) { self.init(from: .before(prefix), to: .after(prefix)) }
+
+    var isEmpty: Bool { !Self.precedes(lower, upper) }
+
+    func contains(_ key: [UInt8]) -> Bool {
+        !Self.precedes(key, lower) && Self.precedes(key, upper)
+    }
+
+    mutating func raise(to cut: Cut) {
+        let position = cut.position
+        if Self.precedes(lower, position) { lower = position }
+    }
+
+    mutating func drop(to cut: Cut) {
+        let position = cut.position
+        if Self.precedes(position, upper) { upper = position }
+    }
+
+    static func precedes(_ a: [UInt8], _ b: [UInt8]) -> Bool {
+        a.withUnsafeBytes { a in
+            b.withUnsafeBytes { b in
+                let common = min(a.count, b.count)
+                // An empty array may have no address, and then there is nothing to compare.
+                let order = common == 0 ? 0 : memcmp(a.baseAddress!, b.baseAddress!, common)
+                return order != 0 ? order < 0 : a.count < b.count
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import TidemarkModel
+
+/// Writes values so that the order of the bytes is Firestore's order of the values.
+///
+/// Each component tells where it ends, so components can follow each other, and a descending one is
+/// the same bytes inverted. Equal values (`3` and `3.0`, `0.0` and `-0.0`) have equal bytes. Nothing is
+/// cut off: the key of a long text is as long as the text, which keeps every key exact.
+struct KeyWriter {
+    var bytes: [UInt8] = []
+
+    /// Below every byte that a component begins with.
+    static let end: UInt8 = 0x01
+    private static let more: UInt8 = 0x02
+    private static let numericSegment: UInt8 = 0x02
+    private static let textSegment: UInt8 = 0x03
+
+    /// What the values of one rank begin with.
+    static func tag(rank: UInt8) -> UInt8 { 0x10 + rank * 4 }
+
+    static let null: [UInt8] = [tag(rank: 0)]
+    static let nan: [UInt8] = key(of: .double(.nan))
+
+    static func key(of value: Value, _ direction: Direction = .ascending) -> [UInt8] {
+        var writer = KeyWriter()
+        writer.append(value, direction)
+        return writer.bytes
+    }
+
+    mutating func append(_ value: Value, _ direction: Direction) {
+        let start = bytes.count
+        append(value)
+        if direction == .descending { invert(from: start) }
+    }
+
+    mutating func invert(from start: Int) {
+        for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+    }
+
+    mutating func append(_ value: Value) {
+        bytes.append(Self.tag(rank: value.typeRank))
+        switch value {
+        case .null: break
+        case .boolean(let value): bytes.append(value ? 1 : 0)
+        case .integer(let value): append(integer: value)
+        case .double(let value):
+            append(double: value)
+            append(UInt16(0))
+        case .timestamp(let time), .pendingServerTimestamp(let time, _): append(time)
+        case .string(let value): append(text: value)
+        case .bytes(let value): append(escaping: value)
+        case .reference(let value):
+            append(text: value.database.name)
+            append(path: value.path.text)
+        case .geoPoint(let value):
+            append(double: value.latitude)
+            append(double: value.longitude)
+        case .array(let values):
+            for value in values { append(value) }
+            bytes.append(Self.end)
+        case .vector(let value):
+            append(UInt32(clamping: value.array.count))
+            for component in value.array { append(double: component) }
+        case .map(let fields): append(fields)
+        }
+    }
+
+    private mutating func append(_ fields: MapValue) {
+        for entry in fields.entries {
+            bytes.append(Self.more)
+            append(text: entry.key)
+            append(entry.value)
+        }
+        bytes.append(Self.end)
+    }
+
+    private mutating func append(_ time: Timestamp) {
+        append(UInt64(time.seconds - Timestamp.min.seconds))
+        append(UInt32(time.nanoseconds))
+    }
+}
+
+// MARK: - Numbers
+
+extension KeyWriter {
+    private mutating func append(_ number: some FixedWidthInteger) {
+        withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    /// The greatest double that is not above the integer, then what the integer is above it: doubles
+    /// and integers sort as one, beyond 2^53 too.
+    private mutating func append(integer: Int64) {
+        var floor = Double(integer)
+        // Rounded up, or to 2^63, which no integer is.
+        if floor >= 0x1p63 || Int64(floor) > integer { floor = floor.nextDown }
+        append(double: floor)
+        append(UInt16(integer - Int64(floor)))
+    }
+
+    /// NaN is below all, and `-0.0` is `0.0`.
+    private mutating func append(double: Double) {
+        if double.isNaN { return append(UInt64(0)) }
+        let bits = double == 0 ? 0 : double.bitPattern
+        let sign: UInt64 = 1 << 63
+        append(bits & sign == 0 ? bits | sign : ~bits)
+    }
+}
+
+// MARK: - Text and names
+
+extension KeyWriter {
+    /// Zero is written `00 FF` and the end `00 01`, so that a text is below those it begins.
+    mutating func append(text: String) {
+        var text = text
+        text.withUTF8 { append(escaping: $0) }
+    }
+
+    private mutating func append(escaping text: some Collection<UInt8>) {
+        if text.contains(0) {
+            for byte in text {
+                bytes.append(byte)
+                if byte == 0 { bytes.append(0xFF) }
+            }
+        } else {
+            bytes.append(contentsOf: text)
+        }
+        bytes.append(0)
+        bytes.append(Self.end)
+    }
+
+    /// Segment by segment; a path is below those it begins.
+    mutating func append(path: String) {
+        appendSegments(of: path)
+        bytes.append(Self.end)
+    }
+
+    mutating func appendSegments(of path: String) {
+        var path = path
+        path.withUTF8 { buffer in
+            for segment in buffer.split(separator: UInt8(ascii: "/")) {
+                append(segment: UnsafeBufferPointer(rebasing: segment))
+            }
+        }
+    }
+
+    /// One segment of a path: numeric ids first and by number, others by their bytes.
+    mutating func append(segment: UnsafeBufferPointer<UInt8>) {
+        guard let number = Self.numericID(segment) else {
+            bytes.append(Self.textSegment)
+            append(escaping: segment)
+            return
+        }
+        bytes.append(Self.numericSegment)
+        append(UInt64(bitPattern: number) ^ (1 << 63))
+        // `__id07__` is no other number than `__id7__`, yet another document.
+        let isCanonical = "__id\(number)__".utf8.elementsEqual(segment)
+        bytes.append(isCanonical ? 0 : 1)
+        if !isCanonical { append(escaping: segment) }
+    }
+
+    /// The number in `__id<n>__`.
+    private static func numericID(_ id: UnsafeBufferPointer<UInt8>) -> Int64? {
+        guard id.count > 6, id[0] == UInt8(ascii: "_"), id.starts(with: "__id".utf8),
+            id.suffix(2).elementsEqual("__".utf8)
+        else { return nil }
+        return Int64(String(decoding: id.dropFirst(4).dropLast(2), as: UTF8.self))
+    }
+
+    /// The id that ``append(segment:)`` wrote, and where the next segment begins.
+    static func segment(in key: UnsafeRawBufferPointer) -> (id: String, end: Int)? {
+        guard let kind = key.first else { return nil }
+        if kind == textSegment { return text(in: key, from: 1) }
+        guard kind == numericSegment, key.count >= 10 else { return nil }
+        if key[9] == 1 { return text(in: key, from: 10) }
+        let bits = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
+        return ("__id\(Int64(bitPattern: bits ^ (1 << 63)))__", 10)
+    }
+
+    private static func text(
+        in key: UnsafeRawBufferPointer, from start: Int
+    ) -> (id: String, end: Int)? {
+        var index = start
+        var unescaped: [UInt8]?
+        while index < key.count {
+            guard key[index] == 0 else {
+                unescaped?.append(key[index])
+                index += 1
+                continue
+            }
+            guard index + 1 < key.count else { return nil }
+            if key[index + 1] == end {
+                let id =
+                    unescaped.map { String(decoding: $0, as: UTF8.self) }
+                    ?? String(decoding: key[start..<index], as: UTF8.self)
+                return (id, index + 2)
+            }
+            if unescaped == nil { unescaped = Array(key[start..<index]) }
+            unescaped?.append(0)
+            index += 2
+        }
+        return nil
+    }
+}

@@ -1,0 +1,112 @@
+import TidemarkModel
+
+/// A filter as tests on keys: one meaning of "equal" and "less" in the store, that of ``KeyWriter``.
+indirect enum CompiledFilter {
+    case all([CompiledFilter])
+    case any([CompiledFilter])
+    case inside(FieldPath, KeyRange)
+    case oneOf(FieldPath, Set<[UInt8]>)
+    /// There, not null, and none of these.
+    case noneOf(FieldPath, Set<[UInt8]>)
+    case containsAny(FieldPath, Set<[UInt8]>)
+    case never
+
+    init(_ filter: Filter) {
+        switch filter {
+        case .and(let filters):
+            self = .all(filters.filter { !$0.saysNothing }.map(CompiledFilter.init))
+        case .or(let filters):
+            let parts = filters.filter { !$0.saysNothing }
+            self = parts.isEmpty ? .all([]) : .any(parts.map(CompiledFilter.init))
+        case .unary(let field, .isNull): self = .inside(field, KeyRange(prefix: KeyWriter.null))
+        case .unary(let field, .isNaN): self = .inside(field, KeyRange(prefix: KeyWriter.nan))
+        case .unary(let field, .isNotNull): self = .noneOf(field, [])
+        case .unary(let field, .isNotNaN): self = .noneOf(field, [KeyWriter.nan])
+        case .field(let field, let operation, let operand):
+            self = Self.comparison(field, operation, operand)
+        }
+    }
+
+    private static func comparison(
+        _ field: FieldPath, _ operation: Filter.Operator, _ operand: Value
+    ) -> CompiledFilter {
+        switch operation {
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            guard let (lower, upper) = operation.cuts(operand) else { return .never }
+            return .inside(field, KeyRange(from: lower, to: upper))
+        case .equal:
+            guard operand.isSearchable else { return .never }
+            return .inside(field, KeyRange(prefix: KeyWriter.key(of: operand)))
+        case .notEqual:
+            return operand.isSearchable ? .noneOf(field, [KeyWriter.key(of: operand)]) : .never
+        case .isIn: return .oneOf(field, operand.searchableKeys)
+        case .notIn:
+            if operand.elementsOrNone.contains(where: { $0.typeRank == 0 }) { return .never }
+            return .noneOf(field, operand.searchableKeys)
+        case .arrayContains:
+            return operand.isSearchable
+                ? .containsAny(field, [KeyWriter.key(of: operand)]) : .never
+        case .arrayContainsAny: return .containsAny(field, operand.searchableKeys)
+        }
+    }
+
+    func matches(_ value: (FieldPath) -> Value?) -> Bool {
+        switch self {
+        case .all(let filters): return filters.allSatisfy { $0.matches(value) }
+        case .any(let filters): return filters.contains { $0.matches(value) }
+        case .never: return false
+        case .inside(let field, let range):
+            return value(field).map { range.contains(KeyWriter.key(of: $0)) } ?? false
+        case .oneOf(let field, let keys):
+            return value(field).map { keys.contains(KeyWriter.key(of: $0)) } ?? false
+        case .noneOf(let field, let keys):
+            guard let value = value(field), value.typeRank != 0 else { return false }
+            return keys.isEmpty || !keys.contains(KeyWriter.key(of: value))
+        case .containsAny(let field, let keys):
+            guard case .array(let elements)? = value(field) else { return false }
+            return elements.contains { keys.contains(KeyWriter.key(of: $0)) }
+        }
+    }
+}
+
+extension Filter.Operator {
+    /// What a range filter leaves of the keys; nil when nothing. Only values of the operand's rank are
+    /// compared, and NaN is no number to a range.
+    func cuts(_ operand: Value) -> (lower: Cut, upper: Cut)? {
+        guard operand.isSearchable else { return nil }
+        let key = KeyWriter.key(of: operand)
+        let rank = [KeyWriter.tag(rank: operand.typeRank)]
+        let isNumber = rank[0] == KeyWriter.nan[0]
+        let least = isNumber ? Cut.after(KeyWriter.nan) : .before(rank)
+        switch self {
+        case .lessThan: return (least, .before(key))
+        case .lessThanOrEqual: return (least, .after(key))
+        case .greaterThan: return (.after(key), .after(rank))
+        case .greaterThanOrEqual: return (.before(key), .after(rank))
+        default: return nil
+        }
+    }
+}
+
+extension Filter {
+    /// A composite of nothing is no filter.
+    var saysNothing: Bool {
+        switch self {
+        case .and(let filters), .or(let filters): filters.allSatisfy(\.saysNothing)
+        case .field, .unary: false
+        }
+    }
+}
+
+extension Value {
+    /// Null and NaN are found by unary filters only.
+    var isSearchable: Bool { typeRank != 0 && !isNaN }
+
+    var elementsOrNone: [Value] {
+        if case .array(let values) = self { values } else { [] }
+    }
+
+    fileprivate var searchableKeys: Set<[UInt8]> {
+        Set(elementsOrNone.filter(\.isSearchable).map { KeyWriter.key(of: $0) })
+    }
+}

@@ -1,0 +1,67 @@
+import TidemarkModel
+
+/// A query made ready to be planned and tested: a limit to the last rows turned into one to the first
+/// in flipped order.
+struct CompiledQuery {
+    let query: Query
+    let database: DatabaseID
+    /// All orders, the implicit ones too.
+    let orders: [Order]
+    let filter: CompiledFilter?
+    /// Where between its cursors a row's ``orderKey(_:_:)`` must lie.
+    private let cursors: KeyRange?
+
+    init(_ query: Query, in database: DatabaseID) {
+        let query = query.wireForm
+        self.query = query
+        self.database = database
+        orders = query.normalizedOrders
+        filter = query.filter.map(CompiledFilter.init)
+        cursors = Self.cursors(query, orders)
+    }
+
+    private static func cursors(_ query: Query, _ orders: [Order]) -> KeyRange? {
+        if query.start == nil, query.end == nil { return nil }
+        var range = KeyRange.all
+        if let start = query.start { range.raise(to: cut(start, orders)) }
+        if let end = query.end { range.drop(to: cut(end, orders)) }
+        return range
+    }
+
+    private static func cut(_ cursor: Cursor, _ orders: [Order]) -> Cut {
+        var writer = KeyWriter()
+        for (order, value) in zip(orders, cursor.values) { writer.append(value, order.direction) }
+        return Cut(prefix: writer.bytes, isAfter: !cursor.before)
+    }
+
+    /// The orders that take part: nothing after the name decides anything.
+    var decidingOrders: ArraySlice<Order> {
+        let name = orders.firstIndex { $0.field.isDocumentID }!
+        return orders[...name]
+    }
+
+    func value(_ field: FieldPath, _ path: DocumentPath, _ fields: MapValue) -> Value? {
+        field.isDocumentID
+            ? .reference(ReferenceValue(database: database, path: path)) : fields[field]
+    }
+
+    /// The bytes by which rows sort in the query's order; nil when a field to order by is missing.
+    func orderKey(_ path: DocumentPath, _ fields: MapValue) -> [UInt8]? {
+        var writer = KeyWriter()
+        for order in orders {
+            guard let value = value(order.field, path, fields) else { return nil }
+            writer.append(value, order.direction)
+        }
+        return writer.bytes
+    }
+
+    /// Whether the document is a row of the query, limit and offset aside.
+    func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
+        guard query.contains(path) else { return false }
+        if let filter, !filter.matches({ value($0, path, fields) }) { return false }
+        guard let cursors else {
+            return orders.allSatisfy { $0.field.isDocumentID || fields[$0.field] != nil }
+        }
+        return orderKey(path, fields).map(cursors.contains) ?? false
+    }
+}

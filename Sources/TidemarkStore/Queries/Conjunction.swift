@@ -1,0 +1,174 @@
+import TidemarkModel
+
+/// One alternative of a filter: comparisons that must all hold, sorted by what an index can do for them.
+struct Conjunction {
+    struct Fixed {
+        let field: FieldPath
+        let key: [UInt8]
+    }
+
+    struct Interval {
+        let field: FieldPath
+        let lower: Cut
+        let upper: Cut
+    }
+
+    struct NameBound {
+        let reference: Value
+        let operation: Filter.Operator
+    }
+
+    /// Fields that have one value in all rows, each once.
+    private(set) var fixed: [Fixed] = []
+    private(set) var contains: [Fixed] = []
+    private(set) var intervals: [Interval] = []
+    private(set) var nameBounds: [NameBound] = []
+    /// The one document that can match.
+    private(set) var path: DocumentPath?
+    /// Whether a comparison says more than the parts above.
+    private(set) var hasRemainder = false
+    /// Whether nothing can match.
+    private(set) var isEmpty = false
+
+    init(_ comparisons: [Filter], in database: DatabaseID) {
+        for comparison in comparisons {
+            switch comparison {
+            case .and, .or: hasRemainder = true
+            case .unary(let field, let operation): add(field, operation)
+            case .field(let field, let operation, let operand):
+                if field.isDocumentID {
+                    addName(operation, operand, database)
+                } else {
+                    add(field, operation, operand)
+                }
+            }
+        }
+        dropIntervalsOfFixed()
+    }
+
+    func fixedKey(_ field: FieldPath) -> [UInt8]? { fixed.first { $0.field == field }?.key }
+
+    /// Fields that every row has because of these comparisons.
+    var fields: [FieldPath] {
+        fixed.map(\.field) + contains.map(\.field) + intervals.map(\.field)
+    }
+
+    private mutating func fix(_ field: FieldPath, _ key: [UInt8]) {
+        guard let known = fixedKey(field) else {
+            return fixed.append(Fixed(field: field, key: key))
+        }
+        if known != key { isEmpty = true }
+    }
+
+    private mutating func add(_ field: FieldPath, _ operation: Filter.UnaryOperator) {
+        if field.isDocumentID {
+            // A name is neither null nor a number.
+            if operation == .isNull || operation == .isNaN { isEmpty = true }
+            return
+        }
+        switch operation {
+        case .isNull: fix(field, KeyWriter.null)
+        case .isNaN: fix(field, KeyWriter.nan)
+        case .isNotNull: addNotNull(field)
+        case .isNotNaN:
+            addNotNull(field)
+            hasRemainder = true
+        }
+    }
+
+    private mutating func addNotNull(_ field: FieldPath) {
+        intervals.append(
+            Interval(field: field, lower: .after(KeyWriter.null), upper: .after([])))
+    }
+
+    private mutating func add(
+        _ field: FieldPath, _ operation: Filter.Operator, _ operand: Value
+    ) {
+        switch operation {
+        case .equal:
+            guard operand.isSearchable else { return isEmpty = true }
+            fix(field, KeyWriter.key(of: operand))
+        case .arrayContains:
+            guard operand.isSearchable else { return isEmpty = true }
+            contains.append(Fixed(field: field, key: KeyWriter.key(of: operand)))
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            guard let (lower, upper) = operation.cuts(operand) else { return isEmpty = true }
+            intervals.append(Interval(field: field, lower: lower, upper: upper))
+        case .notEqual, .notIn:
+            addNotNull(field)
+            hasRemainder = true
+        case .isIn, .arrayContainsAny: hasRemainder = true
+        }
+    }
+
+    private mutating func addName(
+        _ operation: Filter.Operator, _ operand: Value, _ database: DatabaseID
+    ) {
+        switch operation {
+        case .equal:
+            guard case .reference(let reference) = operand, reference.database == database,
+                path == nil || path == reference.path
+            else { return isEmpty = true }
+            path = reference.path
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual:
+            guard case .reference = operand else { return isEmpty = true }
+            nameBounds.append(NameBound(reference: operand, operation: operation))
+        case .arrayContains, .arrayContainsAny: isEmpty = true
+        case .notEqual, .notIn, .isIn: hasRemainder = true
+        }
+    }
+
+    private mutating func dropIntervalsOfFixed() {
+        let all = intervals
+        intervals = []
+        for interval in all {
+            guard let key = fixedKey(interval.field) else {
+                intervals.append(interval)
+                continue
+            }
+            if !KeyRange(from: interval.lower, to: interval.upper).contains(key) { isEmpty = true }
+        }
+    }
+}
+
+extension Conjunction {
+    /// Alternatives past which a query is run by a scan: each needs a range of its own.
+    private static let maxAlternatives = 100
+
+    /// The alternatives of a filter that can match anything; nil when there are too many.
+    static func alternatives(of filter: Filter?, in database: DatabaseID) -> [Conjunction]? {
+        guard let filter else { return [Conjunction([], in: database)] }
+        return expand(filter)?.map { Conjunction($0, in: database) }.filter { !$0.isEmpty }
+    }
+
+    private static func expand(_ filter: Filter) -> [[Filter]]? {
+        switch filter {
+        case .field(let field, .isIn, let operand):
+            return bounded(operand.elementsOrNone.map { [.field(field, .equal, $0)] })
+        case .field(let field, .arrayContainsAny, let operand):
+            return bounded(operand.elementsOrNone.map { [.field(field, .arrayContains, $0)] })
+        case .field, .unary: return [[filter]]
+        case .or(let filters):
+            var result: [[Filter]] = []
+            for filter in filters where !filter.saysNothing {
+                guard let part = expand(filter), let sum = bounded(result + part) else {
+                    return nil
+                }
+                result = sum
+            }
+            return filter.saysNothing ? [[]] : result
+        case .and(let filters):
+            var result: [[Filter]] = [[]]
+            for filter in filters where !filter.saysNothing {
+                guard let part = expand(filter), part.count * result.count <= maxAlternatives
+                else { return nil }
+                result = result.flatMap { head in part.map { head + $0 } }
+            }
+            return result
+        }
+    }
+
+    private static func bounded(_ alternatives: [[Filter]]) -> [[Filter]]? {
+        alternatives.count <= maxAlternatives ? alternatives : nil
+    }
+}

@@ -1,0 +1,101 @@
+import TidemarkModel
+
+/// Chooses how to run a query: for each alternative of its filter the source that narrows most, and
+/// among those one that comes in the query's order.
+struct Planner {
+    let query: CompiledQuery
+    /// The one collection of the query, or nil for many.
+    let collection: CollectionRow?
+    /// The collections of the query's id; nil when they may have any.
+    let group: CollectionGroup?
+
+    /// Wished indexes of one query.
+    private static let maxWishes = 8
+
+    func plan() -> QueryPlan {
+        guard
+            let alternatives = Conjunction.alternatives(of: query.query.filter, in: query.database)
+        else { return QueryPlan(paths: [scan(Conjunction([], in: query.database))]) }
+        var plan = QueryPlan(paths: [])
+        for alternative in alternatives {
+            guard let path = best(for: alternative) else { continue }
+            plan.paths.append(path)
+            if plan.wishes.count < Self.maxWishes, let wish = wish(for: alternative, path),
+                !plan.wishes.contains(wish)
+            {
+                plan.wishes.append(wish)
+            }
+        }
+        // The whole once is less than the whole for some alternative and a part for another.
+        if plan.paths.count > 1, plan.paths.contains(where: \.isWhole) {
+            plan.paths = [scan(Conjunction([], in: query.database))]
+        }
+        return plan
+    }
+
+    /// Nil when the alternative has no rows.
+    private func best(for conjunction: Conjunction) -> AccessPath? {
+        if let path = conjunction.path {
+            guard query.query.contains(path) else { return nil }
+            return AccessPath(source: .point(path), isOrdered: true)
+        }
+        var best = scan(conjunction)
+        for index in group?.indexes ?? [] where index.isReady {
+            guard index.definition.scope == (collection == nil ? .group : .collection),
+                let path = match(index, conjunction), path.score > best.score
+            else { continue }
+            best = path
+        }
+        return best.range.isEmpty ? nil : best
+    }
+
+    private func match(_ index: FieldIndex, _ conjunction: Conjunction) -> AccessPath? {
+        let source = AccessPath.Source.entries(index, scope: collection?.id ?? 0)
+        return IndexMatch(query, conjunction, index.definition, collection)?.path(source)
+    }
+
+    /// What serves without an index.
+    private func scan(_ conjunction: Conjunction) -> AccessPath {
+        guard let collection else { return AccessPath(source: .everything) }
+        let names = IndexDefinition(collectionID: collection.group.id, fields: [])
+        let path = IndexMatch(query, conjunction, names, collection)?.path(.names(collection))
+        return path ?? AccessPath(source: .names(collection))
+    }
+
+    /// The index that the alternative would be one exact range of; nil when it is there.
+    private func wish(for conjunction: Conjunction, _ path: AccessPath) -> IndexDefinition? {
+        guard let group, conjunction.path == nil, !(path.isExact && path.isOrdered) else {
+            return nil
+        }
+        var fields = conjunction.fixed.map(\.field).sorted().map { IndexDefinition.Field($0) }
+        if let first = conjunction.contains.first {
+            fields.append(IndexDefinition.Field(first.field, .contains))
+        }
+        let rest = IndexMatch.restOfOrders(query, conjunction)
+        // Read backwards, the flipped index serves as well: the first field decides which it is.
+        let flips = rest.first?.direction == .descending
+        for order in rest.dropLast() {
+            let isAscending = (order.direction == .ascending) != flips
+            fields.append(
+                IndexDefinition.Field(order.field, isAscending ? .ascending : .descending))
+        }
+        if fields.isEmpty, collection != nil { return nil }
+        guard Set(rest.map(\.field)).count == rest.count else { return nil }
+        let name = rest.last?.direction ?? .ascending
+        let wish = IndexDefinition(
+            collectionID: group.id, scope: collection == nil ? .group : .collection,
+            fields: fields, name: flips ? name.flipped : name)
+        return group.indexes.contains { $0.definition == wish } ? nil : wish
+    }
+}
+
+extension AccessPath {
+    /// Whether it looks at all there is.
+    fileprivate var isWhole: Bool {
+        switch source {
+        case .everything: true
+        case .names: range == .all && !isOrdered
+        case .point, .entries: false
+        }
+    }
+}

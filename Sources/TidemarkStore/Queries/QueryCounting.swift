@@ -1,0 +1,88 @@
+package import TidemarkModel
+
+extension DocumentTable {
+    /// How many rows the query has, counted no further than `upTo`. Where an index proves the filter,
+    /// its entries are counted and no document is read.
+    package func count(_ query: Query, upTo: Int64? = nil) throws(StoreError) -> QueryCount {
+        let limit = min(upTo ?? .max, query.limit.map { Int64($0.count) } ?? .max)
+        if limit <= 0 { return QueryCount(count: 0, entriesScanned: 0) }
+        let (sum, overflow) = limit.addingReportingOverflow(Int64(query.offset))
+        var unlimited = query
+        unlimited.limit = nil
+        let prepared = try prepare(unlimited)
+        let rows = try countRows(prepared, upTo: overflow ? .max : sum)
+        wish(prepared, scanned: rows.scanned, useful: rows.count)
+        let count = max(0, Int64(rows.count) - Int64(query.offset))
+        return QueryCount(count: min(count, limit), entriesScanned: rows.scanned)
+    }
+
+    private func countRows(
+        _ prepared: PreparedQuery, upTo limit: Int64
+    ) throws(StoreError) -> (count: Int, scanned: Int) {
+        let paths = prepared.plan.paths
+        if paths.count == 1, paths[0].isExact, let count = try countRange(paths[0], upTo: limit) {
+            return (count, count)
+        }
+        let meter = ScanMeter()
+        var seen: Set<Int64> = []
+        var count = 0
+        for path in paths {
+            let stream = try counted(path, prepared, meter)
+            while count < limit, let id = try stream() {
+                if paths.count > 1, !seen.insert(id).inserted { continue }
+                count += 1
+            }
+        }
+        return (count, meter.scanned)
+    }
+
+    /// In SQLite alone; nil where the source is no single range.
+    private func countRange(_ path: AccessPath, upTo limit: Int64) throws(StoreError) -> Int? {
+        let statement: PreparedStatement
+        switch path.source {
+        case .entries(let index, let scope):
+            statement = try connection.statement(.countEntries)
+            statement.bind(1, index.id)
+            statement.bind(2, scope)
+            statement.bind(3, path.range.lower)
+            statement.bind(4, path.range.upper)
+            statement.bind(5, limit)
+        case .names(let collection):
+            statement = try connection.statement(.countNames)
+            statement.bind(1, collection.id)
+            statement.bind(2, path.range.lower)
+            statement.bind(3, path.range.upper)
+            statement.bind(4, limit)
+        case .point, .everything: return nil
+        }
+        defer { statement.release() }
+        return try statement.step() ? Int(statement.integer(0)) : nil
+    }
+
+    /// The numbers of the rows of one path, its documents read only where each must be tested.
+    private func counted(
+        _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
+    ) throws(StoreError) -> () throws(StoreError) -> Int64? {
+        if path.isExact, case .entries(let index, let scope) = path.source {
+            let statement = Loan(try connection.statement(.entryIDs))
+            statement.statement.bind(1, index.id)
+            statement.statement.bind(2, scope)
+            statement.statement.bind(3, path.range.lower)
+            statement.statement.bind(4, path.range.upper)
+            return { () throws(StoreError) in
+                guard try statement.statement.step() else { return nil }
+                meter.scanned += 1
+                return statement.statement.integer(0)
+            }
+        }
+        let stream = try tested(path, prepared, meter)
+        return { () throws(StoreError) in try stream.next()?.id }
+    }
+}
+
+/// Gives a statement back when nothing needs it any more.
+private final class Loan {
+    let statement: PreparedStatement
+    init(_ statement: PreparedStatement) { self.statement = statement }
+    deinit { statement.release() }
+}

@@ -1,0 +1,21 @@
+/// The rows of a query and what it took to find them.
+package struct QueryRun: Sendable {
+    package let documents: [StoredDocument]
+    package let stats: QueryStats
+}
+
+package struct QueryStats: Hashable, Sendable {
+    /// In a sentence.
+    package let plan: String
+    /// Index entries or documents looked at.
+    package let rowsScanned: Int
+    package let rowsReturned: Int
+    /// Passed over for the query's offset.
+    package let rowsSkipped: Int
+}
+
+package struct QueryCount: Hashable, Sendable {
+    package let count: Int64
+    /// What an aggregation is billed by.
+    package let entriesScanned: Int
+}

@@ -1,0 +1,219 @@
+package import TidemarkModel
+
+extension DocumentTable {
+    /// The query's rows in its order, offset and limit applied, projection not.
+    package func run(_ query: Query) throws(StoreError) -> QueryRun {
+        var documents: [StoredDocument] = []
+        let stats = try run(query) {
+            documents.append($0)
+            return true
+        }
+        return QueryRun(documents: documents, stats: stats)
+    }
+
+    /// Hands out the query's rows one by one until `body` returns false. Rows come as they are found,
+    /// except where they must be sorted first, or where the limit is to the last.
+    @discardableResult
+    package func run(
+        _ query: Query, _ body: (StoredDocument) -> Bool
+    ) throws(StoreError) -> QueryStats {
+        if case .last(let count)? = query.limit { return try runLast(query, count, body) }
+        let prepared = try prepare(query)
+        return try run(prepared, offset: query.offset, limit: query.limit?.count, body)
+    }
+
+    /// What ``run(_:)`` would do, in a sentence, without doing it.
+    package func explain(_ query: Query) throws(StoreError) -> String {
+        try prepare(query).plan.sentence
+    }
+
+    private func run(
+        _ prepared: PreparedQuery, offset: Int, limit: Int?, _ body: (StoredDocument) -> Bool
+    ) throws(StoreError) -> QueryStats {
+        let meter = ScanMeter()
+        var returned = 0
+        var skipped = 0
+        if limit != 0 {
+            let (capacity, overflow) = offset.addingReportingOverflow(limit ?? .max)
+            let stream = try rows(prepared, meter, capacity: overflow ? .max : capacity)
+            while let row = try stream.next() {
+                if skipped < offset {
+                    skipped += 1
+                    continue
+                }
+                returned += 1
+                if !body(row.document) || returned == limit { break }
+            }
+        }
+        wish(prepared, scanned: meter.scanned, useful: returned + skipped)
+        return QueryStats(
+            plan: prepared.plan.sentence, rowsScanned: meter.scanned, rowsReturned: returned,
+            rowsSkipped: skipped)
+    }
+
+    /// The last rows are the first ones backwards, turned round.
+    private func runLast(
+        _ query: Query, _ count: Int, _ body: (StoredDocument) -> Bool
+    ) throws(StoreError) -> QueryStats {
+        if query.offset > 0 { return try runLastAfterOffset(query, count, body) }
+        var documents: [StoredDocument] = []
+        let stats = try run(try prepare(query), offset: 0, limit: count) {
+            documents.append($0)
+            return true
+        }
+        return hand(out: documents.reversed(), stats, skipped: 0, body)
+    }
+
+    /// The offset counts from the front, so the front must be walked.
+    private func runLastAfterOffset(
+        _ query: Query, _ count: Int, _ body: (StoredDocument) -> Bool
+    ) throws(StoreError) -> QueryStats {
+        var forwards = query
+        forwards.limit = nil
+        var window: [StoredDocument] = []
+        let stats = try run(try prepare(forwards), offset: query.offset, limit: nil) {
+            window.append($0)
+            if window.count >= 2 * max(count, 32) { window.removeFirst(window.count - count) }
+            return true
+        }
+        return hand(out: window.suffix(count), stats, skipped: stats.rowsSkipped, body)
+    }
+
+    private func hand(
+        out documents: some Sequence<StoredDocument>, _ stats: QueryStats, skipped: Int,
+        _ body: (StoredDocument) -> Bool
+    ) -> QueryStats {
+        var returned = 0
+        for document in documents {
+            returned += 1
+            if !body(document) { break }
+        }
+        return QueryStats(
+            plan: stats.plan, rowsScanned: stats.rowsScanned, rowsReturned: returned,
+            rowsSkipped: skipped)
+    }
+}
+
+// MARK: - Preparing
+
+/// A query with its plan, and the number its database has.
+struct PreparedQuery {
+    let query: CompiledQuery
+    let database: Int64
+    let plan: QueryPlan
+}
+
+extension DocumentTable {
+    func prepare(_ query: Query) throws(StoreError) -> PreparedQuery {
+        let compiled = CompiledQuery(query, in: database)
+        let nothing = PreparedQuery(query: compiled, database: 0, plan: QueryPlan(paths: []))
+        guard let id = try connection.catalog.database(database, connection) else { return nothing }
+        var collection: CollectionRow?
+        if let path = query.collection {
+            collection = try connection.catalog.collection(path, in: id, connection)
+            if collection == nil { return nothing }
+        }
+        var group: CollectionGroup?
+        if let groupID = query.collectionID {
+            group = try connection.catalog.group(groupID, in: id, connection)
+        }
+        let planner = Planner(query: compiled, collection: collection, group: group)
+        return PreparedQuery(query: compiled, database: id, plan: planner.plan())
+    }
+
+    /// Wishes for indexes when the query looked at far more than it was for.
+    func wish(_ prepared: PreparedQuery, scanned: Int, useful: Int) {
+        connection.indexing.scanned += scanned
+        guard scanned >= 100, scanned > 3 * useful else { return }
+        for definition in prepared.plan.wishes {
+            connection.indexing.wish(
+                IndexingState.Wish(database: prepared.database, definition: definition))
+        }
+    }
+}
+
+// MARK: - Streams
+
+extension DocumentTable {
+    /// - Parameter capacity: How many rows will be asked for at most.
+    func rows(
+        _ prepared: PreparedQuery, _ meter: ScanMeter, capacity: Int
+    ) throws(StoreError) -> any RowStream {
+        var streams: [any RowStream] = []
+        for path in prepared.plan.paths { streams.append(try tested(path, prepared, meter)) }
+        if prepared.plan.isSorted {
+            return SortedStream(streams, prepared.query, capacity: capacity, connection)
+        }
+        return streams.count == 1 ? streams[0] : MergeStream(streams, prepared.query)
+    }
+
+    /// The rows of one path that are rows of the query.
+    func tested(
+        _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
+    ) throws(StoreError) -> any RowStream {
+        let stream = try stream(path, prepared, meter)
+        return path.isExact ? stream : FilteredStream(stream, prepared.query)
+    }
+
+    private func stream(
+        _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
+    ) throws(StoreError) -> any RowStream {
+        switch path.source {
+        case .point(let document):
+            let table = self
+            return PointStream(meter) { () throws(StoreError) in try table.row(at: document) }
+        case .entries(let index, let scope):
+            let statement = try connection.statement(path.isReversed ? .entriesReversed : .entries)
+            statement.bind(1, index.id)
+            statement.bind(2, scope)
+            statement.bind(3, path.range.lower)
+            statement.bind(4, path.range.upper)
+            return RangeStream(statement, connection, meter)
+        case .names(let collection):
+            return try names(collection.id, path, meter)
+        case .everything:
+            let table = self
+            return ChainStream(try collections(of: prepared)) { id throws(StoreError) in
+                try table.names(id, path, meter)
+            }
+        }
+    }
+
+    private func names(
+        _ collection: Int64, _ path: AccessPath, _ meter: ScanMeter
+    ) throws(StoreError) -> any RowStream {
+        let statement = try connection.statement(path.isReversed ? .namesReversed : .names)
+        statement.bind(1, collection)
+        statement.bind(2, path.range.lower)
+        statement.bind(3, path.range.upper)
+        return RangeStream(statement, connection, meter)
+    }
+
+    /// Those that may hold rows of a query over many.
+    private func collections(of prepared: PreparedQuery) throws(StoreError) -> [Int64] {
+        let query = prepared.query.query
+        var writer = KeyWriter()
+        if let parent = query.parent { writer.appendSegments(of: parent.text) }
+        let below = KeyRange(prefix: writer.bytes)
+        let statement: PreparedStatement
+        if let group = query.collectionID {
+            statement = try connection.statement(.collectionsOfGroup)
+            statement.bind(2, group)
+        } else {
+            statement = try connection.statement(.collectionsInRange)
+            statement.bind(2, below.lower)
+            statement.bind(3, below.upper)
+        }
+        defer { statement.release() }
+        statement.bind(1, prepared.database)
+        var ids: [Int64] = []
+        while try statement.step() { ids.append(statement.integer(0)) }
+        guard query.parent != nil, query.collectionID != nil else { return ids }
+        var result: [Int64] = []
+        for id in ids
+        where below.contains(try connection.catalog.collection(id: id, connection).key) {
+            result.append(id)
+        }
+        return result
+    }
+}

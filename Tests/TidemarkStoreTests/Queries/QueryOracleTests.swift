@@ -1,0 +1,108 @@
+import Testing
+import TidemarkModel
+
+@testable import TidemarkStore
+
+/// Random documents, random queries, and changes in between: the store says what filter-and-sort says.
+@Suite struct QueryOracleTests {
+    enum Indexes: CaseIterable { case none, declared, onDemand }
+
+    @Test(arguments: Indexes.allCases, UInt64(0)..<8)
+    func `a query gives what filtering and sorting gives`(indexes: Indexes, seed: UInt64) throws {
+        var dice = Dice(seed: seed)
+        let store = try DocumentStore(.memory, indexBuilding: .onRequest)
+        var oracle = Oracle()
+        var queries: [Query] = []
+        for round in 0..<12 {
+            try change(&dice, store, &oracle, count: round == 0 ? 150 : 25)
+            if indexes == .declared { try declare(&dice, store) }
+            queries = queries.suffix(40) + (0..<40).map { _ in dice.query() }
+            for query in queries { try check(query, store, oracle) }
+            if indexes == .onDemand {
+                // A part of a slice, so that queries and changes meet half-filled indexes.
+                _ = try store.buildWantedIndexes(slice: 1 + dice.roll(200))
+            }
+            try checkEntries(store)
+        }
+    }
+
+    private func change(
+        _ dice: inout Dice, _ store: DocumentStore, _ oracle: inout Oracle, count: Int
+    ) throws {
+        for _ in 0..<count {
+            let document = dice.document()
+            let isRemoved = dice.chance(20)
+            try store.write { transaction in
+                let table = transaction.documents(of: testDatabase)
+                if isRemoved { try table.remove(document.path) } else { try table.put(document) }
+            }
+            if isRemoved { oracle.remove(document.path) } else { oracle.put(document) }
+        }
+    }
+
+    private func declare(_ dice: inout Dice, _ store: DocumentStore) throws {
+        var fields = Dice.fields
+        var chosen: [IndexDefinition.Field] = []
+        for _ in 0..<(1 + dice.roll(3)) {
+            let field = fields.remove(at: dice.roll(fields.count))
+            let contains = chosen.contains { $0.kind == .contains }
+            let kinds: [IndexDefinition.Field.Kind] =
+                contains ? [.ascending, .descending] : [.ascending, .descending, .contains]
+            chosen.append(IndexDefinition.Field(field, dice.pick(kinds)))
+        }
+        let definition = IndexDefinition(
+            collectionID: "rooms", scope: dice.chance(60) ? .collection : .group,
+            fields: dice.chance(5) ? [] : chosen, name: dice.chance(70) ? .ascending : .descending)
+        try store.write { try $0.documents(of: testDatabase).declareIndex(definition) }
+    }
+
+    private func check(_ query: Query, _ store: DocumentStore, _ oracle: Oracle) throws {
+        let expected = oracle.run(query)
+        try store.read { transaction in
+            let table = transaction.documents(of: testDatabase)
+            let run = try table.run(query)
+            let paths = run.documents.map(\.path)
+            if paths != expected {
+                Issue.record("\(run.stats.plan)\n\(query)\ngave \(paths)\nnot \(expected)")
+            }
+            let count = try table.count(query)
+            #expect(count.count == Int64(expected.count), "\(run.stats.plan)\n\(query)")
+            let few = try table.count(query, upTo: 3)
+            #expect(few.count == Int64(min(3, expected.count)), "\(query)")
+            #expect(run.stats.rowsReturned == expected.count)
+            // Any query may ask for its indexes here, however few documents it looked at.
+            table.wish(try table.prepare(query), scanned: 100, useful: 0)
+        }
+    }
+
+    /// The entries are those of the documents, anew and no others.
+    private func checkEntries(_ store: DocumentStore) throws {
+        try store.read { transaction in
+            let connection = transaction.connection
+            let stored = try transaction.rows("SELECT fieldIndex, scope, key, document FROM entry")
+            var expected: Set<[SQLValue]> = []
+            let all = try transaction.rows(
+                "SELECT id, collection, name, fields, kind FROM document")
+            for row in all where row.integer(4) == 0 {
+                let collection = try connection.catalog.collection(
+                    id: row.integer(1), connection)
+                let id = row.blob(2).withUnsafeBytes { KeyWriter.segment(in: $0)!.id }
+                let indexed = IndexedRow(
+                    id: row.integer(0), collection: collection, name: row.blob(2),
+                    path: DocumentPath(unchecked: "\(collection.path.text)/\(id)"))
+                let fields = EncodedFields(trusted: row.blob(3)).decoded
+                for index in collection.group.indexes
+                where index.covers(collection.id, indexed.name) {
+                    for key in index.definition.keys(of: fields, indexed) {
+                        expected.insert([
+                            .integer(index.id), .integer(index.scope(collection)), .blob(key),
+                            .integer(indexed.id),
+                        ])
+                    }
+                }
+            }
+            #expect(stored.count == expected.count)
+            #expect(Set(stored.map(\.values)) == expected)
+        }
+    }
+}
