@@ -33,7 +33,7 @@ extension EngineCore {
         }
         calls[id]!.handle = environment.transport.call(request, context(timeout: limit)) {
             [weak self] event in
-            scheduler.enqueue { self?.received(event, call: id) }
+            scheduler.enqueue { [weak self] in self?.received(event, call: id) }
         }
     }
 

@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 /// What a one-shot read asks for.
 enum ReadTarget: Equatable, Sendable {

@@ -30,7 +30,7 @@ extension EngineCore {
         let scheduler = environment.scheduler
         aggregator = WatchAggregator(database: database)
         listenCall = environment.transport.listen(context()) { [weak self] event in
-            scheduler.enqueue { self?.received(event, generation) }
+            scheduler.enqueue { [weak self] in self?.received(event, generation) }
         }
         for id in remoteTargets.keys.sorted() { sendListen(id) }
     }

@@ -66,7 +66,7 @@ extension EngineCore {
         let generation = writeGeneration
         let scheduler = environment.scheduler
         writeCall = environment.transport.write(context()) { [weak self] event in
-            scheduler.enqueue { self?.received(event, generation) }
+            scheduler.enqueue { [weak self] in self?.received(event, generation) }
         }
     }
 

@@ -17,7 +17,8 @@ extension LocalStore {
                 guard let old = targets[id] else { continue }
                 try applyRows(delta, of: id, transaction)
                 let new = target(old, after: delta, event)
-                let hasChanges = !delta.added.isEmpty || !delta.removed.isEmpty
+                let hasChanges =
+                    !delta.added.isEmpty || !delta.removed.isEmpty
                     || !delta.modified.isEmpty
                 updated.append(new)
                 let stored = persisted[id] ?? old

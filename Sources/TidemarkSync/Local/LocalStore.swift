@@ -90,7 +90,11 @@ extension LocalStore {
         if let limit = query.limit {
             // Written documents may fall out; as many others have to be there to move up.
             let count = limit.count + query.offset + written.count
-            if case .first = limit { wider.limit = .first(count) } else { wider.limit = .last(count) }
+            if case .first = limit {
+                wider.limit = .first(count)
+            } else {
+                wider.limit = .last(count)
+            }
         }
         let table = transaction.documents(of: database)
         let rows = try table.run(wider).documents
