@@ -30,11 +30,13 @@ public protocol EngineScheduler: Sendable {
     func schedule(
         _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall
+    /// Time since a fixed point of the scheduler's own. Never goes back, whatever the wall clock does.
+    var elapsed: Duration { get }
 }
 
 /// Names a delayed job, so that a test can run it early.
 public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy
-    case readDeadline
+    case readDeadline, storageRetry
 }

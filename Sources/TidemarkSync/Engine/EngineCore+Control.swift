@@ -1,0 +1,81 @@
+import TidemarkModel
+
+extension EngineCore {
+    func setNetworkEnabled(_ enabled: Bool, _ completion: @escaping @Sendable () -> Void) {
+        defer { completion() }
+        guard state == .running, enabled != networkEnabled else { return }
+        networkEnabled = enabled
+        if enabled {
+            perform(online.step(.mayBeBack))
+            startStreams()
+        } else {
+            stopStreams()
+            perform(online.step(.disabled))
+        }
+    }
+
+    /// The system says that the network changed, or the app came forward: nobody waits out a delay.
+    func networkMayBeBack() {
+        guard state == .running, networkEnabled, online.state != .online else { return }
+        silentSince = nil
+        nextProbe = .zero
+        probeBackoff.reset()
+        stopStreams()
+        perform(online.step(.mayBeBack))
+        startStreams()
+    }
+
+    func terminate(_ completion: @escaping @Sendable () -> Void) {
+        guard state == .running else { return completion() }
+        stopStreams()
+        state = .terminated
+        cancelAllTimers()
+        for call in calls.values {
+            call.timer?.cancel()
+            call.handle?.cancel()
+            call.completion([], RPCStatus(.cancelled, "The client was terminated."))
+        }
+        calls = [:]
+        for id in reads.keys.sorted() { finish(id, .failure(.terminated)) }
+        endListeners()
+        for id in writeObservers.keys.sorted() { writeObservers[id]?(.failed(.terminated)) }
+        writeObservers = [:]
+        for waiter in pendingWriteWaiters { waiter.completion(.terminated) }
+        pendingWriteWaiters = []
+        // Only newer tokens were to be written: without them the next listen reads a little more.
+        do { try local.close() } catch {}
+        completion()
+    }
+
+    private func endListeners() {
+        let all = queries.values.sorted { $0.order < $1.order }
+        queries = [:]
+        queriesByTarget = [:]
+        for query in all {
+            for id in query.listeners.keys.sorted() {
+                query.listeners[id]!.observer(.failure(.terminated))
+            }
+        }
+    }
+
+    // MARK: Records
+
+    func record(
+        _ key: String, _ completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
+    ) {
+        guard state == .running else { return completion(.failure(.terminated)) }
+        do { completion(.success(try local.record(forKey: key))) } catch {
+            completion(.failure(SyncError(storing: error)))
+        }
+    }
+
+    func setRecord(
+        _ value: [UInt8]?, _ key: String, _ completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        guard state == .running else { return completion(.terminated) }
+        do {
+            try local.setRecord(value, forKey: key)
+            completion(nil)
+        } catch { completion(SyncError(storing: error)) }
+    }
+}

@@ -1,0 +1,136 @@
+import TidemarkModel
+
+/// A query that somebody listens to.
+struct ListenedQuery {
+    struct Listener {
+        var machine: QueryListener
+        let observer: @Sendable (Result<ViewSnapshot, SyncError>) -> Void
+    }
+
+    let query: Query
+    let targetID: Int32
+    /// Of its first listen: events come in this order.
+    let order: UInt64
+    var view: View
+    /// By id, in the order they came.
+    var listeners: [UInt64: Listener] = [:]
+
+    /// Whether one of the listeners wants to hear of the server.
+    var isRemote: Bool { listeners.values.contains { $0.machine.options.source != .cache } }
+}
+
+extension EngineCore {
+    func addListener(
+        _ id: UInt64, _ query: Query, _ options: SyncEngine.ListenOptions,
+        _ observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
+    ) {
+        guard state == .running else { return observer(.failure(.terminated)) }
+        var query = query
+        query.projection = nil
+        guard query.offset == 0 else {
+            return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
+        }
+        let key = QueryKey(query)
+        let listener = ListenedQuery.Listener(
+            machine: QueryListener(options), observer: observer)
+        if queries[key] == nil {
+            do { try open(query, key, id, listener) } catch {
+                return observer(.failure(SyncError(storing: error)))
+            }
+        } else {
+            queries[key]!.listeners[id] = listener
+            tell(id, of: key, .online(online.state))
+            tellPresentState(id, key)
+        }
+        if options.source != .cache { listenRemotely(key) }
+    }
+
+    /// The first listener of a query: runs it on the cache.
+    private func open(
+        _ query: Query, _ key: QueryKey, _ id: UInt64, _ listener: ListenedQuery.Listener
+    ) throws {
+        let target = try local.allocateTarget(query.wireForm)
+        let documents = try local.run(query)
+        let view = View(query, in: database, synced: try local.remoteKeys(of: target.id))
+        // Another query of the same target may be synced already.
+        let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0]?.view }
+        var delta = TargetDelta(resumeToken: target.resumeToken)
+        delta.isCurrent = mirror?.isFresh == true && online.state != .offline
+        var listened = ListenedQuery(query: query, targetID: target.id, order: id, view: view)
+        listened.listeners[id] = listener
+        queries[key] = listened
+        queriesByTarget[target.id, default: []].append(key)
+        if let time = mirror?.readTime { stepView(key, .consistent(time)) }
+        stepView(key, .result(documents, View.Target(delta: delta)))
+    }
+
+    private func tellPresentState(_ id: UInt64, _ key: QueryKey) {
+        guard let listened = queries[key] else { return }
+        let view = listened.view
+        let snapshot = ViewSnapshot(
+            query: view.query, documents: view.documents, oldDocuments: [],
+            changes: view.documents.map { ViewChange(.added, $0) }, isFromCache: !view.isFresh,
+            hasPendingWrites: view.hasPendingWrites, syncStateChanged: true,
+            readTime: view.isFresh ? view.readTime : nil)
+        let hasToken = local.targets[listened.targetID]?.resumeToken.isEmpty == false
+        tell(id, of: key, .snapshot(snapshot, hasCachedResults: hasToken, online.state))
+    }
+
+    private func listenRemotely(_ key: QueryKey) {
+        guard let listened = queries[key], let target = local.targets[listened.targetID] else {
+            return
+        }
+        let kind: ListenTarget.Kind =
+            listened.query.onlyDocument.map { .documents([$0]) }
+            ?? .query(listened.query.wireForm)
+        listenRemotely(
+            RemoteTarget(
+                id: target.id, kind: kind, purpose: .listen, resumeToken: target.resumeToken))
+    }
+
+    func tell(_ id: UInt64, of key: QueryKey, _ event: QueryListener.Event) {
+        guard let observer = queries[key]?.listeners[id]?.observer,
+            let snapshot = queries[key]!.listeners[id]!.machine.step(event)
+        else { return }
+        observer(.success(snapshot))
+    }
+
+    func removeListener(_ id: UInt64) {
+        guard let key = queries.first(where: { $0.value.listeners[id] != nil })?.key else { return }
+        queries[key]!.listeners[id] = nil
+        let targetID = queries[key]!.targetID
+        if queries[key]!.listeners.isEmpty { drop(key) }
+        let keys = queriesByTarget[targetID] ?? []
+        if keys.isEmpty {
+            closeTarget(targetID)
+        } else if !keys.contains(where: { queries[$0]?.isRemote == true }) {
+            unlistenRemotely(targetID)
+        }
+    }
+
+    private func drop(_ key: QueryKey) {
+        guard let listened = queries.removeValue(forKey: key) else { return }
+        queriesByTarget[listened.targetID]?.removeAll { $0 == key }
+        if queriesByTarget[listened.targetID]?.isEmpty == true {
+            queriesByTarget[listened.targetID] = nil
+        }
+    }
+
+    /// Nothing uses the target any more.
+    func closeTarget(_ id: Int32) {
+        unlistenRemotely(id)
+        perform(limbo.step(.viewGone(id)))
+        // What could not be stored is only an older token.
+        do { try local.releaseTarget(id) } catch {}
+    }
+
+    /// Tells a query's listeners once and drops them.
+    func fail(_ key: QueryKey, _ error: SyncError) {
+        guard let listened = queries[key] else { return }
+        drop(key)
+        for id in listened.listeners.keys.sorted() {
+            listened.listeners[id]!.observer(.failure(error))
+        }
+        if queriesByTarget[listened.targetID] == nil { closeTarget(listened.targetID) }
+    }
+}

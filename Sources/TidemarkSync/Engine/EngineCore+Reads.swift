@@ -1,0 +1,200 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What a one-shot read asks for.
+enum ReadTarget: Equatable, Sendable {
+    case document(DocumentPath)
+    case query(Query)
+}
+
+/// A read that waits for the server.
+struct WaitingRead {
+    let target: ReadTarget
+    let timer: any CancellableCall
+    let completion: @Sendable (Result<ReadResult, SyncError>) -> Void
+}
+
+extension EngineCore {
+    /// How long a read without a deadline of its own waits before the cache answers.
+    static let readPatience = OnlineState.patience
+
+    typealias ReadCompletion = @Sendable (Result<ReadResult, SyncError>) -> Void
+
+    func read(
+        _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?,
+        _ completion: @escaping ReadCompletion
+    ) {
+        guard state == .running else { return completion(.failure(.terminated)) }
+        switch source {
+        case .cache: completion(cached(target, .askedForCache))
+        case .server:
+            ask(target, deadline: deadline) { [self] result, status in
+                completion(result ?? .failure(error(status)))
+            }
+        case .default: readDefault(target, deadline, completion)
+        }
+    }
+
+    private func readDefault(
+        _ target: ReadTarget, _ deadline: Duration?, _ completion: @escaping ReadCompletion
+    ) {
+        if let live = live(target) { return completion(.success(live)) }
+        let elapsed = environment.scheduler.elapsed
+        // How long the server has been silent already counts: the next read does not wait again.
+        let silence = silentSince.map { elapsed - $0 } ?? .zero
+        let wait = min(deadline ?? Self.readPatience, Self.readPatience) - silence
+        guard networkEnabled, online.state != .offline, wait > .zero else {
+            completion(cached(target, .offline))
+            return probe(target)
+        }
+        let id = nextCallID
+        nextCallID += 1
+        let timer = environment.scheduler.schedule(.readDeadline, after: wait) { [weak self] in
+            guard let self else { return }
+            finish(id, cached(target, .deadlinePassed))
+        }
+        reads[id] = WaitingRead(target: target, timer: timer, completion: completion)
+        // The call goes on after the deadline: what it brings is in the cache for the next read.
+        ask(target, deadline: nil) { [self] result, status in
+            if let result { return finish(id, result) }
+            finish(id, answer(target, without: status))
+        }
+    }
+
+    func finish(_ id: UInt64, _ result: Result<ReadResult, SyncError>) {
+        guard let read = reads.removeValue(forKey: id) else { return }
+        read.timer.cancel()
+        read.completion(result)
+    }
+
+    /// Asks in the background whether the server is back: one at a time, and not too often.
+    private func probe(_ target: ReadTarget) {
+        guard networkEnabled, calls.isEmpty, environment.scheduler.elapsed >= nextProbe else {
+            return
+        }
+        ask(target, deadline: nil) { _, _ in }
+    }
+
+    private func answer(
+        _ target: ReadTarget, without status: RPCStatus
+    ) -> Result<ReadResult, SyncError> {
+        if state == .terminated { return .failure(.terminated) }
+        if status.code == .unavailable { return cached(target, .offline) }
+        if status.code == .deadlineExceeded { return cached(target, .deadlinePassed) }
+        return status.code.mayPass ? cached(target, .failed(status)) : .failure(.server(status))
+    }
+
+    // MARK: The server
+
+    /// - Parameter completion: Gets no result when the server gave none.
+    private func ask(
+        _ target: ReadTarget, deadline: Duration?,
+        completion: @escaping @Sendable (Result<ReadResult, SyncError>?, RPCStatus) -> Void
+    ) {
+        let request: Request
+        switch target {
+        case .document(let path):
+            request = .batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
+        case .query(var query):
+            query.projection = nil
+            request = .runQuery(RunQueryRequest(query: query.wireForm))
+        }
+        startCall(request, deadline: deadline) { [self] replies, status in
+            guard status.code == .ok, state == .running else { return completion(nil, status) }
+            do {
+                completion(.success(try store(replies, for: target)), status)
+            } catch { completion(.failure(SyncError(storing: error)), status) }
+        }
+    }
+
+    private func store(_ replies: [Reply], for target: ReadTarget) throws -> ReadResult {
+        switch target {
+        case .query(var query):
+            query.projection = nil
+            let (documents, readTime) = rows(replies, of: query)
+            return try store(
+                documents, readTime, of: query, records: [:],
+                confirming: QueryKey(query.wireForm))
+        case .document(let path):
+            for case .batchGetDocuments(let reply) in replies {
+                guard let row = reply.row else { continue }
+                let document: RemoteDocument
+                switch row {
+                case .found(let found): document = .found(found)
+                case .missing(let path): document = .missing(path, reply.readTime)
+                }
+                let changed = try local.apply([document], readTime: reply.readTime)
+                refreshViews(changed, nil, awaiting: reply.readTime)
+                let shown = try local.document(at: path).viewDocument
+                return ReadResult(
+                    documents: shown.map { [$0] } ?? [],
+                    freshness: .fresh(readTime: reply.readTime))
+            }
+            throw SyncError.server(RPCStatus(.internal, "The server sent no result."))
+        }
+    }
+
+    // MARK: What is here
+
+    /// What a listener is being kept up to date with needs no call.
+    private func live(_ target: ReadTarget) -> ReadResult? {
+        let query: Query
+        switch target {
+        case .document(let path): query = .document(path, in: database)
+        case .query(let asked): query = asked
+        }
+        guard online.state == .online, listenStream.isOpen,
+            let view = queries[QueryKey(query)]?.view, view.isFresh, let time = view.readTime
+        else { return nil }
+        return ReadResult(documents: view.documents, freshness: .fresh(readTime: time))
+    }
+
+    func cached(_ target: ReadTarget, _ reason: StaleReason) -> Result<ReadResult, SyncError> {
+        do {
+            switch target {
+            case .document(let path): return try cachedDocument(path, reason)
+            case .query(let query): return .success(try cachedQuery(query, reason))
+            }
+        } catch { return .failure(SyncError(storing: error)) }
+    }
+
+    private func cachedDocument(
+        _ path: DocumentPath, _ reason: StaleReason
+    ) throws -> Result<ReadResult, SyncError> {
+        let document = try local.document(at: path)
+        guard document.kind == .found || document.kind == .missing else {
+            return .failure(.notInCache(reason: reason))
+        }
+        return .success(
+            ReadResult(
+                documents: document.viewDocument.map { [$0] } ?? [],
+                freshness: .stale(age: document.readTime.map(age), reason: reason)))
+    }
+
+    private func cachedQuery(_ query: Query, _ reason: StaleReason) throws -> ReadResult {
+        let documents = try local.run(query).compactMap(\.viewDocument)
+        let confirmed = try local.confirmed(query.wireForm)
+        return ReadResult(
+            documents: documents, freshness: .stale(age: confirmed.map(age), reason: reason),
+            isKnown: confirmed != nil || !documents.isEmpty)
+    }
+
+    /// By the device's clock, which may be wrong; never negative.
+    private func age(_ time: Timestamp) -> Duration {
+        max(.zero, environment.now().duration(since: time))
+    }
+}
+
+extension RPCStatus.Code {
+    /// Whether the same call may well go through a little later, so that the cache may answer now.
+    fileprivate var mayPass: Bool {
+        switch self {
+        case .unavailable, .deadlineExceeded, .cancelled, .unknown, .internal, .resourceExhausted,
+            .aborted:
+            true
+        case .ok, .invalidArgument, .notFound, .alreadyExists, .permissionDenied,
+            .failedPrecondition, .outOfRange, .unimplemented, .dataLoss, .unauthenticated:
+            false
+        }
+    }
+}

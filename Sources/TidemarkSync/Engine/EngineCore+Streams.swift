@@ -1,0 +1,128 @@
+import TidemarkModel
+
+// The listen stream and what is asked on it.
+
+extension EngineCore {
+    func performListen(_ event: StreamLifecycle.Event) {
+        for effect in listenStream.step(.lifecycle(event)) {
+            switch effect {
+            case .open: openListenStream()
+            case .close: closeListenStream()
+            case .schedule(let id, let delay): schedule(id, after: delay)
+            case .cancel(let id): cancelTimer(id)
+            case .failed(let status): listenStreamFailed(status)
+            }
+        }
+    }
+
+    func startListenStreamIfNeeded() {
+        guard networkEnabled, state == .running, !remoteTargets.isEmpty,
+            !listenStream.isStarted
+        else { return }
+        performListen(
+            .start(elapsed: environment.scheduler.elapsed, jitter: environment.random()))
+        perform(online.step(.streamStarting))
+    }
+
+    private func openListenStream() {
+        listenGeneration += 1
+        let generation = listenGeneration
+        let scheduler = environment.scheduler
+        aggregator = WatchAggregator(database: database)
+        listenCall = environment.transport.listen(context()) { [weak self] event in
+            scheduler.enqueue { [weak self] in self?.received(event, generation) }
+        }
+        for id in remoteTargets.keys.sorted() { sendListen(id) }
+    }
+
+    private func closeListenStream() {
+        listenGeneration += 1
+        listenCall?.cancel()
+        listenCall = nil
+        forgetWireIDs()
+    }
+
+    private func forgetWireIDs() {
+        aggregator = WatchAggregator(database: database)
+        for id in Array(remoteTargets.keys) { remoteTargets[id]!.wireID = nil }
+    }
+
+    private func listenStreamFailed(_ status: RPCStatus) {
+        listenGeneration += 1
+        listenCall = nil
+        forgetWireIDs()
+        guard networkEnabled, !remoteTargets.isEmpty else { return }
+        perform(online.step(.streamFailed))
+        startListenStreamIfNeeded()
+    }
+
+    private func received(_ event: StreamEvent<ListenResponse>, _ generation: Int) {
+        guard generation == listenGeneration, state == .running else { return }
+        switch event {
+        case .message(let response):
+            _ = listenStream.step(.received)
+            heard()
+            received(response)
+        case .ended(let status): performListen(.ended(status))
+        }
+    }
+
+    /// Something came from the server.
+    func heard() {
+        silentSince = nil
+        perform(online.step(.heard))
+    }
+
+    // MARK: Targets
+
+    /// - Parameter purpose: For this one request.
+    func sendListen(_ id: Int32, purpose: ListenPurpose? = nil) {
+        guard let target = remoteTargets[id], listenStream.isOpen, let listenCall else { return }
+        let wireID = nextWireID
+        nextWireID += 1
+        remoteTargets[id]!.wireID = wireID
+        _ = aggregator.step(
+            .listening(wireID: wireID, targetID: id, target.kind), remoteKeys: remoteKeys)
+        _ = listenStream.step(.lifecycle(.used)).map { effect in
+            if case .cancel(let timer) = effect { cancelTimer(timer) }
+        }
+        var request = ListenTarget(id: wireID, target.kind)
+        if !target.resumeToken.isEmpty {
+            request.resume = .token(target.resumeToken)
+            request.expectedCount = Int32(clamping: remoteKeys(id).count)
+        }
+        listenCall.send(.add(request, labels: (purpose ?? target.purpose).labels))
+    }
+
+    func sendUnlisten(_ id: Int32) {
+        guard let wireID = remoteTargets[id]?.wireID else { return }
+        remoteTargets[id]!.wireID = nil
+        _ = aggregator.step(.stoppedListening(wireID: wireID), remoteKeys: remoteKeys)
+        listenCall?.send(.remove(targetID: wireID))
+    }
+
+    func listenRemotely(_ target: RemoteTarget) {
+        guard remoteTargets[target.id] == nil else { return }
+        remoteTargets[target.id] = target
+        if listenStream.isOpen { sendListen(target.id) } else { startListenStreamIfNeeded() }
+    }
+
+    func unlistenRemotely(_ id: Int32) {
+        guard remoteTargets[id] != nil else { return }
+        if listenStream.isOpen { sendUnlisten(id) }
+        remoteTargets[id] = nil
+        guard remoteTargets.isEmpty else { return }
+        if listenStream.isOpen {
+            performListen(.idle)
+        } else {
+            performListen(.stop)
+        }
+    }
+
+    /// The rows of a target as of the last snapshot that was raised.
+    func remoteKeys(_ id: Int32) -> Set<DocumentPath> {
+        if let keys = limbo.remoteKeys(of: id) { return keys }
+        guard let key = queriesByTarget[id]?.first else { return [] }
+        return queries[key]?.view.synced ?? []
+    }
+}

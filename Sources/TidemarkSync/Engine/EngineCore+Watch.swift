@@ -1,0 +1,142 @@
+import TidemarkModel
+
+// What the listen stream says, into the cache and the views.
+
+extension EngineCore {
+    func received(_ response: ListenResponse) {
+        if case .targetChange(let change) = response, change.targetIDs.isEmpty,
+            let time = change.readTime, time < local.lastVersion
+        {
+            // Older than what is shown already; the documents stay for the next snapshot.
+            return
+        }
+        for effect in aggregator.step(.received(response), remoteKeys: remoteKeys) {
+            switch effect {
+            case .raise(let event): raise(event)
+            case .rejected(let id, let status): rejected(id, status)
+            }
+        }
+    }
+
+    private func raise(_ event: RemoteEvent) {
+        let changed: [LocalDocument]
+        do { changed = try local.apply(event, isHeld: isHeld) } catch { return storageFailed() }
+        storageBackoff.reset()
+        for (id, delta) in event.targets where !delta.resumeToken.isEmpty {
+            remoteTargets[id]?.resumeToken = delta.resumeToken
+        }
+        for (id, purpose) in event.mismatches.sorted(by: { $0.key < $1.key }) {
+            // The token belongs to rows that are known to be wrong.
+            guard remoteTargets[id] != nil else { continue }
+            remoteTargets[id]!.resumeToken = []
+            sendUnlisten(id)
+            sendListen(id, purpose: purpose)
+        }
+        for (id, delta) in event.targets { tellLimbo(id, delta) }
+        refreshViews(changed, event)
+    }
+
+    private func tellLimbo(_ id: Int32, _ delta: TargetDelta) {
+        guard limbo.path(of: id) != nil else { return }
+        if !delta.added.isEmpty || !delta.modified.isEmpty {
+            perform(limbo.step(.received(targetID: id, exists: true)))
+        } else if !delta.removed.isEmpty {
+            perform(limbo.step(.received(targetID: id, exists: false)))
+        }
+    }
+
+    /// Whether a view shows the document in this version, just as the cache has it.
+    private func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
+        if local.pending.hasWrites(path) { return false }
+        for query in queries.values {
+            guard let document = query.view.rows[path]?.document else { continue }
+            return document.document.updateTime == version && !document.hasLocalMutations
+                && !document.hasCommittedMutations
+        }
+        return false
+    }
+
+    /// The server refused a target.
+    private func rejected(_ id: Int32, _ status: RPCStatus) {
+        remoteTargets[id] = nil
+        if let path = limbo.path(of: id) {
+            perform(limbo.step(.rejected(targetID: id)))
+            // What may not be seen is as good as gone, but nothing says that it was deleted.
+            var event = RemoteEvent(version: local.lastVersion)
+            event.documents = [path: .missing(path, .min)]
+            do {
+                refreshViews(try local.apply(event) { _, _ in false }, event)
+            } catch { storageFailed() }
+            return
+        }
+        for key in queriesByTarget[id] ?? [] {
+            fail(key, .server(status))
+        }
+        closeTarget(id)
+    }
+
+    // MARK: Views
+
+    /// - Parameters:
+    ///   - event: Nil when the change was made here.
+    ///   - awaiting: When the documents came by a call: its read time.
+    func refreshViews(
+        _ changed: [LocalDocument], _ event: RemoteEvent?, awaiting: Timestamp? = nil
+    ) {
+        for key in queries.keys.sorted(by: { queries[$0]!.order < queries[$1]!.order }) {
+            guard let query = queries[key] else { continue }
+            var target: View.Target?
+            if let delta = event?.targets[query.targetID] {
+                target = View.Target(
+                    delta: delta, isPendingReset: event?.mismatches[query.targetID] != nil)
+            }
+            if let event { stepView(key, .consistent(event.version)) }
+            if changed.isEmpty && target == nil { continue }
+            stepView(key, .documents(changed, target, awaiting: awaiting))
+        }
+    }
+
+    func stepView(_ key: QueryKey, _ event: View.Event) {
+        guard var query = queries[key] else { return }
+        queries[key]!.view = View(query.query, in: database, synced: [])  // Not two owners: no copy.
+        var effects = query.view.step(event)
+        if effects == [.needsRefill], case .documents(_, let target, _) = event {
+            do {
+                effects = query.view.step(.result(try local.run(query.query), target))
+            } catch {
+                queries[key] = query
+                return fail(key, SyncError(storing: error))
+            }
+        }
+        queries[key] = query
+        perform(effects, of: key)
+    }
+
+    private func perform(_ effects: [View.Effect], of key: QueryKey) {
+        guard let id = queries[key]?.targetID else { return }
+        for effect in effects {
+            switch effect {
+            case .limbo(let path): perform(limbo.step(.entered(path, view: id)))
+            case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
+            case .raise(let snapshot, let cached):
+                for listener in queries[key]?.listeners.keys.sorted() ?? [] {
+                    tell(
+                        listener, of: key,
+                        .snapshot(snapshot, hasCachedResults: cached, online.state))
+                }
+            case .needsRefill: preconditionFailure("a full result needs no refill")
+            }
+        }
+    }
+
+    func perform(_ effects: [LimboResolution.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .listen(let id, let path):
+                listenRemotely(
+                    RemoteTarget(id: id, kind: .documents([path]), purpose: .limboResolution))
+            case .unlisten(let id): unlistenRemotely(id)
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import TidemarkModel
+
+// The mutation queue's way to the server.
+
+extension EngineCore {
+    /// How many batches are under way at once. Source: `core/remote/remote_store.cc`.
+    static let pipelineLimit = 10
+
+    func write(
+        _ mutations: [Mutation], _ observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void
+    ) {
+        guard state == .running else { return observer(.failed(.terminated)) }
+        guard !mutations.isEmpty else {
+            return observer(.failed(.invalidArgument("A write without mutations.")))
+        }
+        let batch: MutationBatch
+        let changed: [LocalDocument]
+        do {
+            (batch, changed) = try local.enqueue(mutations, at: environment.now())
+        } catch { return observer(.failed(SyncError(storing: error))) }
+        writeObservers[batch.id] = observer
+        observer(.journalled(batch: batch.id))
+        refreshViews(changed, nil)
+        fillPipeline()
+    }
+
+    func fillPipeline() {
+        guard state == .running else { return }
+        while pipeline.count < Self.pipelineLimit,
+            let batch = local.pending.batch(after: pipeline.last?.id ?? 0)
+        {
+            pipeline.append(batch)
+            if writeStream.isOpen, writeStream.isReady {
+                performWrite(event: .send(batch.mutations))
+            }
+        }
+        if pipeline.isEmpty {
+            performWrite(.idle)
+        } else if networkEnabled, !writeStream.isStarted {
+            performWrite(
+                .start(elapsed: environment.scheduler.elapsed, jitter: environment.random()))
+        }
+    }
+
+    func performWrite(_ event: StreamLifecycle.Event) { performWrite(event: .lifecycle(event)) }
+
+    func performWrite(event: WriteStream.Event) {
+        for effect in writeStream.step(event) {
+            switch effect {
+            case .lifecycle(.open): openWriteStream()
+            case .lifecycle(.close): closeWriteStream()
+            case .lifecycle(.schedule(let id, let delay)): schedule(id, after: delay)
+            case .lifecycle(.cancel(let id)): cancelTimer(id)
+            case .lifecycle(.failed): preconditionFailure("the machine tells it another way")
+            case .failed(let status, let wasReady): writeStreamFailed(status, wasReady)
+            case .request(let request): writeCall?.send(request)
+            case .ready:
+                for batch in pipeline { performWrite(event: .send(batch.mutations)) }
+            case .committed(let results, let time): committed(results, time)
+            }
+        }
+    }
+
+    private func openWriteStream() {
+        writeGeneration += 1
+        let generation = writeGeneration
+        let scheduler = environment.scheduler
+        writeCall = environment.transport.write(context()) { [weak self] event in
+            scheduler.enqueue { [weak self] in self?.received(event, generation) }
+        }
+    }
+
+    private func closeWriteStream() {
+        writeGeneration += 1
+        // Finished, not cancelled: the empty request before it is still to arrive.
+        writeCall?.finish()
+        writeCall = nil
+    }
+
+    private func received(_ event: StreamEvent<WriteResponse>, _ generation: Int) {
+        guard generation == writeGeneration, state == .running else { return }
+        switch event {
+        case .message(let response): performWrite(event: .received(response))
+        case .ended(let status): performWrite(.ended(status))
+        }
+    }
+
+    private func committed(_ results: [MutationResult], _ time: Timestamp) {
+        guard let batch = pipeline.first else { return }
+        let changed: [LocalDocument]
+        do {
+            changed = try local.acknowledge(batch, results, commitTime: time)
+        } catch { return storageFailed() }
+        pipeline.removeFirst()
+        storageBackoff.reset()
+        settle(batch.id, .acknowledged(commitTime: time), changed)
+    }
+
+    /// The batch is out of the queue. Its writer hears of it before the listeners.
+    private func settle(
+        _ id: Int64, _ event: SyncEngine.WriteEvent, _ changed: [LocalDocument]
+    ) {
+        writeObservers.removeValue(forKey: id)?(event)
+        let done = pendingWriteWaiters.filter { $0.batch <= id }
+        pendingWriteWaiters.removeAll { $0.batch <= id }
+        for waiter in done { waiter.completion(nil) }
+        refreshViews(changed, nil)
+        fillPipeline()
+    }
+
+    private func writeStreamFailed(_ status: RPCStatus, _ wasReady: Bool) {
+        writeGeneration += 1
+        writeCall = nil
+        guard networkEnabled else { return }
+        if wasReady, status.code.rejectsWrite, let batch = pipeline.first {
+            let changed: [LocalDocument]
+            do { changed = try local.reject(batch) } catch { return storageFailed() }
+            pipeline.removeFirst()
+            // It was the batch's fault, not the connection's.
+            performWrite(.inhibitBackoff)
+            settle(batch.id, .failed(.server(status)), changed)
+        } else {
+            fillPipeline()
+        }
+    }
+
+    // MARK: Waiting
+
+    func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
+        guard state == .running else { return completion(.terminated) }
+        guard let last = local.pending.batches.last else { return completion(nil) }
+        pendingWriteWaiters.append((last.id, completion))
+    }
+}
+
+extension RPCStatus.Code {
+    /// Whether trying again cannot help. Source: `core/remote/datastore.cc`; `aborted` aside, which
+    /// for a write means that trying again may.
+    fileprivate var rejectsWrite: Bool {
+        switch self {
+        case .invalidArgument, .notFound, .alreadyExists, .permissionDenied, .failedPrecondition,
+            .outOfRange, .unimplemented, .dataLoss:
+            true
+        case .ok, .cancelled, .unknown, .deadlineExceeded, .resourceExhausted, .aborted,
+            .internal, .unavailable, .unauthenticated:
+            false
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The engine: owns the machines and performs their effects. Nothing in it suspends.
+///
+/// Unchecked because the compiler cannot see what confines it: after `init` every access is a job on
+/// the environment's scheduler, which runs one at a time.
+final class EngineCore: @unchecked Sendable {
+    let configuration: SyncEngine.Configuration
+    let environment: SyncEnvironment
+    let local: LocalStore
+    var state = State.running
+    var networkEnabled = true
+    private var timers: [TimerID: any CancellableCall] = [:]
+
+    // Listening.
+    var online = OnlineState()
+    var listenStream = ListenStream()
+    var listenCall: (any RequestStream<ListenRequest>)?
+    /// Counts the streams, so that a late event of an old one is known as such.
+    var listenGeneration = 0
+    var aggregator: WatchAggregator
+    /// What is to be listened to, by target id, those in limbo too.
+    var remoteTargets: [Int32: RemoteTarget] = [:]
+    /// The next one to use; never used twice, not even on another stream.
+    var nextWireID: Int32 = 1
+    var queries: [QueryKey: ListenedQuery] = [:]
+    /// The queries that share a target: those with a limit to the last rows are flipped.
+    var queriesByTarget: [Int32: [QueryKey]] = [:]
+    var limbo: LimboResolution
+    var storageBackoff = StreamBackoff()
+
+    // Writing.
+    var writeStream = WriteStream()
+    var writeCall: (any RequestStream<WriteRequest>)?
+    var writeGeneration = 0
+    /// Sent, or to be sent once the stream is ready; the first is answered first.
+    var pipeline: [MutationBatch] = []
+    var writeObservers: [Int64: @Sendable (SyncEngine.WriteEvent) -> Void] = [:]
+    var pendingWriteWaiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
+
+    // Single calls.
+    var nextCallID: UInt64 = 0
+    var calls: [UInt64: SingleCall] = [:]
+    /// When the oldest call began that has had no answer, while no call has had one since.
+    var silentSince: Duration?
+    var reads: [UInt64: WaitingRead] = [:]
+    /// The scheduler's time before which a read does not try the server again while it is offline.
+    var nextProbe = Duration.zero
+    var probeBackoff = StreamBackoff()
+
+    enum State { case running, terminated }
+
+    init(_ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment) throws {
+        self.configuration = configuration
+        self.environment = environment
+        aggregator = WatchAggregator(database: configuration.database)
+        limbo = LimboResolution(limit: configuration.maxLimboResolutions)
+        local = try LocalStore(
+            configuration.cacheFile.map { .file($0) } ?? .memory, database: configuration.database)
+    }
+
+    var database: DatabaseID { configuration.database }
+
+    func context(timeout: Duration? = nil) -> CallContext {
+        CallContext(database: database, label: configuration.label, timeout: timeout)
+    }
+
+    func start() { fillPipeline() }
+
+    // MARK: Timers
+
+    func schedule(_ id: TimerID, after delay: Duration) {
+        timers.removeValue(forKey: id)?.cancel()
+        timers[id] = environment.scheduler.schedule(id, after: delay) { [weak self] in
+            self?.fire(id)
+        }
+    }
+
+    func cancelTimer(_ id: TimerID) { timers.removeValue(forKey: id)?.cancel() }
+
+    func cancelAllTimers() {
+        for timer in timers.values { timer.cancel() }
+        timers = [:]
+    }
+
+    private func fire(_ id: TimerID) {
+        guard state == .running else { return }
+        timers[id] = nil
+        switch id {
+        case .onlineState: perform(online.step(.timerFired))
+        case .listenBackoff: performListen(.backoffElapsed)
+        case .listenIdle: performListen(.idleElapsed)
+        case .listenHealthy: performListen(.healthyElapsed)
+        case .writeBackoff: performWrite(.backoffElapsed)
+        case .writeIdle: performWrite(.idleElapsed)
+        case .writeHealthy: performWrite(.healthyElapsed)
+        case .storageRetry: storageMayBeBack()
+        case .readDeadline: break
+        }
+    }
+
+    // MARK: Online state
+
+    func perform(_ effects: [OnlineState.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .schedule(let delay): schedule(.onlineState, after: delay)
+            case .cancelTimer: cancelTimer(.onlineState)
+            case .changed(let state): onlineStateChanged(to: state)
+            }
+        }
+    }
+
+    private func onlineStateChanged(to state: OnlineState.State) {
+        for key in queries.keys.sorted(by: { queries[$0]!.order < queries[$1]!.order }) {
+            if state == .offline { stepView(key, .wentOffline) }
+            for id in queries[key]?.listeners.keys.sorted() ?? [] {
+                tell(id, of: key, .online(state))
+            }
+        }
+    }
+
+    // MARK: Storage that fails
+
+    /// What the server said could not be stored. Nothing more is taken in until it can: the streams
+    /// stop, listeners are told that what they see is the cache's, and it is tried again.
+    func storageFailed() {
+        stopStreams()
+        perform(online.step(.disabled))
+        let delay = storageBackoff.nextDelay(
+            elapsed: environment.scheduler.elapsed, jitter: environment.random())
+        schedule(.storageRetry, after: delay)
+    }
+
+    private func storageMayBeBack() {
+        guard networkEnabled else { return }
+        perform(online.step(.mayBeBack))
+        startStreams()
+    }
+
+    func startStreams() {
+        startListenStreamIfNeeded()
+        fillPipeline()
+    }
+
+    func stopStreams() {
+        performListen(.stop)
+        performWrite(.stop)
+        pipeline = []
+    }
+}
+
+/// A target as the listen stream knows it.
+struct RemoteTarget: Equatable, Sendable {
+    let id: Int32
+    let kind: ListenTarget.Kind
+    var purpose: ListenPurpose
+    /// The newest, in memory.
+    var resumeToken: [UInt8] = []
+    /// Of its listen on the stream that is open.
+    var wireID: Int32?
+}
+
+extension SyncError {
+    /// In one sentence, whatever the store threw.
+    init(storing error: any Error) {
+        switch error {
+        case let error as SyncError: self = error
+        case let error as StoreError: self = .storage(message: error.message)
+        case let error as DamagedRecord:
+            self = .storage(message: "A stored \(error.what) is damaged.")
+        default: self = .storage(message: "The stored data cannot be read or written.")
+        }
+    }
+}

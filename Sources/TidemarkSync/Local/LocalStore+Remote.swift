@@ -1,0 +1,159 @@
+import TidemarkModel
+import TidemarkStore
+
+// What the server said, into the cache: bulk, one transaction each, writing only what changed.
+
+extension LocalStore {
+    /// - Parameter isHeld: Whether the cache surely has this version, unmodified: saves the look.
+    /// - Returns: The documents that changed, as they look now.
+    func apply(
+        _ event: RemoteEvent, isHeld: (DocumentPath, Timestamp) -> Bool
+    ) throws -> [LocalDocument] {
+        let version = max(event.version, lastVersion)
+        var updated: [LocalTarget] = []
+        var saved: [LocalTarget] = []
+        let changed = try store.write { transaction in
+            for (id, delta) in event.targets {
+                guard let old = targets[id] else { continue }
+                try applyRows(delta, of: id, transaction)
+                let new = target(old, after: delta, event)
+                let hasChanges =
+                    !delta.added.isEmpty || !delta.removed.isEmpty
+                    || !delta.modified.isEmpty
+                updated.append(new)
+                let stored = persisted[id] ?? old
+                if event.mismatches[id] != nil
+                    || new.shouldPersist(over: stored, hasChanges: hasChanges)
+                {
+                    try save(new, transaction)
+                    saved.append(new)
+                }
+            }
+            let changed = try merge(
+                event.documents.values, readTime: event.version, isHeld, transaction)
+            if version > lastVersion, !event.documents.isEmpty || !saved.isEmpty {
+                try saveLastVersion(version, transaction)
+            }
+            return changed
+        }
+        lastVersion = version
+        for target in updated { targets[target.id] = target }
+        for target in saved { persisted[target.id] = target }
+        return views(of: changed)
+    }
+
+    /// What a call returned, with the records of the caller, all or nothing.
+    func apply(
+        _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
+        confirming key: QueryKey? = nil
+    ) throws -> [LocalDocument] {
+        let changed = try store.write { transaction in
+            for (name, value) in records { try setRecord(value, forKey: name, transaction) }
+            if let key { try confirm(key, at: readTime, transaction) }
+            return try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+        }
+        return views(of: changed)
+    }
+
+    private typealias Change = (path: DocumentPath, stored: StoredDocument?)
+
+    private func views(of changed: [Change]) -> [LocalDocument] {
+        for change in changed { pending.forgetOverlay(of: change.path) }
+        return changed.map { pending.view(of: $0.path, over: $0.stored) }
+    }
+
+    private func merge(
+        _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
+        _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
+    ) throws -> [Change] {
+        let table = transaction.documents(of: database)
+        var changed: [Change] = []
+        for document in documents {
+            let path = document.path
+            if case .found(let found) = document, isHeld(path, found.updateTime) { continue }
+            let old = try table.document(at: path)
+            if case .missing(_, .min) = document {
+                guard old != nil else { continue }
+                try table.remove(path)
+                changed.append((path, nil))
+                continue
+            }
+            guard document.isNewer(than: old) else { continue }
+            let new = document.stored(readTime: readTime)
+            try table.put(new)
+            changed.append((path, new))
+        }
+        return changed
+    }
+
+    private func applyRows(
+        _ delta: TargetDelta, of target: Int32, _ transaction: StoreTransaction
+    ) throws {
+        for path in delta.removed {
+            try transaction.execute(
+                "DELETE FROM syncTargetDocument WHERE target = ? AND path = ?",
+                [.integer(Int64(target)), .text(path.text)])
+        }
+        for path in delta.added {
+            try transaction.execute(
+                "INSERT OR IGNORE INTO syncTargetDocument VALUES (?, ?)",
+                [.integer(Int64(target)), .text(path.text)])
+        }
+    }
+
+    private func target(
+        _ old: LocalTarget, after delta: TargetDelta, _ event: RemoteEvent
+    ) -> LocalTarget {
+        var new = old
+        if event.mismatches[old.id] != nil {
+            new.resumeToken = []
+            new.snapshotVersion = .epoch
+        } else if !delta.resumeToken.isEmpty {
+            new.resumeToken = delta.resumeToken
+            new.snapshotVersion = event.version
+        }
+        if delta.isCurrent { new.confirmed = event.version }
+        return new
+    }
+}
+
+extension RemoteDocument {
+    /// An acknowledged write of the same version gives way: it was computed here.
+    fileprivate func isNewer(than old: StoredDocument?) -> Bool {
+        guard let old else { return true }
+        return version > old.updateTime
+            || (version == old.updateTime && (old.hasCommittedMutations || old.kind == .unknown))
+    }
+}
+
+// MARK: - Records
+
+extension LocalStore {
+    func record(forKey key: String) throws -> [UInt8]? {
+        try store.read { transaction in
+            try transaction.rows("SELECT value FROM syncRecord WHERE key = ?", [.text(key)])
+                .first?.blob(0)
+        }
+    }
+
+    func setRecord(_ value: [UInt8]?, forKey key: String) throws {
+        try store.write { try setRecord(value, forKey: key, $0) }
+    }
+
+    private func setRecord(
+        _ value: [UInt8]?, forKey key: String, _ transaction: StoreTransaction
+    ) throws {
+        guard let value else {
+            try transaction.execute("DELETE FROM syncRecord WHERE key = ?", [.text(key)])
+            return
+        }
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", [.text(key), .blob(value)])
+    }
+
+    private func saveLastVersion(_ version: Timestamp, _ transaction: StoreTransaction) throws {
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncGlobal VALUES ('lastVersion', ?)",
+            [.integer(version.microseconds)])
+    }
+}

@@ -1,0 +1,132 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Mutations that are applied together, as they wait for the server.
+struct MutationBatch: Equatable, Sendable {
+    let id: Int64
+    let localWriteTime: Timestamp
+    /// What fields were before an increment and the like, so that replaying it on a newer base, which
+    /// may hold it already, does not count it twice.
+    let baseMutations: [Mutation]
+    let mutations: [Mutation]
+
+    /// Each once, in the order of their first mutation.
+    var paths: [DocumentPath] {
+        var seen: Set<DocumentPath> = []
+        return mutations.map(\.path).filter { seen.insert($0).inserted }
+    }
+}
+
+// MARK: - The local view
+
+extension MutationBatch {
+    /// Applies what the batch does to this document, as it looks before the server has spoken.
+    func apply(to document: inout LocalDocument) {
+        for mutation in baseMutations where mutation.path == document.path {
+            apply(mutation, to: &document)
+        }
+        for mutation in mutations where mutation.path == document.path {
+            apply(mutation, to: &document)
+        }
+    }
+
+    private func apply(_ mutation: Mutation, to document: inout LocalDocument) {
+        guard mutation.precondition.holds(for: document.isFound ? document.version : nil) else {
+            return
+        }
+        if case .verify = mutation.operation { return }
+        let current = document.isFound ? document.contents.decoded : nil
+        let outcome = mutation.applied(to: current) { previous in
+            .pendingServerTimestamp(
+                localWriteTime: localWriteTime, previous: previous?.lastRealValue)
+        }
+        document.kind = outcome.fields == nil ? .missing : .found
+        document.contents = outcome.fields.map(EncodedFields.init) ?? .empty
+        document.hasLocalMutations = true
+    }
+
+    /// The values below the transforms that are not the same when applied twice.
+    static func baseMutations(
+        for mutation: Mutation, on document: LocalDocument
+    ) -> Mutation? {
+        guard document.isFound else { return nil }
+        let fields = document.contents.decoded
+        var base = MapValue()
+        var mask: [FieldPath] = []
+        for transform in mutation.transforms {
+            let previous = fields[transform.field]
+            switch transform.operation {
+            case .increment:
+                base[transform.field] = previous?.isNumber == true ? previous : .integer(0)
+            case .minimum, .maximum:
+                guard let previous, previous.isNumber else { continue }
+                base[transform.field] = previous
+            case .serverTimestamp, .arrayUnion, .arrayRemove: continue
+            }
+            mask.append(transform.field)
+        }
+        if mask.isEmpty { return nil }
+        return Mutation(
+            path: mutation.path, .patch(base, mask: mask), precondition: .exists(true))
+    }
+}
+
+extension Value {
+    fileprivate var lastRealValue: Value? {
+        if case .pendingServerTimestamp(_, let previous) = self { previous } else { self }
+    }
+}
+
+// MARK: - The server's version
+
+extension Mutation {
+    /// What the server's document is after it acknowledged this mutation.
+    ///
+    /// - Returns: Nil when it says nothing new of the document.
+    func acknowledged(
+        on base: StoredDocument?, _ result: MutationResult, commitTime: Timestamp
+    ) -> StoredDocument? {
+        let version = result.updateTime ?? commitTime
+        var document = StoredDocument(
+            path: path, kind: .found, contents: .empty, createTime: base?.createTime ?? version,
+            updateTime: version, readTime: commitTime, hasCommittedMutations: true)
+        if base?.kind != .found { document.createTime = version }
+        let current = base?.kind == .found ? base!.contents.decoded : nil
+        switch operation {
+        case .verify: return nil
+        case .delete: document.kind = .missing
+        case .set(let fields):
+            document.contents = EncodedFields(withResults(result, on: fields))
+        case .patch:
+            // The server could apply it, so the document exists, with contents unknown here.
+            let held = precondition.holds(for: current == nil ? nil : base?.updateTime)
+            guard held else {
+                document.kind = .unknown
+                return document
+            }
+            var plain = self
+            plain.transforms = []
+            let fields = plain.applied(to: current) { _ in .null }.fields ?? MapValue()
+            document.contents = EncodedFields(withResults(result, on: fields))
+        }
+        return document
+    }
+
+    /// The server's results of the transforms; those on arrays are computed, as it reports null.
+    private func withResults(_ result: MutationResult, on fields: MapValue) -> MapValue {
+        var fields = fields
+        for (index, transform) in transforms.enumerated() {
+            let reported =
+                index < result.transformResults.count ? result.transformResults[index] : .null
+            switch transform.operation {
+            case .arrayUnion, .arrayRemove:
+                let alone = Mutation(
+                    path: path, .patch(MapValue(), mask: []), transforms: [transform])
+                fields = alone.applied(to: fields) { _ in .null }.fields ?? fields
+            case .serverTimestamp, .increment, .maximum, .minimum:
+                fields[transform.field] = reported
+            }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,159 @@
+import TidemarkModel
+
+/// The durable form of mutations. Append only, as the schema is: a number once used keeps its meaning.
+enum MutationCodec {
+    private static let edition: UInt8 = 1
+    private static let what = "pending write"
+
+    static func encode(_ mutations: [Mutation]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.byte(edition)
+        writer.count(mutations.count)
+        for mutation in mutations { write(mutation, &writer) }
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8]) throws(DamagedRecord) -> [Mutation] {
+        var reader = ByteReader(bytes, of: what)
+        guard try reader.byte() == edition else { throw reader.damage }
+        var result: [Mutation] = []
+        for _ in 0..<(try reader.count()) { result.append(try mutation(&reader)) }
+        guard reader.isAtEnd else { throw reader.damage }
+        return result
+    }
+}
+
+// MARK: - Writing
+
+extension MutationCodec {
+    private static func write(_ mutation: Mutation, _ writer: inout ByteWriter) {
+        writer.text(mutation.path.text)
+        switch mutation.operation {
+        case .set(let fields):
+            writer.byte(0)
+            writer.data(FieldsCodec.encode(fields))
+        case .patch(let fields, let mask):
+            writer.byte(1)
+            writer.data(FieldsCodec.encode(fields))
+            writer.count(mask.count)
+            for path in mask { write(path, &writer) }
+        case .delete: writer.byte(2)
+        case .verify: writer.byte(3)
+        }
+        write(mutation.precondition, &writer)
+        writer.count(mutation.transforms.count)
+        for transform in mutation.transforms {
+            write(transform.field, &writer)
+            write(transform.operation, &writer)
+        }
+    }
+
+    private static func write(_ path: FieldPath, _ writer: inout ByteWriter) {
+        writer.count(path.segments.count)
+        for segment in path.segments { writer.text(segment) }
+    }
+
+    private static func write(_ precondition: Precondition, _ writer: inout ByteWriter) {
+        switch precondition {
+        case .none: writer.byte(0)
+        case .exists(let exists): writer.byte(exists ? 1 : 2)
+        case .updateTime(let time):
+            writer.byte(3)
+            writer.integer(time.seconds)
+            writer.integer(Int64(time.nanoseconds))
+        }
+    }
+
+    private static func write(
+        _ operation: FieldTransform.Operation, _ writer: inout ByteWriter
+    ) {
+        let (kind, operand): (UInt8, Value) =
+            switch operation {
+            case .serverTimestamp: (0, .null)
+            case .increment(let value): (1, value)
+            case .maximum(let value): (2, value)
+            case .minimum(let value): (3, value)
+            case .arrayUnion(let values): (4, .array(values))
+            case .arrayRemove(let values): (5, .array(values))
+            }
+        writer.byte(kind)
+        writer.data(FieldsCodec.encode(operand))
+    }
+}
+
+// MARK: - Reading
+
+extension MutationCodec {
+    private static func mutation(_ reader: inout ByteReader) throws(DamagedRecord) -> Mutation {
+        let path = DocumentPath(unchecked: try reader.text())
+        let operation: Mutation.Operation
+        switch try reader.byte() {
+        case 0: operation = .set(try fields(&reader))
+        case 1:
+            let fields = try fields(&reader)
+            var mask: [FieldPath] = []
+            for _ in 0..<(try reader.count()) { mask.append(try fieldPath(&reader)) }
+            operation = .patch(fields, mask: mask)
+        case 2: operation = .delete
+        case 3: operation = .verify
+        default: throw reader.damage
+        }
+        let precondition = try precondition(&reader)
+        var transforms: [FieldTransform] = []
+        for _ in 0..<(try reader.count()) {
+            transforms.append(FieldTransform(try fieldPath(&reader), try transform(&reader)))
+        }
+        return Mutation(
+            path: path, operation, transforms: transforms, precondition: precondition)
+    }
+
+    private static func fieldPath(_ reader: inout ByteReader) throws(DamagedRecord) -> FieldPath {
+        var segments: [String] = []
+        for _ in 0..<(try reader.count()) { segments.append(try reader.text()) }
+        if segments.isEmpty { throw reader.damage }
+        return FieldPath(unchecked: segments)
+    }
+
+    private static func fields(_ reader: inout ByteReader) throws(DamagedRecord) -> MapValue {
+        let bytes = try reader.data()
+        do throws(CodecError) { return try FieldsCodec.decode(bytes) } catch { throw reader.damage }
+    }
+
+    private static func precondition(
+        _ reader: inout ByteReader
+    ) throws(DamagedRecord) -> Precondition {
+        switch try reader.byte() {
+        case 0: return .none
+        case 1: return .exists(true)
+        case 2: return .exists(false)
+        case 3:
+            let seconds = try reader.integer()
+            let nanoseconds = try reader.integer()
+            guard let fraction = Int32(exactly: nanoseconds),
+                Timestamp.isValid(seconds: seconds, nanoseconds: fraction)
+            else { throw reader.damage }
+            return .updateTime(Timestamp(seconds: seconds, nanoseconds: fraction))
+        default: throw reader.damage
+        }
+    }
+
+    private static func transform(
+        _ reader: inout ByteReader
+    ) throws(DamagedRecord) -> FieldTransform.Operation {
+        let kind = try reader.byte()
+        let bytes = try reader.data()
+        let operand: Value
+        do throws(CodecError) { operand = try FieldsCodec.decodeValue(bytes) } catch {
+            throw reader.damage
+        }
+        switch (kind, operand) {
+        case (0, _): return .serverTimestamp
+        case (1, _): return .increment(operand)
+        case (2, _): return .maximum(operand)
+        case (3, _): return .minimum(operand)
+        case (4, .array(let values)): return .arrayUnion(values)
+        case (5, .array(let values)): return .arrayRemove(values)
+        default: throw reader.damage
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The mutation queue as it is needed all the time: which documents have pending writes, and what
+/// those make of them. A copy of the queue on disk, in memory.
+struct PendingWrites: Equatable, Sendable {
+    /// In order.
+    private(set) var batches: [MutationBatch] = []
+    /// By document: the ids of the batches that write it, in order.
+    private var byPath: [DocumentPath: [Int64]] = [:]
+    /// The overlays: what the pending writes make of a document. Made on demand, dropped when the
+    /// writes or the document below them change.
+    private var overlays: [DocumentPath: LocalDocument] = [:]
+
+    var isEmpty: Bool { batches.isEmpty }
+
+    func batch(_ id: Int64) -> MutationBatch? {
+        let index = batches.partitioningIndex { $0.id >= id }
+        return index < batches.count && batches[index].id == id ? batches[index] : nil
+    }
+
+    func batch(after id: Int64) -> MutationBatch? {
+        let index = batches.partitioningIndex { $0.id > id }
+        return index < batches.count ? batches[index] : nil
+    }
+
+    func hasWrites(_ path: DocumentPath) -> Bool { byPath[path] != nil }
+
+    /// Documents with pending writes that could be rows of a query.
+    func paths(in query: Query) -> [DocumentPath] { byPath.keys.filter(query.contains) }
+
+    mutating func append(_ batch: MutationBatch) {
+        precondition(batches.last.map { $0.id < batch.id } ?? true, "batch ids rise")
+        batches.append(batch)
+        for path in batch.paths {
+            byPath[path, default: []].append(batch.id)
+            overlays[path] = nil
+        }
+    }
+
+    mutating func remove(_ id: Int64) {
+        guard let batch = batch(id) else { return }
+        batches.remove(at: batches.partitioningIndex { $0.id >= id })
+        for path in batch.paths {
+            byPath[path]?.removeAll { $0 == id }
+            if byPath[path]?.isEmpty == true { byPath[path] = nil }
+            overlays[path] = nil
+        }
+    }
+
+    /// To be called when a document's base changed.
+    mutating func forgetOverlay(of path: DocumentPath) {
+        if !overlays.isEmpty { overlays[path] = nil }
+    }
+
+    mutating func view(of path: DocumentPath, over base: StoredDocument?) -> LocalDocument {
+        if let overlay = overlays[path] { return overlay }
+        var document = base.map(LocalDocument.init) ?? LocalDocument(unknown: path)
+        guard let ids = byPath[path] else { return document }
+        for id in ids { batch(id)?.apply(to: &document) }
+        overlays[path] = document
+        return document
+    }
+}
+
+extension Array {
+    /// Of the first element that satisfies `isBeyond`, when all before it do not.
+    func partitioningIndex(_ isBeyond: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if isBeyond(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

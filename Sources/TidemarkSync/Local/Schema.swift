@@ -1,0 +1,43 @@
+import TidemarkStore
+
+/// The cache's tables beside the documents. Append only: a released step is never edited.
+enum LocalSchema {
+    static let migrations = [
+        StoreMigration(
+            "sync 1",
+            sql: """
+                CREATE TABLE syncTarget (
+                    id INTEGER PRIMARY KEY,
+                    -- The query as the server is asked it.
+                    canonical BLOB NOT NULL UNIQUE,
+                    token BLOB NOT NULL,
+                    -- Of the token, in microseconds since 1970.
+                    snapshotVersion INTEGER NOT NULL,
+                    -- When the server last confirmed the whole result, 0 for never.
+                    confirmed INTEGER NOT NULL,
+                    -- Of its last use, rising.
+                    sequence INTEGER NOT NULL
+                );
+                CREATE TABLE syncTargetDocument (
+                    target INTEGER NOT NULL,
+                    path TEXT NOT NULL,
+                    PRIMARY KEY (target, path)
+                ) WITHOUT ROWID;
+                CREATE TABLE syncBatch (
+                    -- Never reused: the server may know it.
+                    id INTEGER PRIMARY KEY AUTOINCREMENT,
+                    localWriteTime INTEGER NOT NULL,
+                    baseMutations BLOB NOT NULL,
+                    mutations BLOB NOT NULL
+                );
+                CREATE TABLE syncRecord (
+                    key TEXT PRIMARY KEY,
+                    value BLOB NOT NULL
+                ) WITHOUT ROWID;
+                CREATE TABLE syncGlobal (
+                    name TEXT PRIMARY KEY,
+                    value INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                """)
+    ]
+}

@@ -1,0 +1,56 @@
+import TidemarkModel
+
+// The server counts what a target has; when this device counts differently, a removal was missed.
+
+extension WatchAggregator {
+    private enum Verdict { case agrees, skipped, falsePositive }
+
+    mutating func receive(_ filter: ExistenceFilter, _ remoteKeys: RemoteKeys) {
+        let wireID = filter.targetID
+        guard isActive(wireID), let target = targets[wireID] else { return }
+        if let path = target.onlyDocument {
+            if filter.count == 0 {
+                remove(path, from: wireID, updated: .missing(path, .min), remoteKeys)
+            }
+            return
+        }
+        let held = remoteKeys(target.targetID)
+        let count = held.count + target.balance
+        guard count != Int(filter.count) else { return }
+        let verdict = apply(filter, held, count, remoteKeys)
+        guard verdict != .agrees else { return }
+        reset(wireID, remoteKeys)
+        mismatches[target.targetID] =
+            verdict == .falsePositive ? .existenceFilterMismatchBloom : .existenceFilterMismatch
+    }
+
+    /// Removes what the filter surely does not contain: from the target, not from the cache. Whether
+    /// it was deleted is for limbo resolution to find out.
+    private mutating func apply(
+        _ filter: ExistenceFilter, _ held: Set<DocumentPath>, _ count: Int,
+        _ remoteKeys: RemoteKeys
+    ) -> Verdict {
+        guard let bits = filter.unchangedNames, !bits.bitmap.isEmpty,
+            let bloom = BloomFilter(bits)
+        else { return .skipped }
+        var removed = 0
+        for path in held where !bloom.mightContain(path.name(in: database)) {
+            remove(path, from: filter.targetID, updated: nil, remoteKeys)
+            removed += 1
+        }
+        return Int(filter.count) == count - removed ? .agrees : .falsePositive
+    }
+}
+
+extension WatchAggregator.Target {
+    /// By how much the changes move the number of rows.
+    fileprivate var balance: Int {
+        changes.values.reduce(0) { sum, change in
+            switch change {
+            case .added: sum + 1
+            case .removed: sum - 1
+            case .modified: sum
+            }
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import TidemarkModel
+
+/// Folds what a listen stream says into one ``RemoteEvent`` per consistent snapshot.
+///
+/// Targets are known by wire ids, a fresh one for every time a target is added to a stream, so that a
+/// late answer to an earlier listen finds nobody. Made anew with every stream.
+struct WatchAggregator: Equatable, Sendable {
+    enum Event: Equatable, Sendable {
+        /// A target is being added under this wire id.
+        case listening(wireID: Int32, targetID: Int32, ListenTarget.Kind)
+        case stoppedListening(wireID: Int32)
+        case received(ListenResponse)
+    }
+
+    enum Effect: Equatable, Sendable {
+        case raise(RemoteEvent)
+        /// The server removed the target.
+        case rejected(targetID: Int32, RPCStatus)
+    }
+
+    /// The rows that a target had, as of the last snapshot that was raised.
+    typealias RemoteKeys = (_ targetID: Int32) -> Set<DocumentPath>
+
+    struct Target: Equatable, Sendable {
+        let targetID: Int32
+        let kind: ListenTarget.Kind
+        /// Requests that the server has not answered.
+        var pending = 1
+        var isCurrent = false
+        var resumeToken: [UInt8] = []
+        /// A fresh target appears in the next event, changed or not.
+        var hasChanges = true
+        var changes: [DocumentPath: Change] = [:]
+        /// Documents that an update named for this target since the last event.
+        var updated: Set<DocumentPath> = []
+
+        var onlyDocument: DocumentPath? {
+            if case .documents(let paths) = kind, paths.count == 1 { paths[0] } else { nil }
+        }
+    }
+
+    enum Change: Equatable, Sendable { case added, modified, removed }
+
+    let database: DatabaseID
+    var targets: [Int32: Target] = [:]
+    var documents: [DocumentPath: RemoteDocument] = [:]
+    var mismatches: [Int32: ListenPurpose] = [:]
+
+    init(database: DatabaseID) { self.database = database }
+
+    mutating func step(_ event: Event, remoteKeys: RemoteKeys) -> [Effect] {
+        switch event {
+        case .listening(let wireID, let targetID, let kind):
+            precondition(targets[wireID] == nil, "a wire id is used once")
+            targets[wireID] = Target(targetID: targetID, kind: kind)
+            return []
+        case .stoppedListening(let wireID):
+            targets[wireID] = nil
+            return []
+        case .received(.targetChange(let change)): return receive(change, remoteKeys)
+        case .received(.documentChange(let change)):
+            let document = RemoteDocument.found(change.document)
+            for id in change.targetIDs { add(document, to: id, remoteKeys) }
+            for id in change.removedTargetIDs {
+                remove(change.document.path, from: id, updated: document, remoteKeys)
+            }
+            return []
+        case .received(.documentDelete(let removal)):
+            let document = removal.readTime.map { RemoteDocument.missing(removal.path, $0) }
+            for id in removal.removedTargetIDs {
+                remove(removal.path, from: id, updated: document, remoteKeys)
+            }
+            return []
+        case .received(.documentRemove(let removal)):
+            for id in removal.removedTargetIDs {
+                remove(removal.path, from: id, updated: nil, remoteKeys)
+            }
+            return []
+        case .received(.existenceFilter(let filter)):
+            receive(filter, remoteKeys)
+            return []
+        }
+    }
+
+    func isActive(_ wireID: Int32) -> Bool { targets[wireID]?.pending == 0 }
+}
+
+// MARK: - Documents
+
+extension WatchAggregator {
+    private mutating func add(
+        _ document: RemoteDocument, to wireID: Int32, _ remoteKeys: RemoteKeys
+    ) {
+        guard isActive(wireID), let target = targets[wireID] else { return }
+        let path = document.path
+        let isHeld = remoteKeys(target.targetID).contains(path)
+        targets[wireID]!.changes[path] = isHeld ? .modified : .added
+        targets[wireID]!.updated.insert(path)
+        targets[wireID]!.hasChanges = true
+        documents[path] = document
+    }
+
+    mutating func remove(
+        _ path: DocumentPath, from wireID: Int32, updated document: RemoteDocument?,
+        _ remoteKeys: RemoteKeys
+    ) {
+        guard isActive(wireID), let target = targets[wireID] else { return }
+        // Added and removed again before anybody heard of it is no change.
+        let isHeld = remoteKeys(target.targetID).contains(path)
+        targets[wireID]!.changes[path] = isHeld ? .removed : nil
+        targets[wireID]!.hasChanges = true
+        guard let document else { return }
+        targets[wireID]!.updated.insert(path)
+        documents[path] = document
+    }
+
+    /// Forgets what the target was said to hold; what it held before counts as removed.
+    mutating func reset(_ wireID: Int32, _ remoteKeys: RemoteKeys) {
+        guard let old = targets[wireID] else { return }
+        var target = Target(targetID: old.targetID, kind: old.kind)
+        target.pending = old.pending
+        for path in remoteKeys(old.targetID) { target.changes[path] = .removed }
+        targets[wireID] = target
+    }
+}
+
+// MARK: - Targets and snapshots
+
+extension WatchAggregator {
+    private mutating func receive(
+        _ change: TargetChange, _ remoteKeys: RemoteKeys
+    ) -> [Effect] {
+        if change.kind == .remove, let cause = change.cause, cause.code != .ok {
+            return change.targetIDs.compactMap { wireID in
+                targets.removeValue(forKey: wireID).map { .rejected(targetID: $0.targetID, cause) }
+            }
+        }
+        for wireID in change.targetIDs.isEmpty ? Array(targets.keys) : change.targetIDs {
+            apply(change, to: wireID, remoteKeys)
+        }
+        guard change.targetIDs.isEmpty, let time = change.readTime else { return [] }
+        return [.raise(takeEvent(time, remoteKeys))]
+    }
+
+    private mutating func apply(
+        _ change: TargetChange, to wireID: Int32, _ remoteKeys: RemoteKeys
+    ) {
+        guard targets[wireID] != nil else { return }
+        switch change.kind {
+        case .add:
+            if targets[wireID]!.pending > 0 { targets[wireID]!.pending -= 1 }
+            guard isActive(wireID) else { return }
+            targets[wireID]!.changes = [:]
+            targets[wireID]!.updated = []
+        case .remove:
+            targets[wireID] = nil
+            return
+        case .current:
+            guard isActive(wireID) else { return }
+            targets[wireID]!.isCurrent = true
+            targets[wireID]!.hasChanges = true
+        case .reset:
+            guard isActive(wireID) else { return }
+            reset(wireID, remoteKeys)
+        case .noChange:
+            guard isActive(wireID) else { return }
+        }
+        guard !change.resumeToken.isEmpty else { return }
+        targets[wireID]!.resumeToken = change.resumeToken
+        targets[wireID]!.hasChanges = true
+    }
+
+    private mutating func takeEvent(
+        _ version: Timestamp, _ remoteKeys: RemoteKeys
+    ) -> RemoteEvent {
+        var event = RemoteEvent(version: version, mismatches: mismatches)
+        for wireID in Array(targets.keys) where isActive(wireID) {
+            synthesizeMissing(wireID, version, remoteKeys)
+            guard let target = targets[wireID], target.hasChanges else { continue }
+            event.targets[target.targetID] = delta(of: target)
+            targets[wireID]!.hasChanges = false
+            targets[wireID]!.changes = [:]
+            targets[wireID]!.updated = []
+        }
+        event.documents = documents
+        documents = [:]
+        mismatches = [:]
+        return event
+    }
+
+    /// A server says nothing of a document that does not exist: that its target is current says it.
+    private mutating func synthesizeMissing(
+        _ wireID: Int32, _ version: Timestamp, _ remoteKeys: RemoteKeys
+    ) {
+        guard let target = targets[wireID], target.isCurrent, let path = target.onlyDocument,
+            !target.updated.contains(path), !remoteKeys(target.targetID).contains(path)
+        else { return }
+        let hadChanges = target.hasChanges
+        remove(path, from: wireID, updated: .missing(path, version), remoteKeys)
+        targets[wireID]!.hasChanges = hadChanges
+    }
+
+    private func delta(of target: Target) -> TargetDelta {
+        var delta = TargetDelta(
+            isCurrent: target.isCurrent, resumeToken: target.resumeToken)
+        for (path, change) in target.changes {
+            switch change {
+            case .added: delta.added.insert(path)
+            case .modified: delta.modified.insert(path)
+            case .removed: delta.removed.insert(path)
+            }
+        }
+        return delta
+    }
+}

@@ -1,0 +1,62 @@
+import TidemarkModel
+
+/// Decides which of a view's snapshots one listener gets, and in what form.
+struct QueryListener: Equatable, Sendable {
+    enum Event: Equatable, Sendable {
+        case snapshot(ViewSnapshot, hasCachedResults: Bool, OnlineState.State)
+        case online(OnlineState.State)
+    }
+
+    let options: SyncEngine.ListenOptions
+    private var hasRaised = false
+    private var last: ViewSnapshot?
+    private var hasCachedResults = false
+
+    init(_ options: SyncEngine.ListenOptions) { self.options = options }
+
+    /// - Returns: What to tell the listener, if anything.
+    mutating func step(_ event: Event) -> ViewSnapshot? {
+        switch event {
+        case .snapshot(let snapshot, let cached, let online):
+            if cached { hasCachedResults = true }
+            return receive(snapshot, online)
+        case .online(let online):
+            guard !hasRaised, let last, isFirst(last, online) else { return nil }
+            return raiseFirst(last)
+        }
+    }
+
+    private mutating func receive(
+        _ full: ViewSnapshot, _ online: OnlineState.State
+    ) -> ViewSnapshot? {
+        var snapshot = full
+        if !options.includeMetadataChanges {
+            snapshot.changes.removeAll { $0.kind == .metadata }
+        }
+        defer { last = snapshot }
+        guard hasRaised else {
+            return isFirst(snapshot, online) ? raiseFirst(snapshot) : nil
+        }
+        if !snapshot.changes.isEmpty { return snapshot }
+        guard options.includeMetadataChanges else { return nil }
+        let pendingChanged = last.map { $0.hasPendingWrites != snapshot.hasPendingWrites } ?? false
+        return snapshot.syncStateChanged || pendingChanged ? snapshot : nil
+    }
+
+    /// Whether the listener's first snapshot can be this one. Unknown counts as online.
+    private func isFirst(_ snapshot: ViewSnapshot, _ online: OnlineState.State) -> Bool {
+        if !snapshot.isFromCache || options.source == .cache { return true }
+        if options.source == .server { return false }
+        return !snapshot.documents.isEmpty || hasCachedResults || online == .offline
+    }
+
+    /// Everything is new to a listener that has seen nothing.
+    private mutating func raiseFirst(_ snapshot: ViewSnapshot) -> ViewSnapshot {
+        hasRaised = true
+        var first = snapshot
+        first.oldDocuments = []
+        first.changes = snapshot.documents.map { ViewChange(.added, $0) }
+        first.syncStateChanged = true
+        return first
+    }
+}

@@ -1,0 +1,262 @@
+import TidemarkModel
+
+/// The rows of one query as this device can tell them, and whether that is what the server holds.
+///
+/// Synced when the target is current and every row is in the target or written here. A row that is
+/// neither is in limbo: it matches here, and the server did not send it.
+struct View: Equatable, Sendable {
+    /// What a remote event says of the view's target.
+    struct Target: Equatable, Sendable {
+        var delta: TargetDelta
+        /// The target is about to be listened to again from scratch: nothing is limbo until then.
+        var isPendingReset = false
+    }
+
+    enum Event: Equatable, Sendable {
+        /// Documents changed, matching or not. `awaiting`: they came by another way than the
+        /// listen, with this read time, so that the target will only name them later.
+        case documents([LocalDocument], Target?, awaiting: Timestamp? = nil)
+        /// The query was run again: these are all its rows.
+        case result([LocalDocument], Target?)
+        /// A consistent snapshot up to this time has been applied.
+        case consistent(Timestamp)
+        case wentOffline
+    }
+
+    enum Effect: Equatable, Sendable {
+        case raise(ViewSnapshot, hasCachedResults: Bool)
+        case limbo(DocumentPath)
+        case outOfLimbo(DocumentPath)
+        /// Rows beyond the limit may have to move up. Nothing was applied: run the query, and step
+        /// with ``Event/result(_:_:)`` instead.
+        case needsRefill
+    }
+
+    let query: Query
+    let database: DatabaseID
+    private(set) var rows: DocumentSet
+    /// The documents of the target, as the server has told.
+    private(set) var synced: Set<DocumentPath>
+    private(set) var limbo: Set<DocumentPath> = []
+    private(set) var mutated: Set<DocumentPath> = []
+    private(set) var isCurrent = false
+    private var isSynced: Bool?
+    private(set) var readTime: Timestamp?
+    /// Rows that the target will name once it is consistent at that time.
+    private var awaited: [DocumentPath: Timestamp] = [:]
+    private var shown: [ViewDocument] = []
+    /// Rows that are not in the target: few, and all that can be in limbo.
+    private var unsynced: Set<DocumentPath> = []
+
+    init(_ query: Query, in database: DatabaseID, synced: Set<DocumentPath>) {
+        self.query = query
+        self.database = database
+        self.synced = synced
+        rows = DocumentSet(RowOrder(query))
+    }
+
+    /// Whether what it shows is the server's present state, as of ``readTime``.
+    var isFresh: Bool { isSynced == true }
+    var documents: [ViewDocument] { shown }
+    var hasPendingWrites: Bool { !mutated.isEmpty }
+
+    mutating func step(_ event: Event) -> [Effect] {
+        switch event {
+        case .documents(let documents, let target, let awaiting):
+            guard let changes = apply(documents) else { return [.needsRefill] }
+            if let awaiting {
+                for document in documents where rows[document.path] != nil {
+                    awaited[document.path] = awaiting
+                }
+            }
+            return finish(changes, target)
+        case .result(let documents, let target):
+            return finish(replace(with: documents), target)
+        case .consistent(let time):
+            readTime = time
+            guard !awaited.isEmpty else { return [] }
+            awaited = awaited.filter { $0.value > time }
+            return finish(ChangeSet(), nil)
+        case .wentOffline:
+            guard isCurrent else { return [] }
+            isCurrent = false
+            return finish(ChangeSet(), nil, offline: true)
+        }
+    }
+
+    private mutating func finish(
+        _ changes: ChangeSet, _ target: Target?, offline: Bool = false
+    ) -> [Effect] {
+        if let delta = target?.delta {
+            synced.formUnion(delta.added)
+            synced.subtract(delta.removed)
+            unsynced.subtract(delta.added)
+            for path in delta.removed where rows[path] != nil { unsynced.insert(path) }
+            isCurrent = delta.isCurrent
+        }
+        let isPendingReset = target?.isPendingReset ?? false
+        var effects = isPendingReset || offline ? [] : updateLimbo()
+        let nowSynced = limbo.isEmpty && isCurrent && !isPendingReset
+        let stateChanged = isSynced != nowSynced
+        isSynced = nowSynced
+        if changes.isEmpty && !stateChanged { return effects }
+        let old = shown
+        if !changes.isEmpty { shown = rows.rows.map(\.document) }
+        let snapshot = ViewSnapshot(
+            query: query, documents: shown, oldDocuments: old,
+            changes: changes.sorted(query, rows.order), isFromCache: !nowSynced,
+            hasPendingWrites: hasPendingWrites, syncStateChanged: stateChanged,
+            readTime: nowSynced ? readTime : nil)
+        effects.append(
+            .raise(snapshot, hasCachedResults: target?.delta.resumeToken.isEmpty == false))
+        return effects
+    }
+
+    private mutating func updateLimbo() -> [Effect] {
+        guard isCurrent else { return [] }
+        var now: Set<DocumentPath> = []
+        for path in unsynced where awaited[path] == nil {
+            guard let row = rows[path], !row.document.hasLocalMutations else { continue }
+            now.insert(path)
+        }
+        if now.isEmpty && limbo.isEmpty { return [] }
+        let left = limbo.subtracting(now).sorted().map(Effect.outOfLimbo)
+        let came = now.subtracting(limbo).sorted().map(Effect.limbo)
+        limbo = now
+        return left + came
+    }
+}
+
+// MARK: - Documents
+
+extension View {
+    /// The first row when the limit keeps the last ones, else the last: nil unless the limit is full.
+    private var edge: ViewRow? {
+        guard let limit = query.limit, rows.count == limit.count else { return nil }
+        return switch limit {
+        case .first: rows.rows.last
+        case .last: rows.rows.first
+        }
+    }
+
+    /// Nil when the query has to be run again; nothing has changed then.
+    private mutating func apply(_ documents: [LocalDocument]) -> ChangeSet? {
+        var changes = ChangeSet()
+        guard query.limit != nil else {
+            for document in documents { _ = apply(document, &changes, nil) }
+            return changes
+        }
+        // A copy, to go back to: as small as the limit.
+        var copy = self
+        let edge = edge
+        for document in documents {
+            guard copy.apply(document, &changes, edge) else { return nil }
+        }
+        copy.trim(&changes)
+        self = copy
+        return changes
+    }
+
+    private mutating func replace(with documents: [LocalDocument]) -> ChangeSet {
+        var changes = ChangeSet()
+        let kept = Set(documents.map(\.path))
+        for row in rows.rows where !kept.contains(row.path) {
+            _ = apply(LocalDocument(unknown: row.path), &changes, nil)
+        }
+        for document in documents { _ = apply(document, &changes, nil) }
+        trim(&changes)
+        return changes
+    }
+
+    /// - Returns: False when a row beyond the limit may have to move up.
+    private mutating func apply(
+        _ document: LocalDocument, _ changes: inout ChangeSet, _ edge: ViewRow?
+    ) -> Bool {
+        let path = document.path
+        let old = rows[path]
+        guard let new = row(for: document) else {
+            guard let old else { return true }
+            remove(path)
+            changes.add(.removed, old.document)
+            return edge == nil
+        }
+        let wasPending = old != nil && mutated.contains(path)
+        let isPending =
+            document.hasLocalMutations
+            || (mutated.contains(path) && document.hasCommittedMutations)
+        guard let old else {
+            changes.add(.added, new.document)
+            insert(new)
+            return true
+        }
+        if new.document.hasSameContents(as: old.document) {
+            if wasPending != isPending {
+                changes.add(.metadata, new.document)
+                insert(new)
+            } else if !isPending {
+                rows.insert(new)
+            }
+            return true
+        }
+        // The acknowledgement of a write is not shown before a listen confirms it: two events, not
+        // three, and no flicker.
+        if old.document.hasLocalMutations, document.hasCommittedMutations,
+            !document.hasLocalMutations
+        {
+            return true
+        }
+        changes.add(.modified, new.document)
+        insert(new)
+        guard let edge else { return true }
+        if case .last = query.limit { return !rows.order.precedes(new, edge) }
+        return !rows.order.precedes(edge, new)
+    }
+
+    private mutating func remove(_ path: DocumentPath) {
+        rows.remove(path)
+        mutated.remove(path)
+        awaited[path] = nil
+        unsynced.remove(path)
+    }
+
+    private mutating func insert(_ row: ViewRow) {
+        rows.insert(row)
+        if !synced.contains(row.path) { unsynced.insert(row.path) }
+        if row.document.hasLocalMutations {
+            mutated.insert(row.path)
+        } else {
+            mutated.remove(row.path)
+        }
+    }
+
+    /// Nil when the document is no row of the query.
+    private func row(for document: LocalDocument) -> ViewRow? {
+        guard query.contains(document.path), let viewDocument = document.viewDocument else {
+            return nil
+        }
+        let fields = document.contents.decoded
+        guard query.matches(document.path, fields, in: database) else { return nil }
+        return ViewRow(viewDocument, fields, rows.order)
+    }
+
+    private mutating func trim(_ changes: inout ChangeSet) {
+        guard let limit = query.limit else { return }
+        while rows.count > limit.count {
+            let row: ViewRow
+            switch limit {
+            case .first: row = rows.rows[rows.count - 1]
+            case .last: row = rows.rows[0]
+            }
+            remove(row.path)
+            changes.add(.removed, row.document)
+        }
+    }
+}
+
+extension ViewDocument {
+    /// Bytes first: one server's encoding is mostly the same each time. Not always, so then by value.
+    func hasSameContents(as other: ViewDocument) -> Bool {
+        document.contents == other.document.contents
+            || document.fields == other.document.fields
+    }
+}

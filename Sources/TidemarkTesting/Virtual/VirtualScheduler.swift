@@ -1,0 +1,150 @@
+import Synchronization
+public import TidemarkModel
+public import TidemarkSync
+
+/// An engine's executor and clock that stand still until a test moves them.
+///
+/// One thread, no waiting: ``runUntilIdle()`` runs what is queued, ``advance(by:)`` lets time pass and
+/// fires what is due, ``fire(_:)`` runs a timer early. The same calls give the same run, always.
+///
+/// ```swift
+/// let scheduler = VirtualScheduler()
+/// let environment = SyncEnvironment(
+///     transport: transport, scheduler: scheduler, now: { scheduler.now }, random: { 0.5 })
+/// ```
+public final class VirtualScheduler: EngineScheduler {
+    private struct Timer {
+        let id: TimerID
+        let due: Duration
+        let order: Int
+        let job: @Sendable () -> Void
+    }
+
+    private struct State {
+        var jobs: [@Sendable () -> Void] = []
+        var timers: [Timer] = []
+        var elapsed = Duration.zero
+        var nextOrder = 0
+    }
+
+    private let state = Mutex(State())
+    private let start: Timestamp
+    /// More jobs than this without a pause are a loop that does not end.
+    private static let jobLimit = 10_000_000
+
+    /// - Parameter start: The wall clock's reading at the beginning.
+    public init(start: Timestamp = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)) {
+        self.start = start
+    }
+
+    /// Time that has passed, all of it virtual.
+    public var elapsed: Duration { state.withLock { $0.elapsed } }
+    /// The wall clock: the start, and what has passed since.
+    public var now: Timestamp { start.advanced(by: elapsed) }
+
+    public func enqueue(_ job: @escaping @Sendable () -> Void) {
+        state.withLock { $0.jobs.append(job) }
+    }
+
+    public func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        let order = state.withLock { state in
+            state.nextOrder += 1
+            let due = state.elapsed + max(.zero, delay)
+            state.timers.append(Timer(id: id, due: due, order: state.nextOrder, job: job))
+            return state.nextOrder
+        }
+        return TimerHandle(scheduler: self, order: order)
+    }
+
+    /// Runs queued jobs, and those that they queue, until there is none. No time passes and no timer
+    /// fires.
+    public func runUntilIdle() {
+        for _ in 0..<Self.jobLimit {
+            let jobs = state.withLock { state in
+                defer { state.jobs = [] }
+                return state.jobs
+            }
+            if jobs.isEmpty { return }
+            for job in jobs { job() }
+        }
+        fatalError("jobs queue jobs without an end")
+    }
+
+    /// Lets time pass. Timers fire in the order they are due, each followed by the jobs it queued.
+    public func advance(by duration: Duration) {
+        precondition(duration >= .zero, "time does not go back")
+        runUntilIdle()
+        let end = elapsed + duration
+        while let timer = takeTimer(where: { $0.due <= end }) {
+            state.withLock { $0.elapsed = max($0.elapsed, timer.due) }
+            timer.job()
+            runUntilIdle()
+        }
+        state.withLock { $0.elapsed = end }
+    }
+
+    /// Fires the timer that is due first of those with this name, at once.
+    ///
+    /// - Returns: False when there is none.
+    @discardableResult
+    public func fire(_ id: TimerID) -> Bool {
+        runUntilIdle()
+        guard let timer = takeTimer(where: { $0.id == id }) else { return false }
+        timer.job()
+        runUntilIdle()
+        return true
+    }
+
+    /// Fires every timer up to and with the first one of this name, in the order they are due.
+    public func fireAll(upTo id: TimerID) {
+        runUntilIdle()
+        guard pendingTimers.contains(id) else { return }
+        while let timer = takeTimer(where: { _ in true }) {
+            timer.job()
+            runUntilIdle()
+            if timer.id == id { return }
+        }
+    }
+
+    /// The names of the timers that wait, the one due first first.
+    public var pendingTimers: [TimerID] {
+        state.withLock { state in
+            state.timers.sorted { ($0.due, $0.order) < ($1.due, $1.order) }.map(\.id)
+        }
+    }
+
+    /// How long until the first timer of this name; nil when none waits.
+    public func delay(of id: TimerID) -> Duration? {
+        state.withLock { state in
+            state.timers.filter { $0.id == id }.map { $0.due - state.elapsed }.min()
+        }
+    }
+
+    private func takeTimer(where condition: (Timer) -> Bool) -> Timer? {
+        state.withLock { state in
+            let first = state.timers.indices.filter { condition(state.timers[$0]) }.min {
+                let (a, b) = (state.timers[$0], state.timers[$1])
+                return (a.due, a.order) < (b.due, b.order)
+            }
+            return first.map { state.timers.remove(at: $0) }
+        }
+    }
+
+    fileprivate func cancel(_ order: Int) {
+        state.withLock { $0.timers.removeAll { $0.order == order } }
+    }
+}
+
+private final class TimerHandle: CancellableCall {
+    private let scheduler: VirtualScheduler
+    private let order: Int
+
+    init(scheduler: VirtualScheduler, order: Int) {
+        self.scheduler = scheduler
+        self.order = order
+    }
+
+    func cancel() { scheduler.cancel(order) }
+}
