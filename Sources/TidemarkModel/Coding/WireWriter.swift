@@ -2,30 +2,43 @@
 struct WireWriter {
     private(set) var bytes: [UInt8] = []
 
+    /// - Parameter capacity: About how many bytes will be written.
+    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
+    @inline(__always)
     mutating func varint(_ value: UInt64) {
+        if value < 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: value))
+        } else {
+            longVarint(value)
+        }
+    }
+
+    private mutating func longVarint(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        bytes.append(UInt8(rest))
+        bytes.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    mutating func tag(_ field: Int, _ wireType: UInt8) {
-        varint(UInt64(field) << 3 | UInt64(wireType))
-    }
+    @inline(__always)
+    mutating func tag(_ field: UInt64, _ wireType: UInt64) { varint(field << 3 | wireType) }
 
     mutating func fixed64(_ value: UInt64) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    mutating func text(_ field: Int, _ value: String) {
+    mutating func text(_ field: UInt64, _ value: String) {
         tag(field, 2)
-        varint(UInt64(value.utf8.count))
-        bytes.append(contentsOf: value.utf8)
+        value.withBytes { utf8 in
+            varint(UInt64(utf8.count))
+            bytes.append(contentsOf: utf8)
+        }
     }
 
-    mutating func data(_ field: Int, _ value: [UInt8]) {
+    mutating func data(_ field: UInt64, _ value: [UInt8]) {
         tag(field, 2)
         varint(UInt64(value.count))
         bytes.append(contentsOf: value)
@@ -33,18 +46,23 @@ struct WireWriter {
 
     /// A nested message. Its length takes one byte nearly always; when it needs more, the contents
     /// move up once.
-    mutating func message(_ field: Int, _ body: (inout WireWriter) -> Void) {
+    @inline(__always)
+    mutating func message(_ field: UInt64, _ body: (inout WireWriter) -> Void) {
         tag(field, 2)
         let start = bytes.count
         bytes.append(0)
         body(&self)
         let length = bytes.count - start - 1
         if length < 0x80 {
-            bytes[start] = UInt8(length)
-            return
+            bytes[start] = UInt8(truncatingIfNeeded: length)
+        } else {
+            widenLength(at: start, to: UInt64(length))
         }
+    }
+
+    private mutating func widenLength(at start: Int, to length: UInt64) {
         var prefix = WireWriter()
-        prefix.varint(UInt64(length))
+        prefix.varint(length)
         bytes.replaceSubrange(start...start, with: prefix.bytes)
     }
 }

@@ -28,16 +28,19 @@ public struct Document: Hashable, Sendable {
 }
 
 /// A document's fields in the one encoding that serves disk and wire: the protobuf form of
-/// `map<string, Value> fields = 2`, each entry with its tag. Valid by construction.
+/// `map<string, Value> fields = 2`, each entry with its tag. Valid and canonical by construction, so
+/// that fields are equal when their bytes are.
 public struct EncodedFields: Hashable, Sendable {
     public let bytes: [UInt8]
 
     public init(_ fields: MapValue) { bytes = FieldsCodec.encode(fields) }
 
+    /// Of bytes that came from elsewhere: decoded, and encoded again in the one canonical form, because
+    /// other encoders write maps in any order.
+    ///
     /// - Throws: ``CodecError`` when the bytes are no well-formed fields, or over a bound.
     public init(validating bytes: [UInt8]) throws(CodecError) {
-        _ = try FieldsCodec.decode(bytes)
-        self.bytes = bytes
+        self.init(try FieldsCodec.decode(bytes))
     }
 
     /// For bytes that this type made before, read back from disk.

@@ -57,13 +57,15 @@ extension FieldTransform.Operation {
             return (value, value)
         case .arrayUnion(let elements):
             var array = Self.array(previous)
-            for element in elements where !array.contains(where: { $0.isEquivalent(to: element) }) {
+            var seen = Set(array.map(EquivalentValue.init))
+            for element in elements where seen.insert(EquivalentValue(value: element)).inserted {
                 array.append(element)
             }
             return (.array(array), .null)
         case .arrayRemove(let elements):
-            let array = Self.array(previous).filter { value in
-                !elements.contains { $0.isEquivalent(to: value) }
+            let removed = Set(elements.map(EquivalentValue.init))
+            let array = Self.array(previous).filter {
+                !removed.contains(EquivalentValue(value: $0))
             }
             return (.array(array), .null)
         }

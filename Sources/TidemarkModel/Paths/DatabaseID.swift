@@ -1,5 +1,5 @@
 /// Which database of which project.
-public struct DatabaseID: Hashable, Sendable {
+public struct DatabaseID: Sendable {
     public let project: String
     public let database: String
 
@@ -18,4 +18,16 @@ public struct DatabaseID: Hashable, Sendable {
 
     /// What every document name of this database begins with: `projects/P/databases/D/documents`.
     public var documentsRoot: String { name + "/documents" }
+}
+
+extension DatabaseID: Hashable {
+    public static func == (left: DatabaseID, right: DatabaseID) -> Bool {
+        left.project.hasSameBytes(as: right.project)
+            && left.database.hasSameBytes(as: right.database)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        project.hashBytes(into: &hasher)
+        database.hashBytes(into: &hasher)
+    }
 }

@@ -134,56 +134,81 @@ enum PathRules {
     static let maxIDBytes = 1_500
 
     static func countSegments(of text: String) throws(InvalidPath) -> Int {
-        var count = 0
-        for segment in text.utf8.split(
-            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        {
-            count += 1
-            if segment.isEmpty { throw .emptySegment(in: text) }
-            if segment.count > maxIDBytes {
-                throw .tooLong(bytes: segment.count, limit: maxIDBytes)
+        let result: Result<Int, InvalidPath> = text.withBytes { bytes in
+            var count = 0
+            var rest = bytes[...]
+            while true {
+                let segment = rest.prefix { $0 != UInt8(ascii: "/") }
+                if let fault = fault(of: segment, in: text) { return .failure(fault) }
+                count += 1
+                if segment.endIndex == rest.endIndex { return .success(count) }
+                rest = rest[(segment.endIndex + 1)...]
             }
-            if isReserved(segment) { throw .reservedID(String(Substring(segment))) }
         }
-        return count
+        return try result.get()
+    }
+
+    private static func fault(of segment: Bytes, in text: String) -> InvalidPath? {
+        if segment.isEmpty { return .emptySegment(in: text) }
+        if segment.count > maxIDBytes {
+            return .tooLong(bytes: segment.count, limit: maxIDBytes)
+        }
+        if isReserved(segment) { return .reservedID(String(decoding: segment, as: UTF8.self)) }
+        return nil
     }
 
     /// `.`, `..` and `__.+__`; numeric ids `__id7__`, which Datastore made, are names that exist.
-    static func isReserved(_ id: Substring.UTF8View) -> Bool {
+    static func isReserved(_ id: some BidirectionalCollection<UInt8>) -> Bool {
         let dot = UInt8(ascii: ".")
         if id.count <= 2, id.allSatisfy({ $0 == dot }) { return true }
         let bar = UInt8(ascii: "_")
-        guard id.count > 4, id.starts(with: [bar, bar]), id.suffix(2).allSatisfy({ $0 == bar })
+        guard id.first == bar, id.count > 4, id.prefix(2).allSatisfy({ $0 == bar }),
+            id.suffix(2).allSatisfy({ $0 == bar })
         else { return false }
         return numericID(id) == nil
     }
 
-    /// The number in `__id<n>__`.
-    static func numericID(_ id: Substring.UTF8View) -> Int64? {
-        guard id.count > 6, id.starts(with: "__id".utf8), id.suffix(2).elementsEqual("__".utf8)
+    /// The number in `__id<n>__`. Only as a number is printed: were `__id07__` a 7 too, two names
+    /// would have one place in the order.
+    static func numericID(_ id: some BidirectionalCollection<UInt8>) -> Int64? {
+        guard id.first == UInt8(ascii: "_"), id.count > 6, id.starts(with: "__id".utf8),
+            id.suffix(2).elementsEqual("__".utf8)
         else { return nil }
-        return Int64(String(Substring(id.dropFirst(4).dropLast(2))))
+        let digits = id.dropFirst(4).dropLast(2)
+        guard let number = Int64(String(decoding: digits, as: UTF8.self)),
+            String(number).utf8.elementsEqual(digits)
+        else { return nil }
+        return number
     }
 
     static func compare(_ left: String, _ right: String) -> Comparison {
-        let slash = UInt8(ascii: "/")
-        var a = Substring(left).utf8
-        var b = Substring(right).utf8
-        while !a.isEmpty || !b.isEmpty {
-            let order = compareIDs(a.prefix { $0 != slash }, b.prefix { $0 != slash })
-            if order != .equal { return order }
-            a = a.drop { $0 != slash }.dropFirst()
-            b = b.drop { $0 != slash }.dropFirst()
-        }
-        return .equal
+        left.withBytes { a in right.withBytes { b in compare(a[...], b[...]) } }
     }
 
-    static func compareIDs(_ a: Substring.UTF8View, _ b: Substring.UTF8View) -> Comparison {
+    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
+
+    private static func compare(_ left: Bytes, _ right: Bytes) -> Comparison {
+        let slash = UInt8(ascii: "/")
+        var (a, b) = (left, right)
+        while !a.isEmpty && !b.isEmpty {
+            let x = a.prefix { $0 != slash }
+            let y = b.prefix { $0 != slash }
+            let order = compareIDs(x, y)
+            if order != .equal { return order }
+            a = a.dropFirst(x.count + 1)
+            b = b.dropFirst(y.count + 1)
+        }
+        // What is above comes before what lies below it.
+        return Comparison(a.count, b.count)
+    }
+
+    private static func compareIDs(_ a: Bytes, _ b: Bytes) -> Comparison {
         switch (numericID(a), numericID(b)) {
         case (let x?, let y?): Comparison(x, y)
-        case (_?, nil): b.isEmpty ? .descending : .ascending
-        case (nil, _?): a.isEmpty ? .ascending : .descending
-        case (nil, nil): .bytes(a, b)
+        case (_?, nil): .ascending
+        case (nil, _?): .descending
+        case (nil, nil):
+            .bytes(UnsafeBufferPointer(rebasing: a), UnsafeBufferPointer(rebasing: b))
         }
     }
 }

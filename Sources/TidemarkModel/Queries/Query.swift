@@ -1,5 +1,5 @@
 /// Which documents, in which order, and which part of them.
-public struct Query: Hashable, Sendable {
+public struct Query: Sendable {
     /// The document below which the collection lies; nil for the root.
     public var parent: DocumentPath?
     /// Nil for documents of every collection below `parent`.
@@ -59,6 +59,27 @@ public struct Query: Hashable, Sendable {
     }
 }
 
+extension Query: Hashable {
+    public static func == (left: Query, right: Query) -> Bool {
+        left.parent == right.parent
+            && left.collectionID.map(ByteString.init) == right.collectionID.map(ByteString.init)
+            && left.allDescendants == right.allDescendants && left.filter == right.filter
+            && left.orders == right.orders && left.start == right.start && left.end == right.end
+            && left.offset == right.offset && left.limit == right.limit
+            && left.projection == right.projection
+    }
+
+    /// Leaves out what rarely tells queries apart.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(parent)
+        collectionID?.hashBytes(into: &hasher)
+        hasher.combine(filter)
+        hasher.combine(orders)
+        hasher.combine(start)
+        hasher.combine(limit)
+    }
+}
+
 public enum Direction: Hashable, Sendable {
     case ascending, descending
 
@@ -105,7 +126,7 @@ public indirect enum Filter: Hashable, Sendable {
 }
 
 /// One figure over the rows of a query.
-public struct Aggregation: Hashable, Sendable {
+public struct Aggregation: Sendable {
     public enum Operator: Hashable, Sendable {
         /// Counts no further than `upTo`, when given.
         case count(upTo: Int64?)
@@ -120,5 +141,16 @@ public struct Aggregation: Hashable, Sendable {
     public init(alias: String, _ operation: Operator) {
         self.alias = alias
         self.operation = operation
+    }
+}
+
+extension Aggregation: Hashable {
+    public static func == (left: Aggregation, right: Aggregation) -> Bool {
+        left.alias.hasSameBytes(as: right.alias) && left.operation == right.operation
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        alias.hashBytes(into: &hasher)
+        hasher.combine(operation)
     }
 }

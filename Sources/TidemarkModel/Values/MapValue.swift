@@ -1,7 +1,8 @@
 /// The fields of a document or of a map inside one: unique keys, kept in the order of their bytes.
 ///
 /// Not a `Dictionary`, because Swift's strings are equal by canonical equivalence and Firestore's
-/// keys by bytes; and small maps are faster this way.
+/// keys by bytes; and small maps are faster this way. A look-up is a binary search; setting a new key
+/// moves those behind it, so build large maps with an initializer.
 public struct MapValue: Sendable {
     public struct Entry: Sendable, Hashable {
         public let key: String
@@ -29,8 +30,38 @@ public struct MapValue: Sendable {
 
     /// Later duplicates of a key replace earlier ones.
     public init(_ pairs: some Sequence<(String, Value)>) {
-        self.init()
-        for (key, value) in pairs { self[key] = value }
+        self.init(unordered: pairs.map { Entry(key: $0, value: $1) })
+    }
+
+    /// Sorts the entries; of equal keys the last one counts. O(n log n), however they come.
+    init(unordered: [Entry]) {
+        let inOrder = zip(unordered, unordered.dropFirst()).allSatisfy {
+            $0.key.precedesInBytes($1.key)
+        }
+        self.init(ordered: inOrder ? unordered : Self.sorted(unordered))
+    }
+
+    /// For entries that are in order and have no key twice.
+    init(ordered: [Entry]) { entries = ordered }
+
+    private static func sorted(_ unordered: [Entry]) -> [Entry] {
+        // The index makes the sort stable, so that "last" means what it says.
+        let order = unordered.indices.sorted { a, b in
+            switch Comparison.bytes(unordered[a].key, unordered[b].key) {
+            case .ascending: true
+            case .equal: a < b
+            case .descending: false
+            }
+        }
+        var result: [Entry] = []
+        result.reserveCapacity(order.count)
+        for index in order {
+            if let last = result.last, last.key.hasSameBytes(as: unordered[index].key) {
+                result.removeLast()
+            }
+            result.append(unordered[index])
+        }
+        return result
     }
 
     public subscript(key: String) -> Value? {
@@ -50,24 +81,21 @@ public struct MapValue: Sendable {
     }
 
     private func position(of key: String) -> (index: Int, found: Bool) {
-        // Decoding appends in order nearly always, so the end is tried first.
-        guard let last = entries.last else { return (0, false) }
-        switch Comparison.bytes(last.key, key) {
-        case .ascending: return (entries.count, false)
-        case .equal: return (entries.count - 1, true)
-        case .descending: break
-        }
-        var low = 0
-        var high = entries.count - 1
-        while low < high {
-            let middle = (low + high) / 2
-            switch Comparison.bytes(entries[middle].key, key) {
-            case .ascending: low = middle + 1
-            case .equal: return (middle, true)
-            case .descending: high = middle
+        key.withBytes { key in
+            entries.withUnsafeBufferPointer { entries in
+                var low = 0
+                var high = entries.count
+                while low < high {
+                    let middle = (low + high) / 2
+                    switch entries[middle].key.withBytes({ Comparison.bytes($0, key) }) {
+                    case .ascending: low = middle + 1
+                    case .equal: return (middle, true)
+                    case .descending: high = middle
+                    }
+                }
+                return (low, false)
             }
         }
-        return (low, false)
     }
 }
 
@@ -97,7 +125,8 @@ extension MapValue {
         set { set(newValue, at: path.segments[...]) }
     }
 
-    /// Setting makes maps on the way, in place of what is no map; removing makes none.
+    /// Setting makes maps on the way, in place of what is no map; removing makes none, and leaves a
+    /// map that it empties.
     private mutating func set(_ value: Value?, at path: ArraySlice<String>) {
         precondition(!path.isEmpty)
         let head = path[path.startIndex]
@@ -106,10 +135,12 @@ extension MapValue {
             self[head] = value
             return
         }
-        if case .map(var inner)? = self[head] {
-            self[head] = nil
+        let (index, found) = position(of: head)
+        if found, case .map(var inner) = entries[index].value {
+            // Taken out, so that it is changed in place and not copied.
+            entries[index].value = .null
             inner.set(value, at: rest)
-            self[head] = .map(inner)
+            entries[index].value = .map(inner)
         } else if value != nil {
             var inner = MapValue()
             inner.set(value, at: rest)

@@ -4,17 +4,25 @@
 
 extension String {
     package func hasSameBytes(as other: String) -> Bool {
-        utf8.elementsEqual(other.utf8)
+        let count = utf8.count
+        return count == other.utf8.count && Comparison.bytes(self, other) == .equal
     }
 
     package func precedesInBytes(_ other: String) -> Bool {
-        utf8.lexicographicallyPrecedes(other.utf8)
+        Comparison.bytes(self, other) == .ascending
     }
 
     package func hashBytes(into hasher: inout Hasher) {
-        var copy = self
-        copy.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        // No byte of UTF-8: it tells where one text ends and the next begins.
         hasher.combine(UInt8(0xFF))
+    }
+
+    /// The UTF-8 bytes in memory; without a copy for every string that Swift itself made.
+    @inline(__always)
+    package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
+        if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
+        return Array(utf8).withUnsafeBufferPointer(body)
     }
 }
 
@@ -29,25 +37,57 @@ public enum Comparison: Int8, Sendable {
     }
 
     package static func bytes(_ left: String, _ right: String) -> Comparison {
-        var left = left
-        var right = right
-        return left.withUTF8 { a in right.withUTF8 { b in bytes(a, b) } }
+        left.withBytes { a in right.withBytes { b in bytes(a, b) } }
     }
 
     package static func bytes(
         _ left: some Collection<UInt8>, _ right: some Collection<UInt8>
     ) -> Comparison {
-        var a = left.makeIterator()
-        var b = right.makeIterator()
-        while true {
-            switch (a.next(), b.next()) {
-            case (nil, nil): return .equal
-            case (nil, _?): return .ascending
-            case (_?, nil): return .descending
-            case (let x?, let y?): if x != y { return x < y ? .ascending : .descending }
-            }
+        let result = left.withContiguousStorageIfAvailable { a in
+            right.withContiguousStorageIfAvailable { b in bytes(a, b) }
         }
+        return (result ?? nil) ?? bytes(Array(left), Array(right))
     }
 
-    public var reversed: Comparison { Comparison(rawValue: -rawValue)! }
+    /// Eight bytes at a time, as big-endian numbers, which are ordered as their bytes are.
+    package static func bytes(
+        _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+    ) -> Comparison {
+        let a = UnsafeRawBufferPointer(left)
+        let b = UnsafeRawBufferPointer(right)
+        let common = min(a.count, b.count)
+        var index = 0
+        while index + 8 <= common {
+            let x = a.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let y = b.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            if x != y { return x.bigEndian < y.bigEndian ? .ascending : .descending }
+            index += 8
+        }
+        while index < common {
+            if a[index] != b[index] { return a[index] < b[index] ? .ascending : .descending }
+            index += 1
+        }
+        return Comparison(a.count, b.count)
+    }
+
+    public var reversed: Comparison {
+        switch self {
+        case .ascending: .descending
+        case .equal: .equal
+        case .descending: .ascending
+        }
+    }
+}
+
+/// A text that is equal and hashed by its bytes, for keys of sets and dictionaries.
+package struct ByteString: Hashable, Sendable {
+    package let text: String
+
+    package init(_ text: String) { self.text = text }
+
+    package static func == (left: ByteString, right: ByteString) -> Bool {
+        left.text.hasSameBytes(as: right.text)
+    }
+
+    package func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
 }

@@ -16,6 +16,8 @@ public struct Timestamp: Hashable, Sendable {
     }
 
     /// Microseconds since 1970, as Firestore counts document versions.
+    ///
+    /// - Precondition: The time is in years 1 to 9999.
     public init(microseconds: Int64) {
         let (quotient, remainder) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let borrow: Int64 = remainder < 0 ? 1 : 0
@@ -25,6 +27,8 @@ public struct Timestamp: Hashable, Sendable {
     }
 
     /// Milliseconds since 1970, the unit of Tidemark's marks at the API.
+    ///
+    /// - Precondition: The time is in years 1 to 9999.
     public init(milliseconds: Int64) {
         self.init(microseconds: milliseconds * 1_000)
     }
@@ -64,9 +68,10 @@ extension Timestamp {
     /// The time `duration` later, cut to microseconds and kept inside the range of the type.
     public func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
-        let delta = seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+        let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        let (delta, tooMuch) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000)
         let (sum, overflow) = microseconds.addingReportingOverflow(delta)
-        if overflow { return delta < 0 ? .min : .max }
+        if tooLong || tooMuch || overflow { return duration < .zero ? .min : .max }
         return Timestamp(
             microseconds: Swift.min(
                 Swift.max(sum, Self.min.microseconds), Self.max.microseconds))

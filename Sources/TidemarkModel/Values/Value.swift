@@ -3,17 +3,19 @@
 /// `==` asks whether two values are *stored* alike: strings by their bytes, `3` and `3.0` different,
 /// `NaN` equal to itself. What a query means by equal is ``isEquivalent(to:)``, and its order is
 /// ``compare(_:_:)``.
-public indirect enum Value: Sendable {
+///
+/// Cheap to copy: a tag and at most 16 bytes, with what is larger behind a reference.
+public enum Value: Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
     case double(Double)
     case timestamp(Timestamp)
     /// A server timestamp that has not been to the server: only in a client's local view.
-    case pendingServerTimestamp(localWriteTime: Timestamp, previous: Value?)
+    indirect case pendingServerTimestamp(localWriteTime: Timestamp, previous: Value?)
     case string(String)
     case bytes([UInt8])
-    case reference(ReferenceValue)
+    indirect case reference(ReferenceValue)
     case geoPoint(GeoPoint)
     case array([Value])
     case vector(VectorValue)

@@ -65,9 +65,10 @@ extension Value {
         if double.isNaN { return .descending }
         if double >= 0x1p63 { return .ascending }
         if double < -0x1p63 { return .descending }
-        let whole = Int64(double.rounded(.towardZero))
+        let whole = Int64(double)
         if integer != whole { return Comparison(integer, whole) }
-        return Comparison(0, double - double.rounded(.towardZero))
+        // Exact: a double with a fraction is below 2^53.
+        return Comparison(0, double - Double(whole))
     }
 
     private static func compare(_ a: ReferenceValue, _ b: ReferenceValue) -> Comparison {

@@ -1,0 +1,74 @@
+/// A query made ready to be asked of many documents: what follows from it alone is worked out once.
+public struct PreparedQuery: Sendable {
+    public let query: Query
+    public let database: DatabaseID
+    /// ``Query/normalizedOrders``.
+    public let orders: [Order]
+
+    public init(_ query: Query, in database: DatabaseID) {
+        self.query = query
+        self.database = database
+        orders = query.normalizedOrders
+    }
+
+    /// Whether the document is among the query's rows, limit and offset aside.
+    ///
+    /// - Parameter fields: The document's contents, decoded.
+    public func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
+        guard query.contains(path) else { return false }
+        let row = QueryRow(path: path, fields: fields, database: database)
+        guard orders.allSatisfy({ row.has($0.field) }) else { return false }
+        if let filter = query.filter, !filter.matches(row) { return false }
+        if let start = query.start, compare(row, with: start) == .ascending { return false }
+        if let end = query.end, compare(row, with: end) == .descending { return false }
+        return true
+    }
+
+    /// The order of two matching documents. Never equal for two paths.
+    ///
+    /// - Precondition: Both match the query.
+    public func compare(
+        _ left: (path: DocumentPath, fields: MapValue),
+        _ right: (path: DocumentPath, fields: MapValue)
+    ) -> Comparison {
+        for order in orders {
+            let result: Comparison
+            if order.field.isDocumentID {
+                result = DocumentPath.compare(left.path, right.path)
+            } else {
+                guard let a = left.fields[order.field], let b = right.fields[order.field] else {
+                    preconditionFailure("a row without \(order.field) matched")
+                }
+                result = Value.compare(a, b)
+            }
+            if result != .equal { return order.direction == .ascending ? result : result.reversed }
+        }
+        return .equal
+    }
+
+    /// On which side of the cursor's edge the row lies; never equal.
+    private func compare(_ row: QueryRow, with cursor: Cursor) -> Comparison {
+        for (order, value) in zip(orders, cursor.values) {
+            guard let own = row.value(of: order.field) else { return .ascending }
+            let result = Value.compare(own, value)
+            if result != .equal { return order.direction == .ascending ? result : result.reversed }
+        }
+        return cursor.before ? .descending : .ascending
+    }
+}
+
+/// A document as filters and orders see it: its name is one of its fields.
+struct QueryRow {
+    let path: DocumentPath
+    let fields: MapValue
+    let database: DatabaseID
+
+    func has(_ field: FieldPath) -> Bool { field.isDocumentID || fields[field] != nil }
+
+    func value(of field: FieldPath) -> Value? {
+        if field.isDocumentID {
+            return .reference(ReferenceValue(database: database, path: path))
+        }
+        return fields[field]
+    }
+}
