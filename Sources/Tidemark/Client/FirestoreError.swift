@@ -1,0 +1,106 @@
+/// What went wrong, by gRPC's numbers and FirebaseFirestore's names.
+public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
+    case OK = 0
+    case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists
+    case permissionDenied, resourceExhausted, failedPrecondition, aborted, outOfRange
+    case unimplemented, `internal`, unavailable, dataLoss, unauthenticated
+}
+
+/// Why Firestore could not do what it was asked. Callers decide on ``code`` or ``recovery``, show
+/// ``message`` to a person, and log ``detail``.
+public struct FirestoreError: Error, Hashable, Sendable {
+    /// What a caller can do next.
+    public enum Recovery: Hashable, Sendable {
+        /// Try again once there is a network; what was written is kept and will be sent.
+        case waitForNetwork
+        /// The same call can succeed later.
+        case retry
+        case signIn
+        /// The user may not do this.
+        case askForPermission
+        /// The call was wrong: a bug in the caller.
+        case correctTheCall
+        /// The document changed or went away meanwhile: read it again and decide.
+        case readAgain
+        /// This device cannot store data: free space, or rebuild the cache.
+        case repairStorage
+        /// Nothing: the caller ended it.
+        case none
+    }
+
+    public let code: FirestoreErrorCode
+    /// For the log: names fields, paths and limits.
+    public let detail: String
+    private let concernsStorage: Bool
+
+    public init(_ code: FirestoreErrorCode, _ detail: String) {
+        self.init(code, detail, concernsStorage: false)
+    }
+
+    private init(_ code: FirestoreErrorCode, _ detail: String, concernsStorage: Bool) {
+        precondition(code != .OK, "success is no error")
+        self.code = code
+        self.detail = detail
+        self.concernsStorage = concernsStorage
+    }
+
+    public static func invalidArgument(_ detail: String) -> FirestoreError {
+        FirestoreError(.invalidArgument, detail)
+    }
+
+    static let cancelled = FirestoreError(.cancelled, "The task was cancelled.")
+    static let terminated = FirestoreError(.failedPrecondition, "This client has been terminated.")
+}
+
+extension FirestoreError {
+    public init(_ error: SyncError) {
+        switch error {
+        case .server(let status): self.init(status)
+        case .storage(let message):
+            self.init(.internal, "The cache failed: \(message)", concernsStorage: true)
+        case .invalidArgument(let message): self.init(.invalidArgument, message)
+        case .notInCache(let reason):
+            self.init(.unavailable, "Not in the cache, and the server did not answer: \(reason).")
+        case .terminated: self = .terminated
+        }
+    }
+
+    public init(_ status: RPCStatus) {
+        // A failure that calls itself a success is a fault of the other side.
+        let code = FirestoreErrorCode(rawValue: Int(status.code.rawValue)) ?? .unknown
+        self.init(code == .OK ? .unknown : code, status.message)
+    }
+
+    public init(_ invalid: InvalidPath) { self.init(.invalidArgument, invalid.message) }
+
+    public var recovery: Recovery {
+        if concernsStorage { return .repairStorage }
+        return switch code {
+        case .OK, .cancelled: .none
+        case .unavailable, .deadlineExceeded: .waitForNetwork
+        case .unknown, .internal, .resourceExhausted, .dataLoss: .retry
+        case .unauthenticated: .signIn
+        case .permissionDenied: .askForPermission
+        case .invalidArgument, .outOfRange, .unimplemented: .correctTheCall
+        case .notFound, .alreadyExists, .failedPrecondition, .aborted: .readAgain
+        }
+    }
+
+    /// One sentence for the person using the app. Names no type, code or path.
+    public var message: String {
+        switch recovery {
+        case .none: "This was cancelled."
+        case .waitForNetwork: "The server can't be reached right now. Please try again later."
+        case .retry: "The service is busy. Please try again in a moment."
+        case .signIn: "Please sign in again."
+        case .askForPermission: "You don't have permission to do this."
+        case .correctTheCall: "Something went wrong in the app."
+        case .readAgain: "This has changed in the meantime. Please look again."
+        case .repairStorage: "This device can't store data right now."
+        }
+    }
+}
+
+extension FirestoreError: CustomStringConvertible {
+    public var description: String { "\(code): \(detail)" }
+}

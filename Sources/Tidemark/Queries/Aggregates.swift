@@ -1,0 +1,91 @@
+public import Foundation
+
+/// One figure over the rows of a query.
+public struct AggregateField: Hashable, Sendable {
+    fileprivate enum Kind: Hashable, Sendable {
+        case count
+        case sum(Result<FieldPath, FirestoreError>)
+        case average(Result<FieldPath, FirestoreError>)
+    }
+
+    fileprivate let kind: Kind
+
+    /// How many rows there are.
+    public static func count() -> AggregateField { AggregateField(kind: .count) }
+
+    /// The sum of the numbers in a field; 0 where there are none.
+    public static func sum(_ field: some FieldName) -> AggregateField {
+        AggregateField(kind: .sum(Result { () throws(FirestoreError) in try field.resolved() }))
+    }
+
+    /// The mean of the numbers in a field; null where there are none.
+    public static func average(_ field: some FieldName) -> AggregateField {
+        AggregateField(kind: .average(Result { () throws(FirestoreError) in try field.resolved() }))
+    }
+
+    fileprivate func operation() throws(FirestoreError) -> Aggregation.Operator {
+        switch kind {
+        case .count: .count(upTo: nil)
+        case .sum(let field): .sum(try field.get())
+        case .average(let field): .average(try field.get())
+        }
+    }
+}
+
+/// Where an aggregation is made. The cache cannot know that it holds every row.
+public enum AggregateSource: Hashable, Sendable { case server }
+
+/// Figures over the rows of a query.
+public struct AggregateQuery: Hashable, Sendable {
+    public let query: Query
+    let fields: [AggregateField]
+
+    /// Asks the server. Costs one read per 1,000 index entries, and at least one.
+    ///
+    /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time.
+    public func getAggregation(
+        source: AggregateSource = .server, within deadline: Duration? = nil
+    ) async throws(FirestoreError) -> AggregateQuerySnapshot {
+        let firestore = query.firestore
+        let value = try query.runnable()
+        var aggregations: [Aggregation] = []
+        for (index, field) in fields.enumerated() {
+            aggregations.append(
+                Aggregation(alias: Self.alias(index), try field.operation()))
+        }
+        let deadline = deadline ?? firestore.settings.readDeadline
+        let reply: AggregationReply = try await answer { finish in
+            firestore.engine.aggregate(value, aggregations, deadline: deadline, completion: finish)
+        }
+        return AggregateQuerySnapshot(query: self, reply: reply)
+    }
+
+    fileprivate static func alias(_ index: Int) -> String { "aggregate_\(index)" }
+}
+
+public struct AggregateQuerySnapshot: Hashable, Sendable {
+    public let query: AggregateQuery
+    let reply: AggregationReply
+
+    /// As of when the figures are.
+    public var readTime: Timestamp { reply.readTime }
+
+    /// The number of rows; 0 when it was not asked for.
+    public var count: NSNumber { self.get(.count()) as? NSNumber ?? 0 }
+
+    /// The figure, a number or null; nil when it was not asked for.
+    public func get(_ field: AggregateField) -> Any? {
+        guard let index = query.fields.firstIndex(of: field),
+            let value = reply.values[AggregateQuery.alias(index)]
+        else { return nil }
+        return ValueExport(firestore: query.query.firestore, serverTimestamps: .none).any(value)
+    }
+}
+
+extension Query {
+    public var count: AggregateQuery { aggregate([.count()]) }
+
+    public func aggregate(_ fields: [AggregateField]) -> AggregateQuery {
+        AggregateQuery(query: self, fields: fields)
+    }
+}

@@ -1,0 +1,147 @@
+/// A condition on documents, to be combined with others and given to ``Query/whereFilter(_:)``.
+public struct Filter: Sendable {
+    indirect enum Kind: Sendable {
+        case field(any FieldName, FilterValue.Operator, Result<Operand, FirestoreError>)
+        case and([Filter])
+        case or([Filter])
+    }
+
+    /// What a field is compared with: parsed at once, as an app's `Any` may not be kept.
+    typealias Operand = Value
+
+    let kind: Kind
+
+    private init(_ kind: Kind) { self.kind = kind }
+
+    init(_ field: some FieldName, _ operation: FilterValue.Operator, _ any: Any) {
+        let operand = Result { () throws(FirestoreError) in try ValueParser.value(any) }
+        kind = .field(field, operation, operand)
+    }
+
+    /// All of them.
+    public static func andFilter(_ filters: [Filter]) -> Filter { Filter(.and(filters)) }
+
+    /// At least one of them.
+    public static func orFilter(_ filters: [Filter]) -> Filter { Filter(.or(filters)) }
+}
+
+extension Filter {
+    public static func whereField(_ field: some FieldName, isEqualTo value: Any) -> Filter {
+        Filter(field, .equal, value)
+    }
+
+    public static func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Filter {
+        Filter(field, .notEqual, value)
+    }
+
+    public static func whereField(_ field: some FieldName, isLessThan value: Any) -> Filter {
+        Filter(field, .lessThan, value)
+    }
+
+    public static func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Filter
+    { Filter(field, .lessThanOrEqual, value) }
+
+    public static func whereField(_ field: some FieldName, isLessOrEqualTo value: Any) -> Filter {
+        Filter(field, .lessThanOrEqual, value)
+    }
+
+    public static func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Filter {
+        Filter(field, .greaterThan, value)
+    }
+
+    public static func whereField(
+        _ field: some FieldName, isGreaterThanOrEqualTo value: Any
+    ) -> Filter { Filter(field, .greaterThanOrEqual, value) }
+
+    public static func whereField(_ field: some FieldName, isGreaterOrEqualTo value: Any) -> Filter
+    { Filter(field, .greaterThanOrEqual, value) }
+
+    public static func whereField(_ field: some FieldName, arrayContains value: Any) -> Filter {
+        Filter(field, .arrayContains, value)
+    }
+
+    public static func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Filter
+    { Filter(field, .arrayContainsAny, values) }
+
+    public static func whereField(_ field: some FieldName, in values: [Any]) -> Filter {
+        Filter(field, .isIn, values)
+    }
+
+    public static func whereField(_ field: some FieldName, notIn values: [Any]) -> Filter {
+        Filter(field, .notIn, values)
+    }
+}
+
+extension Filter {
+    /// The condition as a value, for a query on `query`'s collection.
+    func value(for query: QueryValue, in database: DatabaseID) throws(FirestoreError) -> FilterValue
+    {
+        switch kind {
+        case .and(let filters): return .and(try Self.values(filters, query, database))
+        case .or(let filters): return .or(try Self.values(filters, query, database))
+        case .field(let name, let operation, let operand):
+            let field = try name.resolved()
+            var value = try operand.get()
+            try Self.check(value, for: operation, field)
+            if field.isDocumentID { value = try query.names(value, in: database) }
+            return try Self.unary(field, operation, value) ?? .field(field, operation, value)
+        }
+    }
+
+    private static func values(
+        _ filters: [Filter], _ query: QueryValue, _ database: DatabaseID
+    ) throws(FirestoreError) -> [FilterValue] {
+        if filters.isEmpty { throw .invalidArgument("A composite filter of no filters.") }
+        var values: [FilterValue] = []
+        for filter in filters { values.append(try filter.value(for: query, in: database)) }
+        return values
+    }
+
+    private static func check(
+        _ value: Value, for operation: FilterValue.Operator, _ field: FieldPath
+    ) throws(FirestoreError) {
+        guard [.isIn, .notIn, .arrayContainsAny].contains(operation) else { return }
+        guard case .array(let values) = value, !values.isEmpty else {
+            throw .invalidArgument("The filter on \(field) needs an array of at least one value.")
+        }
+    }
+
+    /// Null and NaN are asked for by operators of their own; nothing is less than they are.
+    private static func unary(
+        _ field: FieldPath, _ operation: FilterValue.Operator, _ value: Value
+    ) throws(FirestoreError) -> FilterValue? {
+        let isNaN: Bool
+        switch value {
+        case .null: isNaN = false
+        case .double(let double) where double.isNaN: isNaN = true
+        default: return nil
+        }
+        switch operation {
+        case .equal: return .unary(field, isNaN ? .isNaN : .isNull)
+        case .notEqual: return .unary(field, isNaN ? .isNotNaN : .isNotNull)
+        case .arrayContains: return nil
+        default: throw .invalidArgument("\(field) can only be equal, or not, to null and NaN.")
+        }
+    }
+}
+
+extension QueryValue {
+    /// Ids that are compared with the document's name, as names.
+    func names(_ value: Value, in database: DatabaseID) throws(FirestoreError) -> Value {
+        switch value {
+        case .reference: return value
+        case .array(let values):
+            var names: [Value] = []
+            for value in values { names.append(try self.names(value, in: database)) }
+            return .array(names)
+        case .string(let id):
+            let prefix = collection.map { $0.text + "/" } ?? ""
+            let isOneID = collection == nil || !id.utf8.contains(UInt8(ascii: "/"))
+            guard isOneID, let path = try? DocumentPath(prefix + id) else {
+                throw .invalidArgument("\"\(id)\" names no document of the query's collection.")
+            }
+            return .reference(ReferenceValue(database: database, path: path))
+        default: throw .invalidArgument("A document's name is a text or a reference.")
+        }
+    }
+}

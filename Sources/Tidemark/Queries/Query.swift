@@ -1,0 +1,156 @@
+/// Which documents, in which order. Making one reads nothing.
+///
+/// A call that makes no sense makes a query whose every use throws `invalidArgument`, so that queries
+/// can be put together without `try`.
+public class Query: @unchecked Sendable {
+    // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
+    // constants of sendable types, and its one subclass is in this module.
+
+    public let firestore: Firestore
+    /// The query as a value, or why there is none.
+    package let value: Result<QueryValue, FirestoreError>
+
+    init(_ firestore: Firestore, _ value: Result<QueryValue, FirestoreError>) {
+        self.firestore = firestore
+        self.value = value
+    }
+
+    /// The query that `change` makes of this one.
+    func changed(_ change: (inout QueryValue) throws(FirestoreError) -> Void) -> Query {
+        guard case .success(var query) = value else { return Query(firestore, value) }
+        do throws(FirestoreError) {
+            try change(&query)
+            return Query(firestore, .success(query))
+        } catch { return Query(firestore, .failure(error)) }
+    }
+
+    /// The query as it may be run.
+    package func runnable() throws(FirestoreError) -> QueryValue {
+        let query = try value.get()
+        if case .last? = query.limit, query.orders.isEmpty {
+            throw .invalidArgument("limit(toLast:) needs an order.")
+        }
+        return query
+    }
+}
+
+extension Query {
+    /// Orders by a field; documents without it are left out.
+    public func order(by field: some FieldName, descending: Bool = false) -> Query {
+        changed { query throws(FirestoreError) in
+            if query.start != nil || query.end != nil {
+                throw .invalidArgument("Orders come before the cursors that refer to them.")
+            }
+            query.orders.append(Order(try field.resolved(), descending ? .descending : .ascending))
+        }
+    }
+
+    /// The first rows only.
+    public func limit(to count: Int) -> Query {
+        changed { query throws(FirestoreError) in
+            query.limit = .first(try Self.checked(count))
+        }
+    }
+
+    /// The last rows only, in the query's order, which must be given.
+    public func limit(toLast count: Int) -> Query {
+        changed { query throws(FirestoreError) in
+            query.limit = .last(try Self.checked(count))
+        }
+    }
+
+    private static func checked(_ count: Int) throws(FirestoreError) -> Int {
+        guard (1...Int(Int32.max)).contains(count) else {
+            throw .invalidArgument("A limit of \(count) is none: it must be at least 1.")
+        }
+        return count
+    }
+}
+
+extension Query {
+    /// Reads the rows once. Costs one read a row that the server sends, and at least one.
+    ///
+    /// - Parameters:
+    ///   - source: `.default` asks the server, and the cache when it does not answer in time;
+    ///     ``QuerySnapshot/freshness`` says which answered, how old it is and why.
+    ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
+    /// - Throws: `unavailable` when only the server was asked and did not answer; `cancelled` with the
+    ///   task, at once.
+    public func getDocuments(
+        source: FirestoreSource = .default, within deadline: Duration? = nil
+    ) async throws(FirestoreError) -> QuerySnapshot {
+        let query = try runnable()
+        let deadline = deadline ?? firestore.settings.readDeadline
+        let result: ReadResult = try await answer { finish in
+            firestore.engine.read(query, source: source, deadline: deadline, completion: finish)
+        }
+        return QuerySnapshot(self, result)
+    }
+
+    /// As ``getDocuments(source:within:)``; `completion` is called on the listeners' queue.
+    public func getDocuments(
+        source: FirestoreSource = .default,
+        completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+    ) {
+        firestore.callBack(completion) { () async throws(FirestoreError) in
+            try await self.getDocuments(source: source)
+        }
+    }
+}
+
+extension Query {
+    /// Calls `listener` with the rows now, from the cache first when it holds any, and each time they
+    /// change, on the listeners' queue. After an error there are no more calls.
+    ///
+    /// Costs one read a row that the server sends.
+    @discardableResult
+    public func addSnapshotListener(
+        includeMetadataChanges: Bool = false,
+        listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+    ) -> any ListenerRegistration {
+        let options = SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges)
+        return addSnapshotListener(options: options, listener: listener)
+    }
+
+    @discardableResult
+    public func addSnapshotListener(
+        _ listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+    ) -> any ListenerRegistration {
+        addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
+    }
+
+    @discardableResult
+    public func addSnapshotListener(
+        options: SnapshotListenOptions,
+        listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+    ) -> any ListenerRegistration {
+        let query = Result { () throws(FirestoreError) in try runnable() }
+        return firestore.listen(query, options, on: firestore.callbackQueue) { result in
+            switch result {
+            case .success(let view):
+                listener(QuerySnapshot(self, view, view.oldDocuments, options), nil)
+            case .failure(let error): listener(nil, error)
+            }
+        }
+    }
+
+    /// The rows now and as they change. Each loop is its own listener, which ends with it; a slow loop
+    /// skips to the newest, and ``QuerySnapshot/documentChanges`` count from the one it saw last.
+    public var snapshots: QuerySnapshotsSequence { snapshots(includeMetadataChanges: false) }
+
+    public func snapshots(includeMetadataChanges: Bool) -> QuerySnapshotsSequence {
+        QuerySnapshotsSequence(
+            self, SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges))
+    }
+}
+
+extension Query: Hashable {
+    public static func == (left: Query, right: Query) -> Bool {
+        left.firestore === right.firestore && left.value == right.value
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(firestore))
+        hasher.combine(value)
+    }
+}

@@ -1,0 +1,53 @@
+/// Names one collection, and is the query for all of it. Making one reads nothing.
+public final class CollectionReference: Query, @unchecked Sendable {
+    // `@unchecked`: as ``Query``; the properties here are constants too.
+
+    /// As in `rooms/blue/messages`.
+    public let path: String
+    let resolved: Result<CollectionPath, FirestoreError>
+
+    init(_ firestore: Firestore, _ resolved: Result<CollectionPath, FirestoreError>, text: String) {
+        self.resolved = resolved
+        path = text
+        super.init(firestore, resolved.map { QueryValue(collection: $0) })
+    }
+
+    /// The last segment of ``path``.
+    public var collectionID: String { (try? resolved.get().id) ?? "" }
+
+    /// The document that holds the collection; nil for one at the root.
+    public var parent: DocumentReference? {
+        guard case .success(let path) = resolved, let parent = path.parent else { return nil }
+        return DocumentReference(firestore, .success(parent), text: parent.text)
+    }
+
+    /// A document of the collection. A path that is none makes every use of it throw.
+    public func document(_ path: String) -> DocumentReference {
+        guard case .failure(let error) = resolved else {
+            return firestore.document(self.path + "/" + path)
+        }
+        return DocumentReference(firestore, .failure(error), text: self.path + "/" + path)
+    }
+
+    /// A document with a new id of 20 letters and digits, which nothing else has.
+    public func document() -> DocumentReference {
+        document(Self.newID(firestore.environment.random))
+    }
+
+    /// Makes a document with a new id, and returns when the server has it.
+    public func addDocument(
+        data: [String: Any], isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) -> DocumentReference {
+        let document = document()
+        try await document.setData(data)
+        return document
+    }
+
+    private static let letters = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+
+    /// 62^20, or 119 bits: enough never to meet another.
+    static func newID(_ random: () -> Double) -> String {
+        String((0..<20).map { _ in letters[min(Int(random() * 62), 61)] })
+    }
+}

@@ -1,0 +1,114 @@
+// A write is in the durable queue before anything is sent, so it survives a kill and is sent when
+// there is a network. The `async` forms return when the server has acknowledged it, as those of
+// FirebaseFirestore; the `enqueue` forms return when it is durable. A cancelled task stops waiting,
+// and its write stays in the queue. Each costs one write.
+
+extension DocumentReference {
+    /// Replaces the document.
+    public func setData(
+        _ data: [String: Any], isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) {
+        try await firestore.commit([try WriteTranslation.set(try documentPath(), data)])
+    }
+
+    /// With `merge`, writes the fields given and leaves the others.
+    public func setData(
+        _ data: [String: Any], merge: Bool, isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) {
+        try await firestore.commit([try set(data, merge: merge)])
+    }
+
+    /// Writes only the listed fields, each of which must be in the data.
+    public func setData(
+        _ data: [String: Any], mergeFields: [any FieldName],
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) {
+        try await firestore.commit([
+            try WriteTranslation.merge(try documentPath(), data, fields: mergeFields)
+        ])
+    }
+
+    /// Changes fields of a document that exists; keys are texts with dots, or ``FieldPath``s.
+    ///
+    /// - Throws: `notFound` when it does not exist.
+    public func updateData(
+        _ fields: [AnyHashable: Any], isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) {
+        try await firestore.commit([try update(fields)])
+    }
+
+    /// Deletes the document, whether it exists or not. What lies below it stays.
+    public func delete() async throws(FirestoreError) {
+        try await firestore.commit([Mutation(path: try documentPath(), .delete)])
+    }
+}
+
+extension DocumentReference {
+    /// As ``setData(_:merge:isolation:)``, returning when the write is durable on this device.
+    public func enqueueSetData(
+        _ data: [String: Any], merge: Bool = false, isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) -> WriteReceipt {
+        try await firestore.enqueue([try set(data, merge: merge)])
+    }
+
+    /// As ``updateData(_:isolation:)``, returning when the write is durable on this device.
+    public func enqueueUpdateData(
+        _ fields: [AnyHashable: Any], isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) -> WriteReceipt {
+        try await firestore.enqueue([try update(fields)])
+    }
+
+    /// As ``delete()``, returning when the write is durable on this device.
+    public func enqueueDelete() async throws(FirestoreError) -> WriteReceipt {
+        try await firestore.enqueue([Mutation(path: try documentPath(), .delete)])
+    }
+}
+
+extension DocumentReference {
+    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func setData(
+        _ data: [String: Any], merge: Bool = false,
+        completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let mutation = Result { () throws(FirestoreError) in try set(data, merge: merge) }
+        firestore.commit(mutation.map { [$0] }, completion)
+    }
+
+    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func updateData(
+        _ fields: [AnyHashable: Any], completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let mutation = Result { () throws(FirestoreError) in try update(fields) }
+        firestore.commit(mutation.map { [$0] }, completion)
+    }
+
+    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func delete(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        firestore.commit(resolved.map { [Mutation(path: $0, .delete)] }, completion)
+    }
+
+    private func set(_ data: [String: Any], merge: Bool) throws(FirestoreError) -> Mutation {
+        let path = try documentPath()
+        return merge
+            ? try WriteTranslation.merge(path, data) : try WriteTranslation.set(path, data)
+    }
+
+    private func update(_ fields: [AnyHashable: Any]) throws(FirestoreError) -> Mutation {
+        try WriteTranslation.update(try documentPath(), try WriteTranslation.named(fields))
+    }
+}
+
+extension WriteTranslation {
+    static func named(
+        _ fields: [AnyHashable: Any]
+    ) throws(FirestoreError) -> [(name: any FieldName, value: Any)] {
+        var result: [(name: any FieldName, value: Any)] = []
+        for (key, value) in fields {
+            guard let name = key.base as? any FieldName else {
+                throw .invalidArgument("\(key) names no field: keys are texts or FieldPaths.")
+            }
+            result.append((name, value))
+        }
+        return result
+    }
+}

@@ -1,0 +1,140 @@
+/// Names one document, which need not exist. Making one reads nothing.
+public final class DocumentReference: Sendable {
+    public let firestore: Firestore
+    /// As in `rooms/blue`.
+    public let path: String
+    let resolved: Result<DocumentPath, FirestoreError>
+
+    init(_ firestore: Firestore, _ resolved: Result<DocumentPath, FirestoreError>, text: String) {
+        self.firestore = firestore
+        self.resolved = resolved
+        path = text
+    }
+
+    /// The last segment of ``path``.
+    public var documentID: String { (try? resolved.get().id) ?? "" }
+
+    /// The collection that holds the document.
+    public var parent: CollectionReference {
+        CollectionReference(
+            firestore, resolved.map(\.parent), text: (try? resolved.get().parent.text) ?? path)
+    }
+
+    /// A collection below the document. A path that is none makes every use of it throw.
+    public func collection(_ path: String) -> CollectionReference {
+        guard case .failure(let error) = resolved else {
+            return firestore.collection(self.path + "/" + path)
+        }
+        return CollectionReference(firestore, .failure(error), text: self.path + "/" + path)
+    }
+
+    func documentPath() throws(FirestoreError) -> DocumentPath { try resolved.get() }
+
+    func value() throws(FirestoreError) -> ReferenceValue {
+        ReferenceValue(database: firestore.databaseID, path: try resolved.get())
+    }
+}
+
+extension DocumentReference: Hashable, CustomStringConvertible {
+    public static func == (left: DocumentReference, right: DocumentReference) -> Bool {
+        left.firestore === right.firestore && left.resolved == right.resolved
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(firestore))
+        hasher.combine(resolved)
+    }
+
+    public var description: String { path }
+}
+
+extension DocumentReference {
+    /// Reads the document once. Costs one read when the server answers, also when it does not exist.
+    ///
+    /// - Parameters:
+    ///   - source: `.default` asks the server, and the cache when it does not answer in time;
+    ///     ``DocumentSnapshot/freshness`` says which answered, how old it is and why.
+    ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
+    /// - Throws: `unavailable` when neither answers; `cancelled` with the task, at once.
+    public func getDocument(
+        source: FirestoreSource = .default, within deadline: Duration? = nil
+    ) async throws(FirestoreError) -> DocumentSnapshot {
+        let path = try documentPath()
+        let deadline = deadline ?? firestore.settings.readDeadline
+        let result: ReadResult = try await answer { finish in
+            firestore.engine.read(
+                document: path, source: source, deadline: deadline, completion: finish)
+        }
+        return DocumentSnapshot(self, path, result)
+    }
+
+    /// As ``getDocument(source:within:)``; `completion` is called on the listeners' queue.
+    public func getDocument(
+        source: FirestoreSource = .default,
+        completion: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+    ) {
+        firestore.callBack(completion) { () async throws(FirestoreError) in
+            try await self.getDocument(source: source)
+        }
+    }
+}
+
+extension DocumentReference {
+    /// Calls `listener` with the document now, and each time it changes, on the listeners' queue.
+    /// After an error there are no more calls.
+    @discardableResult
+    public func addSnapshotListener(
+        includeMetadataChanges: Bool = false,
+        listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+    ) -> any ListenerRegistration {
+        let options = SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges)
+        return addSnapshotListener(options: options, listener: listener)
+    }
+
+    @discardableResult
+    public func addSnapshotListener(
+        _ listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+    ) -> any ListenerRegistration {
+        addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
+    }
+
+    @discardableResult
+    public func addSnapshotListener(
+        options: SnapshotListenOptions,
+        listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+    ) -> any ListenerRegistration {
+        firestore.listen(listenQuery, options, on: firestore.callbackQueue) { result in
+            switch result {
+            case .success(let view): listener(self.snapshot(view, options), nil)
+            case .failure(let error): listener(nil, error)
+            }
+        }
+    }
+
+    /// The document now and as it changes. Each loop is its own listener, which ends with it; a slow
+    /// loop skips to the newest.
+    public var snapshots: DocumentSnapshotsSequence { snapshots(includeMetadataChanges: false) }
+
+    public func snapshots(includeMetadataChanges: Bool) -> DocumentSnapshotsSequence {
+        DocumentSnapshotsSequence(
+            self, SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges))
+    }
+
+    /// The engine listens to queries, so one document is the query for its name.
+    var listenQuery: Result<QueryValue, FirestoreError> {
+        resolved.map { path in
+            var query = QueryValue(collection: path.parent)
+            let reference = ReferenceValue(database: firestore.databaseID, path: path)
+            query.filter = .field(.documentID, .equal, .reference(reference))
+            return query
+        }
+    }
+
+    func snapshot(_ view: ViewSnapshot, _ options: SnapshotListenOptions) -> DocumentSnapshot {
+        let freshness = Freshness(view, options, now: firestore.environment.now())
+        // The view exists only for a valid path.
+        let path = (try? resolved.get()) ?? DocumentPath(unchecked: path)
+        return DocumentSnapshot(
+            self, path, view.documents.first, freshness: freshness, readTime: view.readTime)
+    }
+}

@@ -1,0 +1,117 @@
+/// Whether what a snapshot shows is the server's, and settled.
+public struct SnapshotMetadata: Hashable, Sendable {
+    /// It shows writes that the server has not acknowledged.
+    public let hasPendingWrites: Bool
+    /// It may be older than what the server has.
+    public let isFromCache: Bool
+}
+
+/// A document at one moment, or the news that there is none.
+public class DocumentSnapshot: @unchecked Sendable {
+    // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
+    // constants of sendable types, and its one subclass is in this module.
+
+    public let reference: DocumentReference
+    public let metadata: SnapshotMetadata
+    /// How far this can be trusted to be the server's present state.
+    public let freshness: Freshness
+    /// As of when the server said so; nil when no server has.
+    public let readTime: Timestamp?
+    package let documentPath: DocumentPath
+    package let document: Document?
+    /// Decoded once, as every access needs it.
+    package let fields: MapValue?
+
+    init(
+        _ reference: DocumentReference, _ path: DocumentPath, _ view: ViewDocument?,
+        freshness: Freshness, readTime: Timestamp?
+    ) {
+        self.reference = reference
+        self.freshness = freshness
+        self.readTime = readTime
+        documentPath = path
+        document = view?.document
+        fields = view?.document.fields
+        metadata = SnapshotMetadata(
+            hasPendingWrites: view?.hasPendingWrites ?? false, isFromCache: !freshness.isFresh)
+    }
+
+    convenience init(_ reference: DocumentReference, _ path: DocumentPath, _ result: ReadResult) {
+        self.init(
+            reference, path, result.documents.first, freshness: result.freshness,
+            readTime: result.freshness.readTime)
+    }
+
+    public var exists: Bool { document != nil }
+    public var documentID: String { documentPath.id }
+    /// When the document was made; nil when it does not exist, or only here so far.
+    public var createTime: Timestamp? { document?.createTime }
+    /// The version the server gave it; nil when it does not exist.
+    public var updateTime: Timestamp? { document?.updateTime }
+
+    /// All fields; nil when the document does not exist.
+    public func data() -> [String: Any]? { data(with: .none) }
+
+    public func data(with behavior: ServerTimestampBehavior) -> [String: Any]? {
+        fields.map(export(behavior).any)
+    }
+
+    /// The value of one field; nil when there is none.
+    public func get(_ field: some FieldName) -> Any? {
+        get(field, serverTimestampBehavior: .none)
+    }
+
+    public func get(
+        _ field: some FieldName, serverTimestampBehavior behavior: ServerTimestampBehavior
+    ) -> Any? {
+        guard let path = try? field.resolved() else { return nil }
+        if path.isDocumentID { return reference }
+        return fields?[path].map(export(behavior).any)
+    }
+
+    public subscript(field: some FieldName) -> Any? { self.get(field) }
+
+    private func export(_ behavior: ServerTimestampBehavior) -> ValueExport {
+        ValueExport(firestore: reference.firestore, serverTimestamps: behavior)
+    }
+}
+
+/// A document that a query found.
+public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable {
+    // `@unchecked`: as ``DocumentSnapshot``; nothing is added.
+
+    public override func data() -> [String: Any] { data(with: .none) }
+
+    public override func data(with behavior: ServerTimestampBehavior) -> [String: Any] {
+        super.data(with: behavior) ?? [:]
+    }
+}
+
+extension DocumentSnapshot: Hashable {
+    public static func == (left: DocumentSnapshot, right: DocumentSnapshot) -> Bool {
+        left.reference == right.reference && left.document == right.document
+            && left.metadata == right.metadata
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(documentPath)
+        hasher.combine(document?.updateTime)
+    }
+}
+
+extension Freshness {
+    package var readTime: Timestamp? {
+        if case .fresh(let readTime) = self { readTime } else { nil }
+    }
+
+    /// How far to trust what a listener shows.
+    init(_ view: ViewSnapshot, _ options: SnapshotListenOptions, now: Timestamp) {
+        if let readTime = view.readTime, !view.isFromCache {
+            self = .fresh(readTime: readTime)
+        } else {
+            self = .stale(
+                age: view.readTime.map { max(.zero, now.duration(since: $0)) },
+                reason: options.source == .cache ? .askedForCache : .offline)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+/// The rows of a query at one moment.
+public struct QuerySnapshot: Sendable {
+    public let query: Query
+    public let metadata: SnapshotMetadata
+    /// How far the rows can be trusted to be the server's present ones.
+    public let freshness: Freshness
+    /// As of when the server said so; nil when no server has.
+    public let readTime: Timestamp?
+    /// In the query's order.
+    public let documents: [QueryDocumentSnapshot]
+    package let views: [ViewDocument]
+    private let oldViews: [ViewDocument]
+
+    private init(
+        _ query: Query, _ views: [ViewDocument], old: [ViewDocument], freshness: Freshness,
+        readTime: Timestamp?
+    ) {
+        self.query = query
+        self.freshness = freshness
+        self.readTime = readTime
+        self.views = views
+        oldViews = old
+        metadata = SnapshotMetadata(
+            hasPendingWrites: views.contains(where: \.hasPendingWrites),
+            isFromCache: !freshness.isFresh)
+        documents = views.map {
+            Self.row($0, query, freshness: freshness, readTime: readTime)
+        }
+    }
+
+    init(_ query: Query, _ result: ReadResult) {
+        self.init(
+            query, result.documents, old: [], freshness: result.freshness,
+            readTime: result.freshness.readTime)
+    }
+
+    /// - Parameter old: The rows of the snapshot that its reader saw before.
+    init(
+        _ query: Query, _ view: ViewSnapshot, _ old: [ViewDocument],
+        _ options: SnapshotListenOptions
+    ) {
+        self.init(
+            query, view.documents, old: old,
+            freshness: Freshness(view, options, now: query.firestore.environment.now()),
+            readTime: view.readTime)
+    }
+
+    public var isEmpty: Bool { documents.isEmpty }
+    public var count: Int { documents.count }
+
+    /// What differs from the snapshot before, rows whose metadata alone changed left out.
+    public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
+
+    /// What differs from the snapshot before: to be applied one after the other, each index being the
+    /// row's at that moment. Costs a comparison of the rows.
+    public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
+        let rows = RowDifference.between(
+            oldViews, views, includeMetadata: includeMetadataChanges)
+        return rows.map { row in
+            DocumentChange(
+                type: row.type,
+                document: Self.row(row.document, query, freshness: freshness, readTime: readTime),
+                oldIndex: row.oldIndex, newIndex: row.newIndex)
+        }
+    }
+
+    private static func row(
+        _ view: ViewDocument, _ query: Query, freshness: Freshness, readTime: Timestamp?
+    ) -> QueryDocumentSnapshot {
+        QueryDocumentSnapshot(
+            DocumentReference(query.firestore, .success(view.path), text: view.path.text),
+            view.path, view, freshness: freshness, readTime: readTime)
+    }
+}
+
+extension QuerySnapshot: Sequence {
+    public func makeIterator() -> IndexingIterator<[QueryDocumentSnapshot]> {
+        documents.makeIterator()
+    }
+}
+
+public enum DocumentChangeType: Hashable, Sendable { case added, modified, removed }
+
+/// How one row differs from the snapshot before.
+public struct DocumentChange: Hashable, Sendable {
+    public let type: DocumentChangeType
+    public let document: QueryDocumentSnapshot
+    /// Where the row was, the changes before this one applied; nil when it was added.
+    public let oldIndex: Int?
+    /// Where the row is then; nil when it was removed.
+    public let newIndex: Int?
+}

@@ -1,0 +1,67 @@
+/// How rows became others: removals in the old order, then the rest in the new one.
+struct RowDifference: Hashable {
+    var type: DocumentChangeType
+    var document: ViewDocument
+    var oldIndex: Int?
+    var newIndex: Int?
+
+    /// Costs a pass over both, and one over the rows for each that was modified.
+    static func between(
+        _ old: [ViewDocument], _ new: [ViewDocument], includeMetadata: Bool
+    ) -> [RowDifference] {
+        if old.isEmpty {
+            return new.enumerated().map {
+                RowDifference(type: .added, document: $1, oldIndex: nil, newIndex: $0)
+            }
+        }
+        let kept = Set(new.map(\.path))
+        let before = Dictionary(old.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        var changes: [RowDifference] = []
+        var rows: [DocumentPath] = []
+        for row in old {
+            if kept.contains(row.path) {
+                rows.append(row.path)
+            } else {
+                changes.append(
+                    RowDifference(
+                        type: .removed, document: row, oldIndex: rows.count, newIndex: nil))
+            }
+        }
+        changes += arrivals(new, before, &rows, includeMetadata: includeMetadata)
+        assert(rows == new.map(\.path), "the changes do not lead from the old rows to the new")
+        return changes
+    }
+
+    /// Goes through the new rows; what lies in `rows[..<next]` is in their order already, those aside
+    /// that will be moved when it is their turn. Rows that did not change kept their order.
+    private static func arrivals(
+        _ new: [ViewDocument], _ before: [DocumentPath: ViewDocument],
+        _ rows: inout [DocumentPath], includeMetadata: Bool
+    ) -> [RowDifference] {
+        var changes: [RowDifference] = []
+        var next = 0
+        for row in new {
+            guard let previous = before[row.path] else {
+                rows.insert(row.path, at: next)
+                changes.append(
+                    RowDifference(type: .added, document: row, oldIndex: nil, newIndex: next))
+                next += 1
+                continue
+            }
+            let isChanged =
+                previous.document != row.document || (includeMetadata && previous != row)
+            if !isChanged, let place = rows[next...].firstIndex(of: row.path) {
+                next = place + 1
+                continue
+            }
+            guard let oldIndex = rows.firstIndex(of: row.path) else { continue }
+            rows.remove(at: oldIndex)
+            if oldIndex < next { next -= 1 }
+            rows.insert(row.path, at: next)
+            changes.append(
+                RowDifference(type: .modified, document: row, oldIndex: oldIndex, newIndex: next))
+            next += 1
+        }
+        return changes
+    }
+}

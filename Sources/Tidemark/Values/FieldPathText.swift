@@ -1,0 +1,35 @@
+/// What names a field in a call: a text with dots between the names, or a ``FieldPath``, which takes
+/// every name as it is. Conformers: `String` and `FieldPath`, and no others.
+public protocol FieldName: Sendable {
+    /// - Throws: `invalidArgument` when it names no field.
+    func resolved() throws(FirestoreError) -> FieldPath
+}
+
+extension String: FieldName {
+    public func resolved() throws(FirestoreError) -> FieldPath {
+        // The characters that FirebaseFirestore keeps for its own syntax.
+        if utf8.contains(where: { "~*/[]".utf8.contains($0) }) {
+            throw .invalidArgument(
+                "The field \"\(self)\" holds one of ~ * / [ ]: use a FieldPath for it.")
+        }
+        let segments = utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return try FieldPath.checked(segments.map { String(Substring($0)) })
+    }
+}
+
+extension FieldPath: FieldName {
+    public func resolved() throws(FirestoreError) -> FieldPath { try Self.checked(segments) }
+
+    /// From names that are taken as they are, dots and all. One that is empty makes the call that uses
+    /// the path throw.
+    public init(_ names: [String]) { self.init(unchecked: names.isEmpty ? [""] : names) }
+
+    /// The document's own name as a field.
+    public static func documentID() -> FieldPath { documentID }
+
+    static func checked(_ segments: [String]) throws(FirestoreError) -> FieldPath {
+        do throws(InvalidPath) { return try FieldPath(segments: segments) } catch {
+            throw FirestoreError(error)
+        }
+    }
+}

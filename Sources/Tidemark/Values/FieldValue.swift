@@ -1,0 +1,74 @@
+/// What a write makes of a field other than giving it a plain value. Stands as a value in the data of
+/// `setData` and `updateData`; never inside an array.
+public struct FieldValue: Hashable, Sendable {
+    enum Kind: Hashable, Sendable {
+        case delete
+        case transform(FieldTransform.Operation)
+        case value(Value)
+        /// Made from an argument that is no value: the write that uses it throws.
+        case invalid(FirestoreError)
+    }
+
+    let kind: Kind
+
+    /// Removes the field. Only in `updateData`, and in `setData` that merges.
+    public static func delete() -> FieldValue { FieldValue(kind: .delete) }
+
+    /// The time at which the server processes the write, in milliseconds.
+    public static func serverTimestamp() -> FieldValue {
+        FieldValue(kind: .transform(.serverTimestamp))
+    }
+
+    /// Appends those elements that the array does not hold yet; what is no array becomes one.
+    public static func arrayUnion(_ elements: [Any]) -> FieldValue {
+        array(elements, FieldTransform.Operation.arrayUnion)
+    }
+
+    /// Removes every occurrence of the elements; what is no array becomes an empty one.
+    public static func arrayRemove(_ elements: [Any]) -> FieldValue {
+        array(elements, FieldTransform.Operation.arrayRemove)
+    }
+
+    private static func array(
+        _ elements: [Any], _ operation: ([Value]) -> FieldTransform.Operation
+    ) -> FieldValue {
+        do throws(FirestoreError) {
+            return FieldValue(kind: .transform(operation(try ValueParser.elements(elements))))
+        } catch { return FieldValue(kind: .invalid(error)) }
+    }
+
+    /// Adds to the number in the field, or sets it where there is none. Integers saturate.
+    public static func increment(_ amount: Int64) -> FieldValue {
+        FieldValue(kind: .transform(.increment(.integer(amount))))
+    }
+
+    /// Adds to the number in the field, or sets it where there is none; the result is a double.
+    public static func increment(_ amount: Double) -> FieldValue {
+        FieldValue(kind: .transform(.increment(.double(amount))))
+    }
+
+    /// The lesser of the number in the field and this one, which is also taken where there is none.
+    public static func minimum(_ value: Int64) -> FieldValue {
+        FieldValue(kind: .transform(.minimum(.integer(value))))
+    }
+
+    public static func minimum(_ value: Double) -> FieldValue {
+        FieldValue(kind: .transform(.minimum(.double(value))))
+    }
+
+    /// The greater of the number in the field and this one, which is also taken where there is none.
+    public static func maximum(_ value: Int64) -> FieldValue {
+        FieldValue(kind: .transform(.maximum(.integer(value))))
+    }
+
+    public static func maximum(_ value: Double) -> FieldValue {
+        FieldValue(kind: .transform(.maximum(.double(value))))
+    }
+
+    /// An embedding.
+    public static func vector(_ array: [Double]) -> VectorValue { VectorValue(array) }
+
+    public static func vector(_ array: [Float]) -> VectorValue {
+        VectorValue(array.map(Double.init))
+    }
+}

@@ -1,0 +1,24 @@
+public import Foundation
+
+extension Timestamp {
+    /// The date as Firestore stores it, in microseconds; dates outside the years 1 to 9999 become the
+    /// nearest one inside.
+    public init(date: Date) {
+        self = Timestamp(checked: date) ?? (date.timeIntervalSince1970 < 0 ? .min : .max)
+    }
+
+    /// Nil outside the years 1 to 9999.
+    init?(checked date: Date) {
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        guard
+            microseconds >= Double(Timestamp.min.microseconds),
+            microseconds <= Double(Timestamp.max.microseconds)
+        else { return nil }
+        self.init(microseconds: Int64(microseconds))
+    }
+
+    /// A `Date` counts seconds in a double, so that microseconds are about as fine as it gets.
+    public func dateValue() -> Date {
+        Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1_000_000_000)
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// What a server timestamp reads as before the server has set it.
+public enum ServerTimestampBehavior: Hashable, Sendable {
+    /// Null.
+    case none
+    /// The device's time at the write.
+    case estimate
+    /// What the field held before; null where it held nothing.
+    case previous
+}
+
+/// Turns values into what FirebaseFirestore hands out: `NSNumber`, which casts to every Swift number
+/// that can hold it exactly, `String`, `Data`, ``Timestamp``, ``GeoPoint``, ``VectorValue``,
+/// ``DocumentReference``, `NSNull`, arrays and dictionaries of these.
+struct ValueExport {
+    let firestore: Firestore
+    let serverTimestamps: ServerTimestampBehavior
+
+    func any(_ map: MapValue) -> [String: Any] {
+        // Keys that differ only in how an accent is composed are one key of a Swift dictionary.
+        Dictionary(map.map { ($0.key, any($0.value)) }, uniquingKeysWith: { _, last in last })
+    }
+
+    func any(_ value: Value) -> Any {
+        switch value {
+        case .null: return NSNull()
+        case .boolean(let value): return NSNumber(value: value)
+        case .integer(let value): return NSNumber(value: value)
+        case .double(let value): return NSNumber(value: value)
+        case .timestamp(let value): return value
+        case .pendingServerTimestamp(let localWriteTime, let previous):
+            switch serverTimestamps {
+            case .none: return NSNull()
+            case .estimate: return localWriteTime
+            case .previous: return previous.map(any) ?? NSNull()
+            }
+        case .string(let value): return value
+        case .bytes(let value): return Data(value)
+        case .reference(let value):
+            // One into another database stays a value: this client cannot read there.
+            guard value.database == firestore.databaseID else { return value }
+            return DocumentReference(firestore, .success(value.path), text: value.path.text)
+        case .geoPoint(let value): return value
+        case .array(let values): return values.map(any)
+        case .vector(let value): return value
+        case .map(let value): return any(value)
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+
+/// What a call's data come to: fields, and apart from them what no plain value can say.
+struct ParsedFields {
+    var fields = MapValue()
+    /// The paths of all plain values, maps that hold something aside: those of what is in them count.
+    var leaves: [FieldPath] = []
+    var transforms: [FieldTransform] = []
+    var deletions: [FieldPath] = []
+}
+
+/// Turns what an app passes as `Any` into values. Total: what is no value is an error that says where.
+struct ValueParser {
+    private(set) var result = ParsedFields()
+    /// Of the field that is being parsed, for errors and masks.
+    private var path: [String] = []
+    private var arrays = 0
+
+    /// Firestore stores 20 levels of maps and arrays.
+    static let maxDepth = 20
+
+    /// The fields of a whole document, or of the merged part of one.
+    static func fields(_ data: [String: Any]) throws(FirestoreError) -> ParsedFields {
+        var parser = ValueParser()
+        parser.result.fields = try parser.map(data)
+        return parser.result
+    }
+
+    /// What one field is to be, as at `path` of a document. A nil value is a field to delete, or one
+    /// that only transforms make.
+    static func field(
+        _ value: Any, at path: FieldPath
+    ) throws(FirestoreError) -> (value: Value?, parsed: ParsedFields) {
+        var parser = ValueParser()
+        parser.path = path.segments
+        let value = try parser.parse(value, depth: 0)
+        return (value, parser.result)
+    }
+
+    /// A value to compare with or to order after, where nothing but values may stand.
+    static func value(_ any: Any) throws(FirestoreError) -> Value {
+        var parser = ValueParser()
+        guard let value = try parser.parse(any, depth: 0), parser.result.transforms.isEmpty,
+            parser.result.deletions.isEmpty
+        else { throw .invalidArgument("A FieldValue has no place in a query.") }
+        return value
+    }
+
+    static func elements(_ elements: [Any]) throws(FirestoreError) -> [Value] {
+        var parser = ValueParser()
+        parser.arrays = 1
+        var values: [Value] = []
+        for element in elements {
+            if let value = try parser.parse(element, depth: 1) { values.append(value) }
+        }
+        return values
+    }
+}
+
+extension ValueParser {
+    private func fail(_ reason: String) -> FirestoreError {
+        let field = path.isEmpty ? "" : " (in \(FieldPath(unchecked: path).encoded))"
+        return .invalidArgument(reason + field + ".")
+    }
+
+    private mutating func map(_ data: [String: Any], depth: Int = 0) throws(FirestoreError)
+        -> MapValue
+    {
+        guard depth < Self.maxDepth else {
+            throw fail("Maps and arrays may be nested \(Self.maxDepth) deep at the most")
+        }
+        var fields = MapValue()
+        for (key, any) in data.sorted(by: { $0.key.precedesInBytes($1.key) }) {
+            path.append(key)
+            try check(key)
+            fields[key] = try parse(any, depth: depth + 1)
+            path.removeLast()
+        }
+        return fields
+    }
+
+    private func check(_ key: String) throws(FirestoreError) {
+        if key.isEmpty { throw .invalidArgument("A field's name may not be empty.") }
+        if key.utf8.count >= 4, key.hasPrefix("__"), key.hasSuffix("__") {
+            throw fail("Names that begin and end with two underscores are reserved")
+        }
+    }
+
+    /// Nil when nothing is left of it but transforms and deletions.
+    private mutating func parse(_ any: Any, depth: Int) throws(FirestoreError) -> Value? {
+        switch any {
+        case let optional as any OptionalValue:
+            guard let wrapped = optional.wrapped else { return leaf(.null) }
+            return try parse(wrapped, depth: depth)
+        case let special as FieldValue: return try parse(special)
+        case let data as [String: Any]:
+            let value = try map(data, depth: depth)
+            if value.isEmpty && !data.isEmpty { return nil }
+            return data.isEmpty ? leaf(.map(value)) : .map(value)
+        case let elements as [Any] where !(any is Data): return try array(elements, depth: depth)
+        default: return leaf(try plain(any))
+        }
+    }
+
+    private mutating func leaf(_ value: Value) -> Value {
+        if arrays == 0, !path.isEmpty { result.leaves.append(FieldPath(unchecked: path)) }
+        return value
+    }
+
+    private mutating func array(_ elements: [Any], depth: Int) throws(FirestoreError) -> Value {
+        guard depth < Self.maxDepth else {
+            throw fail("Maps and arrays may be nested \(Self.maxDepth) deep at the most")
+        }
+        arrays += 1
+        defer { arrays -= 1 }
+        var values: [Value] = []
+        for element in elements {
+            // Firestore has no array directly inside an array.
+            if !(element is Data), element is [Any] {
+                throw fail("An array may not hold an array")
+            }
+            if let value = try parse(element, depth: depth + 1) { values.append(value) }
+        }
+        arrays -= 1
+        defer { arrays += 1 }
+        return leaf(.array(values))
+    }
+
+    private mutating func parse(_ special: FieldValue) throws(FirestoreError) -> Value? {
+        if case .invalid(let error) = special.kind { throw error }
+        if case .value(let value) = special.kind { return leaf(value) }
+        guard arrays == 0, !path.isEmpty else {
+            throw fail("A FieldValue may not stand inside an array or a query")
+        }
+        let field = FieldPath(unchecked: path)
+        switch special.kind {
+        case .delete: result.deletions.append(field)
+        case .transform(let operation): result.transforms.append(FieldTransform(field, operation))
+        case .value, .invalid: break
+        }
+        return nil
+    }
+
+    private func plain(_ any: Any) throws(FirestoreError) -> Value {
+        switch any {
+        // Apple's systems cast numbers and booleans into each other, so the real type decides.
+        case let number as NSNumber where type(of: any) is NSNumber.Type:
+            guard let value = Self.value(of: number) else {
+                throw fail("\(number) is over 64 bits")
+            }
+            return value
+        case let value as String: return .string(value)
+        case let value as any BinaryInteger:
+            guard let integer = Int64(exactly: value) else {
+                throw fail("\(value) is over 64 bits")
+            }
+            return .integer(integer)
+        case let value as any BinaryFloatingPoint: return .double(Double(value))
+        case let value as Bool: return .boolean(value)
+        case let value as Timestamp: return .timestamp(value.truncatedToMicroseconds)
+        case let value as Date: return .timestamp(try Self.timestamp(value, fail))
+        case let value as Data: return .bytes([UInt8](value))
+        case is NSNull: return .null
+        case let value as GeoPoint: return .geoPoint(value)
+        case let value as VectorValue: return .vector(value)
+        case let value as DocumentReference: return .reference(try value.value())
+        case let value as ReferenceValue: return .reference(value)
+        case let value as Value: return value
+        case let value as MapValue: return .map(value)
+        default: throw fail("\(type(of: any)) is no type that Firestore can store")
+        }
+    }
+
+    private static func timestamp(
+        _ date: Date, _ fail: (String) -> FirestoreError
+    ) throws(FirestoreError) -> Timestamp {
+        guard let timestamp = Timestamp(checked: date) else {
+            throw fail("The date is outside the years 1 to 9999")
+        }
+        return timestamp
+    }
+
+    /// Nil when it is an integer over 64 bits.
+    private static func value(of number: NSNumber) -> Value? {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        #if canImport(Darwin)
+            case UInt8(ascii: "c") where CFGetTypeID(number) != CFBooleanGetTypeID():
+                return .integer(number.int64Value)
+        #endif
+        case UInt8(ascii: "c"), UInt8(ascii: "B"): return .boolean(number.boolValue)
+        case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
+        case UInt8(ascii: "Q"):
+            return Int64(exactly: number.uint64Value).map { .integer($0) }
+        default: return .integer(number.int64Value)
+        }
+    }
+}
+
+/// An optional whatever it wraps, to see through the ones that hide in an `Any`.
+private protocol OptionalValue {
+    var wrapped: Any? { get }
+}
+
+extension Optional: OptionalValue {
+    fileprivate var wrapped: Any? { map { $0 } }
+}

@@ -1,0 +1,119 @@
+import Dispatch
+import Synchronization
+
+/// Several writes that are applied together or not at all, offline too. To be committed once.
+public final class WriteBatch: Sendable {
+    private enum State {
+        case open([Mutation])
+        /// A write made no sense: the commit throws this.
+        case invalid(FirestoreError)
+        case committed
+    }
+
+    /// As Firestore's.
+    public static let maxWrites = 500
+
+    private let firestore: Firestore
+    private let state = Mutex(State.open([]))
+
+    init(_ firestore: Firestore) { self.firestore = firestore }
+
+    /// Replaces the document or, with `merge`, writes the fields given.
+    @discardableResult
+    public func setData(
+        _ data: [String: Any], forDocument document: DocumentReference, merge: Bool = false
+    ) -> WriteBatch {
+        add(document) { path throws(FirestoreError) in
+            merge ? try WriteTranslation.merge(path, data) : try WriteTranslation.set(path, data)
+        }
+    }
+
+    /// Writes only the listed fields, each of which must be in the data.
+    @discardableResult
+    public func setData(
+        _ data: [String: Any], forDocument document: DocumentReference,
+        mergeFields: [any FieldName]
+    ) -> WriteBatch {
+        add(document) { path throws(FirestoreError) in
+            try WriteTranslation.merge(path, data, fields: mergeFields)
+        }
+    }
+
+    /// Changes fields of a document that must exist, or the whole batch fails with `notFound`.
+    @discardableResult
+    public func updateData(
+        _ fields: [AnyHashable: Any], forDocument document: DocumentReference
+    ) -> WriteBatch {
+        add(document) { path throws(FirestoreError) in
+            try WriteTranslation.update(path, try WriteTranslation.named(fields))
+        }
+    }
+
+    @discardableResult
+    public func deleteDocument(_ document: DocumentReference) -> WriteBatch {
+        add(document) { path throws(FirestoreError) in Mutation(path: path, .delete) }
+    }
+
+    /// Returns when the server has applied all of it. A cancelled task stops waiting; the writes stay
+    /// in the queue.
+    ///
+    /// - Throws: Why the server refused, or `invalidArgument` for a write that made no sense, more
+    ///   than ``maxWrites`` of them, or a second commit: then nothing was queued.
+    public func commit() async throws(FirestoreError) {
+        let mutations = try take()
+        // The server applies no writes at once; an empty batch is not sent.
+        if !mutations.isEmpty { try await firestore.commit(mutations) }
+    }
+
+    /// As ``commit()``, returning when the writes are durable on this device; nil when there are none.
+    public func enqueue() async throws(FirestoreError) -> WriteReceipt? {
+        let mutations = try take()
+        return mutations.isEmpty ? nil : try await firestore.enqueue(mutations)
+    }
+
+    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func commit(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        let mutations = Result { () throws(FirestoreError) in try take() }
+        guard case .success(let writes) = mutations, writes.isEmpty else {
+            return firestore.commit(mutations, completion)
+        }
+        firestore.callbackQueue.async { completion(nil) }
+    }
+
+    private func add(
+        _ document: DocumentReference,
+        _ translate: (DocumentPath) throws(FirestoreError) -> Mutation
+    ) -> WriteBatch {
+        let mutation = Result { () throws(FirestoreError) in
+            guard document.firestore === firestore else {
+                throw .invalidArgument("\(document.path) belongs to another Firestore.")
+            }
+            return try translate(try document.documentPath())
+        }
+        state.withLock { state in
+            switch (state, mutation) {
+            case (.open(let mutations), .success(let mutation)):
+                state =
+                    mutations.count < Self.maxWrites
+                    ? .open(mutations + [mutation])
+                    : .invalid(.invalidArgument("A batch holds \(Self.maxWrites) writes at most."))
+            case (.open, .failure(let error)): state = .invalid(error)
+            case (.invalid, _), (.committed, _): break
+            }
+        }
+        return self
+    }
+
+    private func take() throws(FirestoreError) -> [Mutation] {
+        let taken = state.withLock { state in
+            defer { state = .committed }
+            return state
+        }
+        switch taken {
+        case .open(let mutations): return mutations
+        case .invalid(let error): throw error
+        case .committed:
+            throw FirestoreError(.failedPrecondition, "The batch was committed before.")
+        }
+    }
+}

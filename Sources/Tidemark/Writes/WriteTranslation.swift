@@ -1,0 +1,86 @@
+/// Turns the data of `setData` and `updateData` into a mutation, by FirebaseFirestore's rules.
+enum WriteTranslation {
+    /// Replaces the document.
+    static func set(
+        _ path: DocumentPath, _ data: [String: Any]
+    ) throws(FirestoreError) -> Mutation {
+        let parsed = try ValueParser.fields(data)
+        if let field = parsed.deletions.first {
+            throw .invalidArgument(
+                "\(field): FieldValue.delete() needs updateData, or setData that merges.")
+        }
+        return Mutation(path: path, .set(parsed.fields), transforms: parsed.transforms)
+    }
+
+    /// Writes the fields given and leaves the others; makes the document where there is none.
+    static func merge(
+        _ path: DocumentPath, _ data: [String: Any]
+    ) throws(FirestoreError) -> Mutation {
+        let parsed = try ValueParser.fields(data)
+        return Mutation(
+            path: path, .patch(parsed.fields, mask: (parsed.leaves + parsed.deletions).sorted()),
+            transforms: parsed.transforms)
+    }
+
+    /// Writes only the listed fields, each of which must be in the data.
+    static func merge(
+        _ path: DocumentPath, _ data: [String: Any], fields names: [any FieldName]
+    ) throws(FirestoreError) -> Mutation {
+        var listed: [FieldPath] = []
+        for name in names { listed.append(try name.resolved()) }
+        try refuseOverlap(listed)
+        let parsed = try ValueParser.fields(data)
+        func isListed(_ field: FieldPath) -> Bool { listed.contains { $0.isPrefix(of: field) } }
+        if let field = parsed.deletions.first(where: { !isListed($0) }) {
+            throw .invalidArgument("\(field): FieldValue.delete() in a field that is not merged.")
+        }
+        var fields = MapValue()
+        var mask: [FieldPath] = []
+        for field in listed {
+            fields[field] = parsed.fields[field]
+            if parsed.fields[field] != nil || parsed.deletions.contains(field) {
+                mask.append(field)
+            } else if parsed.deletions.contains(where: field.isPrefix(of:)) {
+                mask.append(field)
+            } else if !parsed.transforms.contains(where: { field.isPrefix(of: $0.field) }) {
+                throw .invalidArgument("\(field) is to be merged, and is not in the data.")
+            }
+        }
+        return Mutation(
+            path: path, .patch(fields, mask: mask.sorted()),
+            transforms: parsed.transforms.filter { isListed($0.field) })
+    }
+
+    /// Changes the given fields of a document that exists.
+    static func update(
+        _ path: DocumentPath, _ data: [(name: any FieldName, value: Any)]
+    ) throws(FirestoreError) -> Mutation {
+        if data.isEmpty { throw .invalidArgument("An update of no fields changes nothing.") }
+        var changes: [(field: FieldPath, value: Any)] = []
+        for (name, value) in data { changes.append((try name.resolved(), value)) }
+        try refuseOverlap(changes.map(\.field))
+        var fields = MapValue()
+        var mask: [FieldPath] = []
+        var transforms: [FieldTransform] = []
+        for (field, any) in changes.sorted(by: { $0.field < $1.field }) {
+            let (value, parsed) = try ValueParser.field(any, at: field)
+            if let nested = parsed.deletions.first(where: { $0 != field }) {
+                throw .invalidArgument("\(nested): FieldValue.delete() inside a map of an update.")
+            }
+            fields[field] = value
+            if parsed.transforms.first?.field != field { mask.append(field) }
+            transforms += parsed.transforms
+        }
+        return Mutation(
+            path: path, .patch(fields, mask: mask), transforms: transforms,
+            precondition: .exists(true))
+    }
+
+    /// Two paths of which one holds the other would leave open which of them counts.
+    private static func refuseOverlap(_ fields: [FieldPath]) throws(FirestoreError) {
+        let sorted = fields.sorted()
+        for (a, b) in zip(sorted, sorted.dropFirst()) where a.isPrefix(of: b) {
+            throw .invalidArgument("\(a) and \(b) are written by the same call.")
+        }
+    }
+}
