@@ -1,0 +1,21 @@
+import TidemarkModel
+
+/// What one commit did, for those who listen.
+struct Commit {
+    let database: DatabaseID
+    let time: Timestamp
+    /// One a document, in the order of the commit's first write to it. No-op writes are not among
+    /// them.
+    let changes: [DocumentDifference]
+    /// For each listen whose rows are cut off by a limit or an offset and may have moved: its rows now.
+    let windows: [(target: LiveTarget, rows: [Document])]
+}
+
+/// One document before and after a commit; not nil in both.
+struct DocumentDifference {
+    let path: DocumentPath
+    let before: Document?
+    let after: Document?
+    /// The contents of `after`, decoded.
+    let fieldsAfter: MapValue?
+}

@@ -1,0 +1,118 @@
+import TidemarkModel
+
+/// The documents of one commit while its mutations are applied to them in turn.
+struct CommitDraft {
+    let database: DatabaseID
+    let time: Timestamp
+    /// What a server timestamp becomes: the same everywhere in the commit, in whole milliseconds.
+    let requestTime: Timestamp
+
+    private(set) var entries: [Entry] = []
+    private var indices: [DocumentPath: Int] = [:]
+
+    struct Entry {
+        let path: DocumentPath
+        let before: Document?
+        let fieldsBefore: MapValue?
+        var fields: MapValue?
+        /// Whether a delete in this commit came before what it holds now.
+        var isRecreated = false
+        var isTouched = false
+    }
+
+    init(database: DatabaseID, time: Timestamp) {
+        self.database = database
+        self.time = time
+        requestTime = Timestamp(milliseconds: time.milliseconds)
+    }
+
+    /// Applies a mutation, already validated.
+    ///
+    /// - Parameter load: The document as it is in the store; asked once a path.
+    /// - Returns: The results of its transforms.
+    mutating func apply(
+        _ mutation: Mutation, load: (DocumentPath) throws -> Document?
+    ) throws -> [Value] {
+        let index = try index(of: mutation.path, load)
+        try check(mutation.precondition, entries[index])
+        let outcome = mutation.applied(to: entries[index].fields) { _ in .timestamp(requestTime) }
+        if case .verify = mutation.operation { return outcome.transformResults }
+        if let fields = outcome.fields {
+            try Document.validateSize(of: fields, at: mutation.path, in: database)
+        } else {
+            entries[index].isRecreated = true
+        }
+        entries[index].fields = outcome.fields
+        entries[index].isTouched = true
+        return outcome.transformResults
+    }
+
+    private mutating func index(
+        of path: DocumentPath, _ load: (DocumentPath) throws -> Document?
+    ) throws -> Int {
+        if let index = indices[path] { return index }
+        let before = try load(path)
+        let fields = before?.fields
+        entries.append(Entry(path: path, before: before, fieldsBefore: fields, fields: fields))
+        indices[path] = entries.count - 1
+        return entries.count - 1
+    }
+
+    private func check(_ precondition: Precondition, _ entry: Entry) throws(RPCStatus) {
+        let name = entry.path.name(in: database)
+        switch precondition {
+        case .none: return
+        case .exists(true):
+            if entry.fields == nil {
+                throw RPCStatus(.notFound, "No document to update: \(name)")
+            }
+        case .exists(false):
+            if entry.fields != nil {
+                throw RPCStatus(.alreadyExists, "Document already exists: \(name)")
+            }
+        case .updateTime(let required):
+            if required > time {
+                throw .invalidArgument("The required update_time lies in the future.")
+            }
+            let version = version(entry)
+            if version != required {
+                throw RPCStatus(
+                    .failedPrecondition,
+                    "the stored version (\(version?.microseconds ?? 0)) does not match the required "
+                        + "base version (\(required.microseconds))")
+            }
+        }
+    }
+
+    /// The version that an entry stands for so far; nil where it does not exist.
+    private func version(_ entry: Entry) -> Timestamp? {
+        if entry.fields == nil { return nil }
+        return isUnchanged(entry) ? entry.before?.updateTime : time
+    }
+
+    private func isUnchanged(_ entry: Entry) -> Bool {
+        if !entry.isTouched { return true }
+        return entry.before != nil && !entry.isRecreated && entry.fields == entry.fieldsBefore
+    }
+
+    /// Each document that the commit changes. A write that makes what is there already is none.
+    var differences: [DocumentDifference] {
+        entries.compactMap { entry in
+            if isUnchanged(entry) || (entry.before == nil && entry.fields == nil) { return nil }
+            let created = entry.isRecreated ? nil : entry.before?.createTime
+            let after = entry.fields.map { fields in
+                Document(
+                    path: entry.path, fields: fields, createTime: created ?? time, updateTime: time)
+            }
+            return DocumentDifference(
+                path: entry.path, before: entry.before, after: after, fieldsAfter: entry.fields)
+        }
+    }
+
+    /// The version of each path after the commit; nil where there is none.
+    var versions: [DocumentPath: Timestamp] {
+        var result: [DocumentPath: Timestamp] = [:]
+        for entry in entries { result[entry.path] = version(entry) }
+        return result
+    }
+}

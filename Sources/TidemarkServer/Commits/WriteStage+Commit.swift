@@ -1,0 +1,98 @@
+import TidemarkModel
+import TidemarkStore
+
+extension WriteStage {
+    /// Commits the mutations: all or nothing.
+    ///
+    /// - Throws: ``RPCStatus`` when it is refused, with nothing changed; ``StoreError`` when the
+    ///   transaction of the batch is lost.
+    func commit(
+        _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil
+    ) throws -> CommitReply {
+        guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
+        let valid = try Mutation.validated(mutations)
+        let database = context.database
+        if let transactionID {
+            try validate(transactionID, database, hasWrites: !valid.isEmpty)
+        }
+        let previous = databases[database]
+        let row: Int64
+        let time: Timestamp
+        do {
+            (row, time) = try takeCommitTime(database)
+            let draft = try prepare(valid, database, time, transaction)
+            let commit = try transaction.savepoint {
+                try store(draft.draft.differences, database, row, time, transaction)
+            }
+            commits.append(commit)
+            count(valid, context.label)
+            if let transactionID { endedTransactions[transactionID] = .committed }
+            return CommitReply(results: draft.results, commitTime: time)
+        } catch let status as RPCStatus {
+            // Its time goes back, unless it made the database's row, which stays.
+            if var previous {
+                previous.rowID = databases[database]?.rowID
+                databases[database] = previous
+            }
+            throw status
+        }
+    }
+
+    /// Applies the mutations in memory: what they make of the documents, and their results.
+    private func prepare(
+        _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
+        _ transaction: StoreTransaction
+    ) throws -> (draft: CommitDraft, results: [MutationResult]) {
+        var draft = CommitDraft(database: database, time: time)
+        let table = transaction.documents(of: database)
+        var transformResults: [[Value]] = []
+        transformResults.reserveCapacity(mutations.count)
+        for mutation in mutations {
+            let result = try draft.apply(mutation) { try table.document(at: $0)?.document }
+            transformResults.append(result)
+        }
+        let versions = draft.versions
+        let results = zip(mutations, transformResults).map { mutation, transforms in
+            let isDelete = mutation.operation == .delete
+            return MutationResult(
+                updateTime: isDelete ? nil : versions[mutation.path], transformResults: transforms)
+        }
+        return (draft, results)
+    }
+
+    /// Writes the documents and their log rows, and looks at the windows they may have moved.
+    private func store(
+        _ differences: [DocumentDifference], _ database: DatabaseID, _ row: Int64,
+        _ time: Timestamp, _ transaction: StoreTransaction
+    ) throws -> Commit {
+        let table = transaction.documents(of: database)
+        let log = ChangeLog(transaction: transaction, database: row)
+        for difference in differences {
+            if let after = difference.after {
+                try table.put(StoredDocument(after, readTime: after.updateTime))
+            } else {
+                try table.remove(difference.path)
+            }
+            try log.append(time, difference.path, previous: difference.before)
+        }
+        var windows: [(target: LiveTarget, rows: [Document])] = []
+        for target in core.listens.windowedTargets(touchedBy: differences, in: database) {
+            guard case .query(let query) = target.kind else { continue }
+            windows.append((target, try table.run(query).documents.compactMap(\.document)))
+        }
+        return Commit(database: database, time: time, changes: differences, windows: windows)
+    }
+
+    /// A write that changes nothing is billed like any other.
+    private func count(_ mutations: [Mutation], _ label: String?) {
+        var bill = Bill(label: label)
+        for mutation in mutations {
+            switch mutation.operation {
+            case .set, .patch: bill.writes += 1
+            case .delete: bill.deletes += 1
+            case .verify: break
+            }
+        }
+        bills.append(bill)
+    }
+}

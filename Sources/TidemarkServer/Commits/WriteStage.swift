@@ -1,0 +1,101 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The writes of one batch, while their transaction runs. It changes the store and copies of the
+/// core's state; the core takes them over once the transaction is durable, or drops them.
+final class WriteStage {
+    let core: ServerCore
+    /// Only while the store's transaction runs.
+    var transaction: StoreTransaction?
+    var databases: [DatabaseID: DatabaseState]
+    var writeStreams: [CallID: WriteStreamState]
+    var outputs: [Output] = []
+    var commits: [Commit] = []
+    var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
+    var bills: [Bill] = []
+    private var touched: Set<DatabaseID> = []
+
+    struct Bill {
+        let label: String?
+        var writes = 0
+        var deletes = 0
+    }
+
+    init(core: ServerCore) {
+        self.core = core
+        databases = core.databases
+        writeStreams = core.writeStreams
+    }
+
+    /// - Throws: ``StoreError`` when the whole transaction is lost; a refusal of one command is among
+    ///   the outputs instead.
+    func perform(_ command: Command) throws {
+        switch command {
+        case .call(let id, let request, let context): try perform(id, request, context)
+        case .openWrite(let id, let context): writeStreams[id] = WriteStreamState(context: context)
+        case .write(let id, let request): try perform(id, request)
+        case .finishWrite(let id): endWriteStream(id, .ok)
+        case .end(let id, let status): endWriteStream(id, status)
+        case .openListen, .listen, .finishListen: break
+        }
+    }
+
+    private func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+        do {
+            let reply = try reply(to: request, context)
+            outputs.append(Output(id: id, event: .reply(reply)))
+            outputs.append(Output(id: id, event: .ended(.ok)))
+        } catch let status as RPCStatus {
+            outputs.append(Output(id: id, event: .ended(status)))
+        }
+    }
+
+    private func reply(to request: Request, _ context: CallContext) throws -> Reply {
+        switch request {
+        case .commit(let request):
+            let reply = try commit(
+                request.mutations, context, transactionID: request.transaction)
+            return .commit(reply)
+        case .createDocument(let request): return try create(request, context)
+        case .updateDocument(let request): return try update(request, context)
+        case .deleteDocument(let path, let precondition):
+            _ = try commit([Mutation(path: path, .delete, precondition: precondition)], context)
+            return .empty
+        case .batchWrite(let request): return try batchWrite(request, context)
+        case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
+            .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery:
+            throw RPCStatus(.internal, "A read was taken for a write.")
+        }
+    }
+
+    /// The row of a database, made on first use, and its next commit time.
+    func takeCommitTime(_ database: DatabaseID) throws -> (row: Int64, time: Timestamp) {
+        guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
+        var state = databases[database] ?? DatabaseState()
+        let time = state.takeCommitTime(now: core.now)
+        if state.rowID == nil {
+            try transaction.execute(
+                "INSERT INTO serverDatabase (name, lastCommit, logStart) VALUES (?, ?, 0)",
+                [.text(database.name), .integer(time)])
+            state.rowID = transaction.lastInsertedRowID
+        }
+        databases[database] = state
+        touched.insert(database)
+        return (state.rowID ?? 0, Timestamp(microseconds: time))
+    }
+
+    /// What a batch writes once: the clocks of its databases, and the trimming of their logs.
+    func finish() throws {
+        guard let transaction else { return }
+        for database in touched.sorted(by: { $0.name < $1.name }) {
+            guard var state = databases[database], let row = state.rowID else { continue }
+            let cutoff = core.now.advanced(by: .zero - core.configuration.history)
+            let log = ChangeLog(transaction: transaction, database: row)
+            if let start = try log.trim(before: cutoff.microseconds) { state.logStart = start }
+            try transaction.execute(
+                "UPDATE serverDatabase SET lastCommit = ?, logStart = ? WHERE id = ?",
+                [.integer(state.lastCommit), .integer(state.logStart), .integer(row)])
+            databases[database] = state
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import TidemarkModel
+
+/// What the server keeps in mind of one database: its clock and how far back its log goes. All times
+/// in microseconds since 1970, as versions are counted.
+struct DatabaseState {
+    /// The key of its row; nil until its first commit.
+    var rowID: Int64?
+    /// The last commit's time; 0 before the first.
+    var lastCommit: Int64 = 0
+    /// The latest time that a commit or a reader was told: later commits come after it.
+    var lastSeen: Int64 = 0
+    /// Changes after this time are in the log, all of them.
+    var logStart: Int64 = 0
+
+    /// A time for a commit: the clock's, or just after all that went before when the clock is behind.
+    mutating func takeCommitTime(now: Timestamp) -> Int64 {
+        lastCommit = max(now.microseconds, lastSeen + 1)
+        lastSeen = lastCommit
+        return lastCommit
+    }
+
+    /// A time for a reader: no earlier than any version, and no later commit will come before it.
+    mutating func takeReadTime(now: Timestamp) -> Timestamp {
+        lastSeen = max(now.microseconds, lastSeen)
+        return Timestamp(microseconds: lastSeen)
+    }
+}
+
+/// The server's own tables, beside the store's.
+enum ServerSchema {
+    /// One row of `change` says what a document was before a commit changed it: all three `previous`
+    /// columns are null where it did not exist.
+    static let tables = """
+        CREATE TABLE serverIdentity (incarnation INTEGER NOT NULL) STRICT;
+        CREATE TABLE serverDatabase (
+            id INTEGER PRIMARY KEY,
+            name TEXT NOT NULL UNIQUE,
+            lastCommit INTEGER NOT NULL,
+            logStart INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE change (
+            id INTEGER PRIMARY KEY,
+            database INTEGER NOT NULL,
+            commitTime INTEGER NOT NULL,
+            path TEXT NOT NULL,
+            previousCreateTime INTEGER,
+            previousUpdateTime INTEGER,
+            previousFields BLOB
+        ) STRICT;
+        CREATE INDEX changeByTime ON change (database, commitTime, path);
+        CREATE INDEX changeByPath ON change (database, path, commitTime);
+        """
+}

@@ -1,0 +1,147 @@
+import TidemarkModel
+import TidemarkStore
+
+extension ServerCore {
+    /// Answers a batch of commands that waited together.
+    func process(_ batch: [Command]) -> [Output] {
+        var outputs: [Output] = []
+        let (writes, others) = split(batch)
+        if !writes.isEmpty { outputs += performWrites(writes) }
+        if !others.isEmpty { answer(others, &outputs) }
+        return outputs
+    }
+
+    private func split(_ batch: [Command]) -> (writes: [Command], others: [Command]) {
+        var writes: [Command] = []
+        var others: [Command] = []
+        for command in batch {
+            switch command {
+            case .call(_, let request, _) where request.isWrite: writes.append(command)
+            case .openWrite, .write, .finishWrite: writes.append(command)
+            // Each half drops the stream if it is its own.
+            case .end: writes.append(command); others.append(command)
+            case .call, .openListen, .listen, .finishListen: others.append(command)
+            }
+        }
+        return (writes, others)
+    }
+
+    /// Performs the writes in one transaction, and publishes what they committed.
+    private func performWrites(_ commands: [Command]) -> [Output] {
+        let stage = WriteStage(core: self)
+        do {
+            if commands.contains(where: needsStore) {
+                try store.write(.disk) { transaction in
+                    stage.transaction = transaction
+                    defer { stage.transaction = nil }
+                    for command in commands { try stage.perform(command) }
+                    try stage.finish()
+                }
+            } else {
+                for command in commands { try stage.perform(command) }
+            }
+        } catch {
+            return refuse(commands, RPCStatus(storeFailure: error))
+        }
+        adopt(stage)
+        var outputs = stage.outputs
+        for commit in stage.commits { publish(commit, &outputs) }
+        return outputs
+    }
+
+    private func needsStore(_ command: Command) -> Bool {
+        switch command {
+        case .call: true
+        case .write(let id, let request):
+            // A stream's first message writes nothing; one that is new in this batch may be followed
+            // by more in it.
+            writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
+                || !request.streamToken.isEmpty
+        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .end: false
+        }
+    }
+
+    private func adopt(_ stage: WriteStage) {
+        databases = stage.databases
+        writeStreams = stage.writeStreams
+        for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
+        for bill in stage.bills {
+            meter.countWrites(bill.writes, deletes: bill.deletes, label: bill.label)
+        }
+    }
+
+    /// What a batch gets whose transaction failed: nothing of it has happened.
+    private func refuse(_ commands: [Command], _ status: RPCStatus) -> [Output] {
+        var outputs: [Output] = []
+        for command in commands {
+            switch command {
+            case .call(let id, _, _), .openWrite(let id, _): 
+                outputs.append(Output(id: id, event: .ended(status)))
+            case .write(let id, _), .finishWrite(let id):
+                if writeStreams.removeValue(forKey: id) != nil {
+                    outputs.append(Output(id: id, event: .ended(status)))
+                }
+            case .end(let id, let reason):
+                if writeStreams.removeValue(forKey: id) != nil {
+                    outputs.append(Output(id: id, event: .ended(reason)))
+                }
+            case .openListen, .listen, .finishListen: break
+            }
+        }
+        return outputs
+    }
+
+    /// Answers what only reads, all from one state.
+    private func answer(_ commands: [Command], _ outputs: inout [Output]) {
+        do {
+            try store.read { transaction in
+                for command in commands { answer(command, transaction, &outputs) }
+            }
+        } catch {
+            // The store could not begin; streams go on, calls are told.
+            for case .call(let id, _, _) in commands {
+                outputs.append(Output(id: id, event: .ended(RPCStatus(storeFailure: error))))
+            }
+        }
+    }
+
+    private func answer(
+        _ command: Command, _ transaction: StoreTransaction, _ outputs: inout [Output]
+    ) {
+        switch command {
+        case .call(let id, let request, let context):
+            answer(id, request, context, transaction, &outputs)
+        case .openListen(let id, let context):
+            listens.open(id, database: context.database, label: context.label)
+        case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
+        case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
+        case .finishListen(let id):
+            if listens.close(id) { outputs.append(Output(id: id, event: .ended(.ok))) }
+        case .end(let id, let status):
+            if listens.close(id) { outputs.append(Output(id: id, event: .ended(status))) }
+        case .openWrite, .write, .finishWrite: break
+        }
+    }
+}
+
+extension RPCStatus {
+    /// What a caller is told when the store failed.
+    init(storeFailure error: any Error) {
+        if let status = error as? RPCStatus {
+            self = status
+            return
+        }
+        guard let error = error as? StoreError else {
+            self.init(.internal, "The server's store failed.")
+            return
+        }
+        let code: Code =
+            switch error {
+            case .full: .resourceExhausted
+            case .locked, .unreadable: .unavailable
+            case .corrupt: .dataLoss
+            case .newerSchema, .invalidStatement: .internal
+            }
+        self.init(code, error.message)
+    }
+}

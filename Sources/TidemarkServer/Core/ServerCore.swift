@@ -1,0 +1,112 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The server's decisions: commands in, replies and events out. Synchronous, in one thread at a time,
+/// and everything that is not a function of what came in is asked of its environment.
+///
+/// A batch of commands is taken in two halves. First all writes, in order, in one transaction of the
+/// store that is synced once; when that fails, all of them fail and nothing in memory has changed.
+/// Then what they committed is published to the listens, and everything else is answered, in order,
+/// from the durable state. Commands of one batch all wait at the same time, so none can tell that a
+/// read went behind a later write; and no answer ever rests on what could still fail.
+final class ServerCore {
+    let configuration: FirestoreServer.Configuration
+    let environment: ServerEnvironment
+    let store: DocumentStore
+    /// Tells the data apart from other data: a token of a server that lost its memory is no good.
+    let incarnation: Int64
+
+    var databases: [DatabaseID: DatabaseState]
+    var listens = ListenRegistry()
+    var writeStreams: [CallID: WriteStreamState] = [:]
+    var transactions = TransactionTable()
+    var meter = ReadMeter()
+    /// How far the server's clock is ahead of the machine's.
+    var clockOffset: Duration = .zero
+
+    init(
+        _ configuration: FirestoreServer.Configuration, environment: ServerEnvironment
+    ) throws(StoreError) {
+        let location =
+            configuration.dataDirectory.map {
+                DocumentStore.Location.file($0 + "/tidemark-server.sqlite")
+            } ?? .memory
+        let store = try DocumentStore(
+            location, migrations: [StoreMigration("server 1", sql: ServerSchema.tables)])
+        let chance = Int64(truncatingIfNeeded: environment.randomBits())
+        do {
+            (incarnation, databases) = try store.write(.disk) { transaction in
+                (
+                    try Self.loadIncarnation(transaction, orMake: chance),
+                    try Self.loadDatabases(transaction)
+                )
+            }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .unreadable(detail: "\(error)")
+        }
+        self.configuration = configuration
+        self.environment = environment
+        self.store = store
+    }
+
+    private static func loadIncarnation(
+        _ transaction: StoreTransaction, orMake chance: Int64
+    ) throws(StoreError) -> Int64 {
+        if let row = try transaction.rows("SELECT incarnation FROM serverIdentity").first {
+            return row.integer(0)
+        }
+        try transaction.execute("INSERT INTO serverIdentity VALUES (?)", [.integer(chance)])
+        return chance
+    }
+
+    private static func loadDatabases(
+        _ transaction: StoreTransaction
+    ) throws(StoreError) -> [DatabaseID: DatabaseState] {
+        var result: [DatabaseID: DatabaseState] = [:]
+        let rows = try transaction.rows("SELECT id, name, lastCommit, logStart FROM serverDatabase")
+        for row in rows {
+            guard let id = try? DatabaseID(name: row.text(1)) else {
+                throw .corrupt(detail: "a database is named \(row.text(1))")
+            }
+            let last = row.integer(2)
+            result[id] = DatabaseState(
+                rowID: row.integer(0), lastCommit: last, lastSeen: last, logStart: row.integer(3))
+        }
+        return result
+    }
+
+    /// The server's time.
+    var now: Timestamp { environment.now().advanced(by: clockOffset) }
+
+    /// - Returns: Why not, when it is refused.
+    func setClock(_ time: Timestamp?) -> RPCStatus? {
+        let machine = environment.now()
+        let offset = time?.duration(since: machine) ?? .zero
+        let last = databases.values.map(\.lastCommit).max() ?? 0
+        if machine.advanced(by: offset).microseconds < last {
+            return RPCStatus(
+                .failedPrecondition,
+                "The clock cannot go back to before the last commit, at \(last) microseconds.")
+        }
+        clockOffset = offset
+        return nil
+    }
+
+    /// A time for a reader of the database: at or after every version it can see.
+    func takeReadTime(_ database: DatabaseID) -> Timestamp {
+        databases[database, default: DatabaseState()].takeReadTime(now: now)
+    }
+
+    /// Ends every stream and the use of the store. Called once, after the last batch.
+    func close() -> [Output] {
+        let status = RPCStatus(.unavailable, "The server is shutting down.")
+        let streams = (Array(writeStreams.keys) + listens.streamIDs).sorted()
+        writeStreams = [:]
+        listens = ListenRegistry()
+        // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
+        try? store.close()
+        return streams.map { Output(id: $0, event: .ended(status)) }
+    }
+}

@@ -1,0 +1,146 @@
+import TidemarkModel
+
+/// What one stream listens to, while it does.
+final class LiveTarget {
+    let streamID: CallID
+    let id: Int32
+    let kind: ListenTarget.Kind
+    /// The versions of its rows, for a query whose rows are cut off by a limit or an offset: whether a
+    /// document is among them depends on the others. Nil for all other targets.
+    var window: [DocumentPath: Timestamp]?
+
+    init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
+        self.streamID = streamID
+        self.id = id
+        self.kind = kind
+    }
+}
+
+/// One listen stream.
+struct ListenStream {
+    let database: DatabaseID
+    let label: String?
+    var targets: [Int32: LiveTarget] = [:]
+    /// The highest id that the server has chosen, or 0: after that, clients must not choose.
+    var lastAssigned: Int32 = 0
+    /// The read time of the last snapshot it was told: they never go back.
+    var readTime: Timestamp?
+}
+
+/// All listens, found by what they may see: a commit asks only those of its collections.
+struct ListenRegistry {
+    /// Targets that one stream may have.
+    static let maxTargets = 10_000
+
+    private(set) var streams: [CallID: ListenStream] = [:]
+    private var byPlace: [Place: [LiveTarget]] = [:]
+
+    /// Where the documents lie that a target may see.
+    private enum Place: Hashable {
+        case document(DatabaseID, DocumentPath)
+        case collection(DatabaseID, CollectionPath)
+        /// By the collections' id alone; a path of one segment, because those are compared by bytes.
+        case group(DatabaseID, CollectionPath)
+        case everywhere(DatabaseID)
+    }
+
+    var streamIDs: [CallID] { Array(streams.keys) }
+
+    mutating func open(_ id: CallID, database: DatabaseID, label: String?) {
+        streams[id] = ListenStream(database: database, label: label)
+    }
+
+    /// - Returns: Whether there was such a stream.
+    mutating func close(_ id: CallID) -> Bool {
+        guard let stream = streams.removeValue(forKey: id) else { return false }
+        for target in stream.targets.values { forget(target, stream.database) }
+        return true
+    }
+
+    mutating func update(_ id: CallID, _ change: (inout ListenStream) -> Void) {
+        if streams[id] != nil { change(&streams[id]!) }
+    }
+
+    mutating func add(_ target: LiveTarget) {
+        guard let database = streams[target.streamID]?.database else { return }
+        streams[target.streamID]?.targets[target.id] = target
+        for place in Self.places(of: target, database) { byPlace[place, default: []].append(target) }
+    }
+
+    mutating func remove(_ id: Int32, of streamID: CallID) {
+        guard let stream = streams[streamID],
+            let target = streams[streamID]?.targets.removeValue(forKey: id)
+        else { return }
+        forget(target, stream.database)
+    }
+
+    private mutating func forget(_ target: LiveTarget, _ database: DatabaseID) {
+        for place in Self.places(of: target, database) {
+            byPlace[place]?.removeAll { $0 === target }
+            if byPlace[place]?.isEmpty == true { byPlace[place] = nil }
+        }
+    }
+
+    private static func places(of target: LiveTarget, _ database: DatabaseID) -> Set<Place> {
+        switch target.kind {
+        case .documents(let paths): return Set(paths.map { .document(database, $0) })
+        case .query(let query):
+            if let collection = query.collection { return [.collection(database, collection)] }
+            guard query.allDescendants, let id = query.collectionID else {
+                return [.everywhere(database)]
+            }
+            return [.group(database, CollectionPath(unchecked: id))]
+        }
+    }
+
+    /// The targets that may see the document, of one place after the other and of each in the order
+    /// they were added.
+    func targets(near path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {
+        if byPlace.isEmpty { return [] }
+        let collection = path.parent
+        let group = CollectionPath(unchecked: collection.id)
+        var result = byPlace[.collection(database, collection)] ?? []
+        if let targets = byPlace[.document(database, path)] { result += targets }
+        if let targets = byPlace[.group(database, group)] { result += targets }
+        if let targets = byPlace[.everywhere(database)] { result += targets }
+        return result
+    }
+
+    /// The targets whose windows the changes may have moved: those that would have a changed document
+    /// among their rows, before or after, if nothing were cut off.
+    func windowedTargets(
+        touchedBy changes: [DocumentDifference], in database: DatabaseID
+    ) -> [LiveTarget] {
+        if byPlace.isEmpty { return [] }
+        var result: [LiveTarget] = []
+        var seen: Set<ObjectIdentifier> = []
+        for change in changes {
+            var fieldsBefore: MapValue?
+            for target in targets(near: change.path, in: database)
+            where target.window != nil && !seen.contains(ObjectIdentifier(target)) {
+                guard case .query(let query) = target.kind else { continue }
+                if fieldsBefore == nil { fieldsBefore = change.before?.fields }
+                let isTouched =
+                    matches(query, change.path, change.fieldsAfter, database)
+                    || matches(query, change.path, fieldsBefore, database)
+                if isTouched, seen.insert(ObjectIdentifier(target)).inserted {
+                    result.append(target)
+                }
+            }
+        }
+        return result
+    }
+}
+
+/// Whether a document of these fields, nil for none, would be among a query's rows.
+func matches(
+    _ query: Query, _ path: DocumentPath, _ fields: MapValue?, _ database: DatabaseID
+) -> Bool {
+    guard let fields else { return false }
+    return query.matches(path, fields, in: database)
+}
+
+extension Query {
+    /// Whether a row's place among the others decides if it is returned.
+    var isCutOff: Bool { limit != nil || offset > 0 }
+}

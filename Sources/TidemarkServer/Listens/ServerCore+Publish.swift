@@ -1,0 +1,112 @@
+import TidemarkModel
+
+extension ServerCore {
+    /// Tells the listens of a commit that is durable: to each stream it concerns, all that changed for
+    /// its targets, then the boundary of the new state. The others hear nothing.
+    func publish(_ commit: Commit, _ outputs: inout [Output]) {
+        var order: [CallID] = []
+        var snapshots: [CallID: StreamSnapshot] = [:]
+        func update(_ target: LiveTarget, _ change: (inout StreamSnapshot) -> Void) {
+            if snapshots[target.streamID] == nil { order.append(target.streamID) }
+            change(&snapshots[target.streamID, default: StreamSnapshot()])
+        }
+        for difference in commit.changes {
+            let targets = listens.targets(near: difference.path, in: commit.database)
+            if targets.isEmpty { continue }
+            let fieldsBefore = difference.before?.fields
+            for target in targets where target.window == nil {
+                let (was, isNow) = membership(of: difference, fieldsBefore, in: target, commit)
+                if isNow, let document = difference.after {
+                    update(target) { $0.add(document, to: target.id) }
+                } else if was {
+                    update(target) {
+                        $0.remove(difference.path, changedTo: difference.after, from: target.id)
+                    }
+                }
+            }
+        }
+        let changed = Dictionary(
+            commit.changes.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+        for (target, rows) in commit.windows {
+            let old = target.window ?? [:]
+            target.window = Self.window(rows)
+            if target.window == old { continue }
+            update(target) { snapshot in
+                Self.step(target.id, from: old, to: rows, changed, &snapshot)
+            }
+        }
+        for streamID in order {
+            guard let snapshot = snapshots[streamID], !snapshot.isEmpty else { continue }
+            emit(snapshot, streamID, commit.time, &outputs)
+        }
+    }
+
+    private func membership(
+        of difference: DocumentDifference, _ fieldsBefore: MapValue?, in target: LiveTarget,
+        _ commit: Commit
+    ) -> (was: Bool, isNow: Bool) {
+        switch target.kind {
+        case .documents: (difference.before != nil, difference.after != nil)
+        case .query(let query):
+            (
+                matches(query, difference.path, fieldsBefore, commit.database),
+                matches(query, difference.path, difference.fieldsAfter, commit.database)
+            )
+        }
+    }
+
+    static func window(_ rows: [Document]) -> [DocumentPath: Timestamp] {
+        Dictionary(rows.map { ($0.path, $0.updateTime) }, uniquingKeysWith: { $1 })
+    }
+
+    /// From one window of a query to the next.
+    static func step(
+        _ id: Int32, from old: [DocumentPath: Timestamp], to rows: [Document],
+        _ changed: [DocumentPath: DocumentDifference], _ snapshot: inout StreamSnapshot
+    ) {
+        let now = Set(rows.map(\.path))
+        for path in old.keys.filter({ !now.contains($0) }).sorted() {
+            if let difference = changed[path] {
+                snapshot.remove(path, changedTo: difference.after, from: id)
+            } else {
+                snapshot.pushOut(path, of: id)
+            }
+        }
+        for document in rows where old[document.path] != document.updateTime {
+            snapshot.add(document, to: id)
+        }
+    }
+
+    private func emit(
+        _ snapshot: StreamSnapshot, _ streamID: CallID, _ time: Timestamp,
+        _ outputs: inout [Output]
+    ) {
+        guard let stream = listens.streams[streamID] else { return }
+        for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
+        boundary(streamID, time, stream.database, &outputs)
+        meter.countReads(snapshot.reads, by: .listen, label: stream.label)
+    }
+
+    /// Says that all targets of the stream are as of `time`.
+    func boundary(
+        _ streamID: CallID, _ time: Timestamp, _ database: DatabaseID, _ outputs: inout [Output]
+    ) {
+        let token = resumeToken(database, readTime: time)
+        outputs.append(
+            streamID,
+            .targetChange(TargetChange(.noChange, resumeToken: token.bytes, readTime: time)))
+        listens.update(streamID) { $0.readTime = time }
+    }
+
+    func resumeToken(_ database: DatabaseID, readTime: Timestamp) -> ResumeToken {
+        ResumeToken(
+            incarnation: incarnation, position: databases[database]?.lastCommit ?? 0,
+            readTime: readTime)
+    }
+}
+
+extension [Output] {
+    mutating func append(_ id: CallID, _ response: ListenResponse) {
+        append(Output(id: id, event: .listen(response)))
+    }
+}

@@ -1,0 +1,102 @@
+import TidemarkModel
+import TidemarkStore
+
+extension ServerCore {
+    /// Begins a target, or says why not. Whatever comes of it, there is one ADD or one REMOVE first.
+    func addTarget(
+        _ request: ListenTarget, _ streamID: CallID, _ transaction: StoreTransaction,
+        _ outputs: inout [Output]
+    ) {
+        guard let stream = listens.streams[streamID] else { return }
+        guard let id = targetID(request.id, stream) else {
+            _ = listens.close(streamID)
+            let status = RPCStatus.invalidArgument("Target id \(request.id) cannot be chosen.")
+            outputs.append(Output(id: streamID, event: .ended(status)))
+            return
+        }
+        func refuse(_ cause: RPCStatus) {
+            outputs.append(
+                streamID, .targetChange(TargetChange(.remove, targetIDs: [id], cause: cause)))
+        }
+        if stream.targets[id] != nil {
+            return refuse(RPCStatus(.alreadyExists, "Target ID already exists: \(id)"))
+        }
+        if stream.targets.count >= ListenRegistry.maxTargets {
+            return refuse(RPCStatus(.resourceExhausted, "The stream has too many targets."))
+        }
+        if request.id == 0 { listens.update(streamID) { $0.lastAssigned = id } }
+        guard let start = startingPoint(request.resume, stream.database) else {
+            return refuse(.invalidArgument("bad resume token"))
+        }
+        outputs.append(streamID, .targetChange(TargetChange(.add, targetIDs: [id])))
+        let beginning = outputs.count
+        do {
+            if case .query(let query) = request.kind { try query.validate() }
+            let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
+            var opening = TargetOpening(
+                core: self, target: target, request: request, stream: stream,
+                scope: latestScope(stream.database, transaction))
+            try opening.perform(from: start, &outputs)
+            if request.once {
+                outputs.append(streamID, .targetChange(TargetChange(.remove, targetIDs: [id])))
+            } else {
+                listens.add(target)
+            }
+        } catch {
+            outputs.removeSubrange(beginning...)
+            refuse(RPCStatus(storeFailure: error))
+        }
+    }
+
+    /// The id a target gets; nil when the client may not choose it. Once the server has chosen one on
+    /// a stream, its client must not.
+    private func targetID(_ asked: Int32, _ stream: ListenStream) -> Int32? {
+        if asked < 0 { return nil }
+        if asked > 0 { return stream.lastAssigned > 0 ? nil : asked }
+        let last = max(stream.lastAssigned, stream.targets.keys.max() ?? 0)
+        return last == .max ? nil : last + 1
+    }
+
+    func removeTarget(_ id: Int32, _ streamID: CallID, _ outputs: inout [Output]) {
+        guard listens.streams[streamID] != nil else { return }
+        listens.remove(id, of: streamID)
+        // Also for one that is not there: a client waits for one answer to each request.
+        outputs.append(streamID, .targetChange(TargetChange(.remove, targetIDs: [id])))
+    }
+
+    /// What a listen knows already.
+    enum StartingPoint {
+        case nothing
+        /// All up to a place in the log.
+        case position(ResumeToken)
+        /// Something that the log does not reach back to, or of other data. `token` is the client's.
+        case beforeLog(token: [UInt8], readTime: Timestamp)
+    }
+
+    /// - Returns: Nil for a token that no server made.
+    private func startingPoint(
+        _ resume: ListenTarget.Resume, _ database: DatabaseID
+    ) -> StartingPoint? {
+        let state = databases[database] ?? DatabaseState()
+        switch resume {
+        case .fromScratch, .token([]): return .nothing
+        case .token(let bytes):
+            guard let token = ResumeToken(bytes) else { return nil }
+            if token.incarnation == incarnation, token.position >= state.logStart,
+                token.position <= state.lastCommit
+            {
+                return .position(token)
+            }
+            return .beforeLog(token: bytes, readTime: token.readTime)
+        case .readTime(let time):
+            // No later commit may come before a time that a client holds to be complete.
+            let latest = takeReadTime(database)
+            let known = min(time, latest)
+            let token = ResumeToken(
+                incarnation: incarnation,
+                position: min(known.microseconds, state.lastCommit), readTime: known)
+            if known.microseconds >= state.logStart { return .position(token) }
+            return .beforeLog(token: token.bytes, readTime: known)
+        }
+    }
+}

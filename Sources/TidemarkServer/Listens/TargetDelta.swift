@@ -1,0 +1,82 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What has changed for a target since a time, from the log: exact, removals too.
+struct TargetDelta {
+    private(set) var snapshot = StreamSnapshot()
+    /// How many more matches there are now.
+    private(set) var growth = 0
+
+    private let target: LiveTarget
+    private let scope: ReadScope
+
+    init(
+        of target: LiveTarget, since time: Timestamp, _ scope: ReadScope
+    ) throws {
+        self.target = target
+        self.scope = scope
+        let log = scope.log
+        switch target.kind {
+        case .documents(let paths): try addDocuments(paths, since: time, log)
+        case .query(let query) where query.isCutOff: try addWindow(query, since: time, log)
+        case .query(let query): try addQuery(query, since: time, log)
+        }
+    }
+
+    private mutating func addDocuments(
+        _ paths: [DocumentPath], since time: Timestamp, _ log: ChangeLog?
+    ) throws {
+        guard let log else { return }
+        for path in Set(paths).sorted() {
+            guard let undo = try log.undo(of: path, after: time) else { continue }
+            let document = try scope.document(at: path)
+            add(path, was: undo.previous != nil, document, isNow: document != nil)
+        }
+    }
+
+    private mutating func addQuery(
+        _ query: Query, since time: Timestamp, _ log: ChangeLog?
+    ) throws {
+        guard let log else { return }
+        for undo in try log.undos(after: time, where: { query.contains($0) }) {
+            let document = try scope.document(at: undo.path)
+            add(
+                undo.path,
+                was: matches(query, undo.path, undo.previous?.fields, scope.database), document,
+                isNow: matches(query, undo.path, document?.fields, scope.database))
+        }
+    }
+
+    private mutating func add(
+        _ path: DocumentPath, was: Bool, _ document: Document?, isNow: Bool
+    ) {
+        if isNow, let document {
+            snapshot.add(document, to: target.id)
+            if !was { growth += 1 }
+        } else if was {
+            snapshot.remove(path, changedTo: document, from: target.id)
+            growth -= 1
+        }
+    }
+
+    /// Rows that are cut off are compared as a whole: then and now.
+    private mutating func addWindow(
+        _ query: Query, since time: Timestamp, _ log: ChangeLog?
+    ) throws {
+        let rows = try scope.documents(query)
+        target.window = ServerCore.window(rows)
+        guard let log else { return }
+        let then = ReadScope(
+            database: scope.database, table: scope.table, readTime: time, log: log, isPast: true)
+        let old = ServerCore.window(try then.documents(query))
+        growth = rows.count - old.count
+        var changed: [DocumentPath: DocumentDifference] = [:]
+        for path in old.keys {
+            guard let undo = try log.undo(of: path, after: time) else { continue }
+            changed[path] = DocumentDifference(
+                path: path, before: undo.previous, after: try scope.document(at: path),
+                fieldsAfter: nil)
+        }
+        ServerCore.step(target.id, from: old, to: rows, changed, &snapshot)
+    }
+}

@@ -1,0 +1,214 @@
+import TidemarkModel
+import TidemarkStore
+
+/// One database as of one time: now, or a past one by undoing what came after.
+struct ReadScope {
+    let database: DatabaseID
+    let table: DocumentTable
+    /// What every reply says it was read as of.
+    let readTime: Timestamp
+    /// Nil for a database that has no commits yet.
+    let log: ChangeLog?
+    /// Whether later changes have to be undone.
+    let isPast: Bool
+    /// The transaction that was begun for this read, to be told to its caller.
+    var begun: TransactionID?
+    /// The read-write transaction that must remember what it reads.
+    var recorder: TransactionID?
+
+    struct Totals {
+        var returned = 0
+        var skipped = 0
+        /// Index entries or documents looked at.
+        var scanned = 0
+    }
+
+    func document(at path: DocumentPath) throws -> Document? {
+        if let past, let undo = try past.undo(of: path, after: readTime) { return undo.previous }
+        return try table.document(at: path)?.document
+    }
+
+    /// The log to undo changes with; nil where there is nothing to undo.
+    var past: ChangeLog? { isPast ? log : nil }
+
+    /// Hands out the query's rows in order, until `body` returns false; offset and limit applied,
+    /// projection not.
+    func run(_ query: Query, _ body: (Document) -> Bool) throws -> Totals {
+        if let past {
+            let undos = try past.undos(after: readTime) { query.contains($0) }
+            if !undos.isEmpty { return try run(query, undoing: undos, body) }
+        }
+        var totals = Totals()
+        let stats = try table.run(query) { stored in
+            guard let document = stored.document else { return true }
+            totals.returned += 1
+            return body(document)
+        }
+        totals.skipped = stats.rowsSkipped
+        totals.scanned = stats.rowsScanned
+        return totals
+    }
+
+    /// The rows of a past time: those of now, with those that have changed put back.
+    private func run(
+        _ query: Query, undoing undos: [ChangeLog.Undo], _ body: (Document) -> Bool
+    ) throws -> Totals {
+        var wide = query
+        wide.offset = 0
+        switch query.limit {
+        // No more of today's rows can drop out than have changed.
+        case .first(let count)?:
+            wide.limit = .first(Self.sum(count, query.offset, undos.count))
+        case .last(let count)?: wide.limit = .last(Self.sum(count, undos.count))
+        case nil: break
+        }
+        let undone = Set(undos.map(\.path))
+        let run = try table.run(wide)
+        var rows: [(path: DocumentPath, fields: MapValue, document: Document)] = []
+        for stored in run.documents where !undone.contains(stored.path) {
+            if let document = stored.document {
+                rows.append((document.path, document.fields, document))
+            }
+        }
+        for undo in undos {
+            guard let document = undo.previous else { continue }
+            let fields = document.fields
+            if query.matches(document.path, fields, in: database) {
+                rows.append((document.path, fields, document))
+            }
+        }
+        rows.sort {
+            query.compare(($0.path, $0.fields), ($1.path, $1.fields), in: database) == .ascending
+        }
+        var cut = rows.dropFirst(query.offset)
+        switch query.limit {
+        case .first(let count)?: cut = cut.prefix(count)
+        case .last(let count)?: cut = cut.suffix(count)
+        case nil: break
+        }
+        var totals = Totals(
+            skipped: min(query.offset, rows.count), scanned: run.stats.rowsScanned + undos.count)
+        for row in cut {
+            totals.returned += 1
+            if !body(row.document) { break }
+        }
+        return totals
+    }
+
+    /// Limits come from outside and may be as large as a number can be.
+    private static func sum(_ numbers: Int...) -> Int {
+        numbers.reduce(0) { total, number in
+            let (sum, overflow) = total.addingReportingOverflow(number)
+            return overflow ? .max : sum
+        }
+    }
+
+    func documents(_ query: Query) throws -> [Document] {
+        var result: [Document] = []
+        _ = try run(query) {
+            result.append($0)
+            return true
+        }
+        return result
+    }
+
+    /// How many rows the query has, counted no further than `upTo`.
+    func count(_ query: Query, upTo: Int64? = nil) throws -> (count: Int64, scanned: Int) {
+        if past == nil {
+            let count = try table.count(query, upTo: upTo)
+            return (count.count, count.entriesScanned)
+        }
+        var rows: Int64 = 0
+        if let upTo, upTo <= 0 { return (0, 0) }
+        let totals = try run(query) { _ in
+            rows += 1
+            return upTo.map { rows < $0 } ?? true
+        }
+        return (rows, totals.scanned)
+    }
+}
+
+extension ServerCore {
+    /// Where a read looks, by what its caller asked for.
+    func scope(
+        _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) throws -> ReadScope {
+        switch consistency {
+        case .latest: return latestScope(database, transaction)
+        case .at(let time): return try scope(at: time, database, transaction)
+        case .transaction(let id):
+            return try scope(inside: id, database, transaction)
+        case .newTransaction(let options):
+            let id = try beginTransaction(options, database)
+            var scope = try scope(inside: id, database, transaction)
+            scope.begun = id
+            return scope
+        }
+    }
+
+    func latestScope(_ database: DatabaseID, _ transaction: StoreTransaction) -> ReadScope {
+        ReadScope(
+            database: database, table: transaction.documents(of: database),
+            readTime: takeReadTime(database), log: log(database, transaction), isPast: false)
+    }
+
+    private func log(_ database: DatabaseID, _ transaction: StoreTransaction) -> ChangeLog? {
+        databases[database]?.rowID.map { ChangeLog(transaction: transaction, database: $0) }
+    }
+
+    private func scope(
+        inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) throws -> ReadScope {
+        let open = try transactions.use(id, database: database, now: now)
+        if let snapshot = open.snapshot {
+            return try scope(at: snapshot, database, transaction)
+        }
+        if transactions.isFull(id) {
+            throw RPCStatus(.resourceExhausted, "The transaction has read too much.")
+        }
+        var scope = latestScope(database, transaction)
+        scope.recorder = id
+        return scope
+    }
+
+    func scope(
+        at time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) throws(RPCStatus) -> ReadScope {
+        try checkReadTime(time, database)
+        return ReadScope(
+            database: database, table: transaction.documents(of: database), readTime: time,
+            log: log(database, transaction), isPast: true)
+    }
+
+    /// A past time must still be in the log, and a future one is not there yet.
+    func checkReadTime(_ time: Timestamp, _ database: DatabaseID) throws(RPCStatus) {
+        let latest = takeReadTime(database)
+        if time > latest {
+            throw .invalidArgument("The requested read time lies in the future.")
+        }
+        let oldest = now.advanced(by: .zero - configuration.history)
+        let start = databases[database]?.logStart ?? 0
+        // Production's code; its text was not recorded.
+        if time < oldest || time.microseconds < start {
+            throw .invalidArgument("The requested snapshot version is too old.")
+        }
+    }
+
+    func beginTransaction(
+        _ options: TransactionOptions, _ database: DatabaseID
+    ) throws(RPCStatus) -> TransactionID {
+        var snapshot = takeReadTime(database)
+        if case .readOnly(let time?) = options {
+            try checkReadTime(time, database)
+            snapshot = time
+        }
+        var id: TransactionID = []
+        for _ in 0..<2 {
+            let bits = environment.randomBits()
+            for shift in 0..<8 { id.append(UInt8(truncatingIfNeeded: bits >> (8 * shift))) }
+        }
+        try transactions.begin(
+            options, id: id, database: database, now: now, snapshot: snapshot)
+        return id
+    }
+}

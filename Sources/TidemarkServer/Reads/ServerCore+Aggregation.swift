@@ -1,0 +1,83 @@
+import TidemarkModel
+import TidemarkStore
+
+extension ServerCore {
+    func aggregate(
+        _ request: RunAggregationQueryRequest, _ context: CallContext,
+        _ transaction: StoreTransaction
+    ) throws -> AggregationReply {
+        let aggregations = try Aggregation.validated(request.aggregations)
+        let query = try Self.ordered(request.query, for: aggregations)
+        try query.validate()
+        let scope = try scope(request.consistency, context.database, transaction)
+        var state = AggregationState(aggregations)
+        var entries = 0
+        if let values = try counts(aggregations, query, scope, &entries) {
+            finish(scope, query, entries, context)
+            return AggregationReply(
+                values: values, transaction: scope.begun, readTime: scope.readTime)
+        }
+        let totals = try scope.run(query) { document in
+            state.add(document.fields)
+            return !state.isComplete
+        }
+        // An index has an entry for each row, whatever this store had to look at.
+        finish(scope, query, totals.returned + totals.skipped, context)
+        return AggregationReply(
+            values: state.result, transaction: scope.begun, readTime: scope.readTime)
+    }
+
+    /// A read for each 1,000 index entries begun, at least one.
+    private func finish(
+        _ scope: ReadScope, _ query: Query, _ entries: Int, _ context: CallContext
+    ) {
+        record(scope, query, [])
+        meter.countReads(
+            max(1, (entries + 999) / 1_000), by: .runAggregationQuery, label: context.label)
+    }
+
+    /// The answer where all figures are counts: the store counts without fetching documents.
+    private func counts(
+        _ aggregations: [Aggregation], _ query: Query, _ scope: ReadScope, _ entries: inout Int
+    ) throws -> MapValue? {
+        var bounds: [Int64?] = []
+        for aggregation in aggregations {
+            guard case .count(let bound) = aggregation.operation else { return nil }
+            bounds.append(bound)
+        }
+        let farthest = bounds.contains { $0 == nil } ? nil : bounds.compactMap { $0 }.max()
+        let total = try scope.count(query, upTo: farthest)
+        entries = total.scanned
+        return MapValue(
+            zip(aggregations, bounds).map { aggregation, bound in
+                (aggregation.alias, .integer(bound.map { min($0, total.count) } ?? total.count))
+            })
+    }
+
+    /// Sums and averages add their fields to the order, before the name: with a limit that decides
+    /// which rows take part.
+    private static func ordered(
+        _ query: Query, for aggregations: [Aggregation]
+    ) throws(RPCStatus) -> Query {
+        guard query.limit != nil || query.offset > 0 else { return query }
+        var orders = query.normalizedOrders
+        let fields = aggregations.compactMap(\.field).filter { field in
+            !orders.contains { $0.field == field }
+        }
+        if fields.isEmpty { return query }
+        if query.orders.contains(where: { $0.field.isDocumentID }) {
+            let names = fields.map(\.encoded).joined(separator: ", ")
+            throw .invalidArgument(
+                "This query requires an index with fields [\(names)] after __name__ and Firestore "
+                    + "does not currently support such an index. Please try the query again with "
+                    + "additional ordering on those fields.")
+        }
+        let name = orders.removeLast()
+        for field in fields where !orders.contains(where: { $0.field == field }) {
+            orders.append(Order(field, name.direction))
+        }
+        var result = query
+        result.orders = orders + [name]
+        return result
+    }
+}

@@ -1,0 +1,133 @@
+import TidemarkModel
+import TidemarkStore
+
+extension ServerCore {
+    /// Documents a page: production's default and the most it gives.
+    private static let defaultPage = 100
+    private static let maxPage = 300
+
+    func listDocuments(
+        _ request: ListDocumentsRequest, _ context: CallContext, _ transaction: StoreTransaction
+    ) throws -> Reply {
+        let size = try Self.pageSize(request.pageSize)
+        if request.showMissing, !request.orders.isEmpty {
+            throw RPCStatus.invalidArgument(
+                "cannot specify an order when show_missing is true")
+        }
+        var query = Query(
+            parent: request.parent, collectionID: request.collectionID, orders: request.orders)
+        try query.validate()
+        let mark = Self.fingerprint(of: request)
+        var after: PageToken?
+        if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
+        let scope = try scope(request.consistency, context.database, transaction)
+        if request.showMissing, let collection = query.collection {
+            return try listWithMissing(collection, request, context, scope, size, after)
+        }
+        if let after {
+            query.start = Cursor(values: after.values, before: false)
+            try query.validate()
+        }
+        query.limit = .first(size + 1)
+        var documents = try scope.documents(query)
+        record(scope, query, documents.map { ($0.path, $0) })
+        let hasMore = documents.count > size
+        if hasMore { documents.removeLast() }
+        meter.countReads(max(1, documents.count), by: .listDocuments, label: context.label)
+        var next = ""
+        if hasMore, let last = documents.last {
+            let values = query.cursorValues(of: last, in: context.database)
+            next = PageToken(fingerprint: mark, values: values).text
+        }
+        let rows = documents.map {
+            ListedDocument(path: $0.path, document: $0.projected(to: request.mask))
+        }
+        return .listDocuments(rows, nextPageToken: next)
+    }
+
+    private static func pageSize(_ asked: Int) throws(RPCStatus) -> Int {
+        if asked < 0 { throw .invalidArgument("Page size must be nonnegative.") }
+        return asked == 0 ? defaultPage : min(asked, maxPage)
+    }
+
+    private static func fingerprint(of request: ListDocumentsRequest) -> UInt64 {
+        PageToken.fingerprint(
+            request.parent?.text ?? "", request.collectionID ?? "/",
+            request.orders.map { "\($0.field.encoded) \($0.direction)" }.joined(separator: ","),
+            request.mask.map { $0.map(\.encoded).joined(separator: ",") } ?? "/",
+            request.showMissing ? "missing" : "")
+    }
+
+    /// A page in the order of names, in which ids that only have documents below them take part.
+    private func listWithMissing(
+        _ collection: CollectionPath, _ request: ListDocumentsRequest, _ context: CallContext,
+        _ scope: ReadScope, _ size: Int, _ after: PageToken?
+    ) throws -> Reply {
+        var last: String?
+        if let after {
+            guard case .string(let id)? = after.values.first else {
+                throw RPCStatus.invalidArgument("invalid page token")
+            }
+            last = id
+        }
+        var ids = try scope.documentIDs(in: collection, after: last, limit: size + 1)
+        let hasMore = ids.count > size
+        if hasMore { ids.removeLast() }
+        var rows: [ListedDocument] = []
+        for id in ids {
+            let path = DocumentPath(unchecked: collection.text + "/" + id)
+            let document = try scope.document(at: path)
+            record(scope, path, document)
+            rows.append(
+                ListedDocument(path: path, document: document?.projected(to: request.mask)))
+        }
+        meter.countReads(max(1, rows.count), by: .listDocuments, label: context.label)
+        var next = ""
+        if hasMore, let id = ids.last {
+            let mark = Self.fingerprint(of: request)
+            next = PageToken(fingerprint: mark, values: [.string(id)]).text
+        }
+        return .listDocuments(rows, nextPageToken: next)
+    }
+
+    /// Ids are few, so a page is cut from all of them.
+    func listCollectionIDs(
+        _ request: ListCollectionIDsRequest, _ context: CallContext,
+        _ transaction: StoreTransaction
+    ) throws -> Reply {
+        if request.pageSize < 0 {
+            throw RPCStatus.invalidArgument(
+                "page_size must be greater than or equal to zero.")
+        }
+        let size = request.pageSize == 0 ? Self.maxPage : min(request.pageSize, Self.maxPage)
+        // Production does not bind these tokens to the parent.
+        let mark = PageToken.fingerprint("collection ids")
+        var after: String?
+        if !request.pageToken.isEmpty {
+            let token = try PageToken(request.pageToken, of: mark)
+            if case .string(let id)? = token.values.first { after = id }
+        }
+        let scope = try scope(request.consistency, context.database, transaction)
+        let all = try scope.collectionIDs(below: request.parent)
+        let rest = after.map { mark in all.filter { mark.precedesInBytes($0) } } ?? all
+        let page = Array(rest.prefix(size))
+        meter.countReads(1, by: .listCollectionIDs, label: context.label)
+        var next = ""
+        if rest.count > size, let last = page.last {
+            next = PageToken(fingerprint: mark, values: [.string(last)]).text
+        }
+        return .listCollectionIDs(page, nextPageToken: next)
+    }
+}
+
+extension Query {
+    /// What a cursor at this row holds.
+    func cursorValues(of document: Document, in database: DatabaseID) -> [Value] {
+        let fields = document.fields
+        return normalizedOrders.compactMap { order in
+            order.field.isDocumentID
+                ? .reference(ReferenceValue(database: database, path: document.path))
+                : fields[order.field]
+        }
+    }
+}

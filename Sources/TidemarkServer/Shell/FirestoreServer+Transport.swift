@@ -1,0 +1,115 @@
+import Synchronization
+public import TidemarkModel
+
+extension FirestoreServer: Transport {
+    public func call(
+        _ request: Request, _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
+    ) -> any CancellableCall {
+        let id = sinks.withLock { $0.add(.call(receive)) }
+        submit(.call(id, request, context), for: id)
+        return ServerCall(server: self, id: id)
+    }
+
+    public func listen(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
+    ) -> any RequestStream<ListenRequest> {
+        let id = sinks.withLock { $0.add(.listen(receive)) }
+        submit(.openListen(id, context), for: id)
+        return ServerStream(
+            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id))
+    }
+
+    public func write(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
+    ) -> any RequestStream<WriteRequest> {
+        let id = sinks.withLock { $0.add(.write(receive)) }
+        submit(.openWrite(id, context), for: id)
+        return ServerStream(
+            server: self, id: id, command: { .write(id, $0) }, finishing: .finishWrite(id))
+    }
+
+    func submit(_ command: Command, for id: CallID) {
+        switch inbox.withLock({ $0.offer(command) }) {
+        case .queued: break
+        case .schedule: executor.async { [self] in takeTurn() }
+        case .refused(let status):
+            // The stream's place in the core goes too; a message lost in the middle would be worse.
+            executor.async { [self] in
+                let outputs = core.withLock { $0.process([.end(id, status)]) }
+                deliver(outputs + [Output(id: id, event: .ended(status))])
+            }
+        }
+    }
+
+    private func takeTurn() {
+        _ = runBatch()
+        if inbox.withLock({ $0.owesTurn }) { executor.async { [self] in takeTurn() } }
+    }
+
+    /// Takes all waiting commands through the core, and tells the sinks. Only on the executor.
+    ///
+    /// - Returns: False when nothing waited.
+    func runBatch() -> Bool {
+        let batch = inbox.withLock { $0.takeBatch() }
+        if batch.isEmpty { return false }
+        deliver(core.withLock { $0.process(batch) })
+        return true
+    }
+
+    /// Calls the sinks, in order; what follows a stream's end is dropped. Only on the executor.
+    func deliver(_ outputs: [Output]) {
+        var current: (id: CallID, sink: Sinks.Sink?)?
+        for output in outputs {
+            if case .ended = output.event {
+                sinks.withLock { $0.remove(output.id) }?.receive(output.event)
+                current = nil
+                continue
+            }
+            if current?.id != output.id {
+                current = (output.id, sinks.withLock { $0[output.id] })
+            }
+            current?.sink?.receive(output.event)
+        }
+    }
+}
+
+/// A call that came in process. It holds the server, which so lives until its last call is let go.
+private final class ServerCall: CancellableCall {
+    let server: FirestoreServer
+    let id: CallID
+
+    init(server: FirestoreServer, id: CallID) {
+        self.server = server
+        self.id = id
+    }
+
+    func cancel() {
+        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
+    }
+}
+
+private final class ServerStream<Message: Sendable>: RequestStream {
+    let server: FirestoreServer
+    let id: CallID
+    let command: @Sendable (Message) -> Command
+    let finishing: Command
+
+    init(
+        server: FirestoreServer, id: CallID, command: @escaping @Sendable (Message) -> Command,
+        finishing: Command
+    ) {
+        self.server = server
+        self.id = id
+        self.command = command
+        self.finishing = finishing
+    }
+
+    func send(_ message: Message) { server.submit(command(message), for: id) }
+    func finish() { server.submit(finishing, for: id) }
+    func cancel() {
+        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
+    }
+}

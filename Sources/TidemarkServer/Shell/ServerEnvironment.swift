@@ -1,0 +1,55 @@
+import Dispatch
+import Foundation
+package import TidemarkModel
+
+/// What the server may not decide for itself: the time, chance, and where its work runs.
+package struct ServerEnvironment: Sendable {
+    /// The machine's time. It may jump and go back: commit times do not.
+    package var now: @Sendable () -> Timestamp
+    /// 64 bits of chance, for document and transaction ids.
+    package var randomBits: @Sendable () -> UInt64
+    package var executor: any ServerExecutor
+
+    package init(
+        now: @escaping @Sendable () -> Timestamp, randomBits: @escaping @Sendable () -> UInt64,
+        executor: any ServerExecutor
+    ) {
+        self.now = now
+        self.randomBits = randomBits
+        self.executor = executor
+    }
+
+    /// The machine's clock and chance, and a queue of the server's own.
+    package static func live() -> ServerEnvironment {
+        ServerEnvironment(
+            now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) },
+            randomBits: { .random(in: .min ... .max) }, executor: QueueExecutor())
+    }
+}
+
+/// Runs the server's work, one job at a time and in order.
+package protocol ServerExecutor: Sendable {
+    /// Runs `job` after all that were given before. Never inside the call.
+    func async(_ job: @escaping @Sendable () -> Void)
+    /// Runs `job` after all that were given before, and returns when it is done; at once when called
+    /// from one of its jobs.
+    func sync(_ job: @Sendable () -> Void)
+}
+
+/// A serial queue of Dispatch.
+final class QueueExecutor: ServerExecutor {
+    private let queue = DispatchQueue(label: "tidemark.server")
+    private let isInside = DispatchSpecificKey<Bool>()
+
+    init() { queue.setSpecific(key: isInside, value: true) }
+
+    func async(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
+
+    func sync(_ job: @Sendable () -> Void) {
+        if DispatchQueue.getSpecific(key: isInside) == true {
+            job()
+        } else {
+            queue.sync(execute: job)
+        }
+    }
+}
