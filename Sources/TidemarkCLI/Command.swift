@@ -5,5 +5,7 @@ struct TidemarkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "tidemark",
         abstract: "A local Firestore, and what shows what Tidemark does with one.",
-        subcommands: [ServeCommand.self, DemoCommand.self])
+        subcommands: [
+            ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
+        ])
 }

@@ -42,7 +42,7 @@ struct Tally: Sendable {
     mutating func record(_ open: ClientOpen, against truth: Truth) {
         opens += 1
         bytes += open.bytes
-        firstContent.append(open.firstContent)
+        if let duration = open.firstContent { firstContent.append(duration) }
         var shown: Set<String> = []
         for item in open.shown {
             if !shown.insert(item.id).inserted { doubled.insert(item.id) }
@@ -73,8 +73,9 @@ struct Tally: Sendable {
 
 /// What one client did in one open.
 struct ClientOpen: Sendable {
-    /// From before the client existed to the first items from disk.
-    var firstContent: Duration
+    /// From before the client existed to the first items; nil when there was nothing on disk to show
+    /// before the server answered.
+    var firstContent: Duration?
     /// Everything it shows once it is up to date.
     var shown: [ShownItem]
     /// Sent and received.

@@ -1,0 +1,119 @@
+import Foundation
+import TidemarkModel
+import TidemarkWire
+
+/// Plays a history and lets clients open on it: the demo without its command line.
+struct ChatsDemo {
+    let history: History
+    let opens: Int
+    let seed: UInt64
+
+    func run(progress: (String) -> Void) async throws -> DemoReport {
+        let start = ContinuousClock.now
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try ServerProcess(data: folder.appendingPathComponent("server"))
+        defer { server.stop() }
+        let host = "127.0.0.1:\(server.port)"
+        let transport = GRPCTransport(.init(host: "127.0.0.1", port: server.port, usesTLS: false))
+        var clients = try self.clients(host: host, folder: folder)
+        var tallies = clients.map { Tally(name: $0.name) }
+        var stage = try await Stage(
+            script: HistoryScript(history, collection: Self.collection, seed: seed),
+            server: server, transport: transport)
+
+        for number in 0..<opens {
+            // The last open comes at the last event, the others evenly spread before it.
+            let share = (history.end - history.start) * Int64(number + 1) / Int64(opens)
+            try await stage.play(until: history.start + share)
+            let truth = try await stage.truth()
+            for index in clients.indices {
+                tallies[index].record(try await clients[index].open(), against: truth)
+            }
+            let seconds = (ContinuousClock.now - start).components.seconds
+            progress(
+                "open \(number + 1) of \(opens), \(stage.played) of \(stage.total) writes, \(seconds) s")
+        }
+        let meter = try await server.meter()
+        for index in tallies.indices { tallies[index].reads = meter[tallies[index].name]?.reads ?? 0 }
+        await stage.close()
+        let elapsed = (ContinuousClock.now - start).components
+        return DemoReport(
+            clients: tallies,
+            seconds: Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18)
+    }
+
+    private static let collection = CollectionPath(unchecked: DemoPlace.collection)
+
+    private func clients(host: String, folder: URL) throws -> [any DemoClient] {
+        func place(_ name: String) throws -> DemoPlace {
+            let own = folder.appendingPathComponent(name)
+            try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+            return DemoPlace(host: host, folder: own)
+        }
+        return [
+            BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),
+            FeedClient(place: try place("tidemark")),
+        ]
+    }
+}
+
+/// The server's side of the demo: what happens there, when, and what is there.
+private struct Stage {
+    /// The server's clock is moved for events further apart than this; nearer ones come as they are
+    /// played.
+    private static let sitting: Int64 = 3_600
+
+    private let script: HistoryScript
+    private let server: ServerProcess
+    private let transport: GRPCTransport
+    private var player: EventPlayer
+    private var clock: Int64
+    private(set) var played = 0
+    var total: Int { script.steps.count }
+
+    init(
+        script: HistoryScript, server: ServerProcess, transport: GRPCTransport
+    ) async throws {
+        self.script = script
+        self.server = server
+        self.transport = transport
+        clock = script.steps[0].time
+        try await server.setClock(secondsSince1970: clock)
+        player = try await EventPlayer(transport, try Self.context("player"))
+    }
+
+    mutating func play(until time: Int64) async throws {
+        while played < script.steps.count, script.steps[played].time <= time {
+            let step = script.steps[played]
+            if step.time - clock > Self.sitting { try await moveClock(to: step.time) }
+            try await player.play(step.mutation)
+            played += 1
+        }
+        try await player.drain()
+        // A minute apart at least, so that the time the machine took since cannot have passed it.
+        if time - clock > 60 { try await moveClock(to: time) }
+    }
+
+    private mutating func moveClock(to time: Int64) async throws {
+        try await player.drain()
+        try await server.setClock(secondsSince1970: time)
+        clock = time
+    }
+
+    /// A full read of the server, outside of every client.
+    func truth() async throws -> Truth {
+        let query = Query(collection: CollectionPath(unchecked: DemoPlace.collection))
+        return Truth(try await transport.documents(of: query, Self.context("check")).documents)
+    }
+
+    func close() async {
+        player.finish()
+        await transport.close()
+    }
+
+    private static func context(_ label: String) throws -> CallContext {
+        CallContext(database: try DatabaseID(project: DemoPlace.project), label: label)
+    }
+}

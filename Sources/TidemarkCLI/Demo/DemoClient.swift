@@ -1,0 +1,59 @@
+import Foundation
+import Tidemark
+
+/// One way of keeping a feed, as an app would build it.
+protocol DemoClient {
+    /// As in the table and on the server's meter.
+    var name: String { get }
+
+    /// Launches the app on the cache of its last run, brings it up to date, and ends it.
+    mutating func open() async throws -> ClientOpen
+}
+
+/// What every client of the demo is given.
+struct DemoPlace: Sendable {
+    static let project = "demo"
+    static let collection = "feeds/history/items"
+
+    let host: String
+    /// The client's own folder; nothing else writes there.
+    let folder: URL
+
+    func firestore(label: String) throws -> Firestore {
+        try Firestore(
+            projectID: Self.project,
+            settings: FirestoreSettings(
+                host: host, isSSLEnabled: false, cache: .directory(folder.path), label: label))
+    }
+}
+
+/// The moments of one open.
+struct OpenWatch {
+    private let start = ContinuousClock.now
+    private(set) var firstContent: Duration?
+
+    /// The first call counts.
+    mutating func sawContent() {
+        if firstContent == nil { firstContent = ContinuousClock.now - start }
+    }
+}
+
+extension Firestore {
+    /// Ends the client, and says what it moved over the wire.
+    func terminateCountingBytes() async -> Int {
+        let bytes = traffic.map { $0.sent + $0.received } ?? 0
+        await terminate()
+        return bytes
+    }
+}
+
+extension [QueryDocumentSnapshot] {
+    /// The items an app would show: those that are not marked as deleted.
+    var shownItems: [ShownItem] {
+        compactMap { document in
+            guard document.fields?[ItemFields.deletedAt] == nil, let version = document.updateTime
+            else { return nil }
+            return ShownItem(id: document.documentID, version: version)
+        }
+    }
+}
