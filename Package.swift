@@ -80,7 +80,7 @@ let package = Package(
         tests(
             "TidemarkSyncTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkTesting"]),
-        tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", "TidemarkTesting"]),
+        tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", "TidemarkTesting", protobuf]),
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),

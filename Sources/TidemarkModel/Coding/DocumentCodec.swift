@@ -1,0 +1,132 @@
+/// A document as it travels: its absolute name and its fields as they are encoded, undecoded.
+package struct WireDocument: Hashable, Sendable {
+    package var name: String
+    package var contents: EncodedFields
+    /// Nil where only a name was sent, and in documents on their way to the server.
+    package var createTime: Timestamp?
+    package var updateTime: Timestamp?
+
+    package init(
+        name: String, contents: EncodedFields, createTime: Timestamp? = nil,
+        updateTime: Timestamp? = nil
+    ) {
+        self.name = name
+        self.contents = contents
+        self.createTime = createTime
+        self.updateTime = updateTime
+    }
+}
+
+/// The protobuf form of `Document`, `ArrayValue` and `Timestamp`. The entries of a document's fields
+/// pass through as the bytes they are; reading checks them once.
+package enum DocumentCodec {
+    /// Costs a copy of the fields; decodes nothing.
+    package static func encode(_ document: WireDocument) -> [UInt8] {
+        var name = WireWriter()
+        name.text(1, document.name)
+        var times = WireWriter()
+        if let time = document.createTime { write(time, 3, to: &times) }
+        if let time = document.updateTime { write(time, 4, to: &times) }
+        var result: [UInt8] = []
+        result.reserveCapacity(
+            name.bytes.count + document.contents.bytes.count + times.bytes.count)
+        result += name.bytes
+        result += document.contents.bytes
+        result += times.bytes
+        return result
+    }
+
+    package static func decode(_ bytes: UnsafeRawBufferPointer) throws(CodecError) -> WireDocument {
+        var reader = WireReader(bytes.assumingMemoryBound(to: UInt8.self))
+        var result = WireDocument(name: "", contents: .empty)
+        var fields: [UInt8] = []
+        fields.reserveCapacity(bytes.count)
+        while !reader.isAtEnd {
+            let tag = try reader.tag()
+            switch (tag.field, tag.wireType) {
+            case (1, 2): result.name = try reader.text()
+            case (2, 2): append(entry: try reader.lengthDelimited(), to: &fields)
+            case (3, 2): result.createTime = try timestamp(reader.message())
+            case (4, 2): result.updateTime = try timestamp(reader.message())
+            default: try reader.skip(wireType: tag.wireType)
+            }
+        }
+        result.contents = try EncodedFields(validating: fields)
+        return result
+    }
+
+    package static func encode(_ values: [Value]) -> [UInt8] {
+        var writer = WireWriter()
+        for value in values { writer.data(1, FieldsCodec.encode(value)) }
+        return writer.bytes
+    }
+
+    package static func decodeArray(_ bytes: [UInt8]) throws(CodecError) -> [Value] {
+        let parts: Result<[[UInt8]], CodecError> = bytes.withUnsafeBufferPointer { buffer in
+            var reader = WireReader(buffer)
+            do throws(CodecError) { return .success(try elements(&reader)) } catch {
+                return .failure(error)
+            }
+        }
+        var values: [Value] = []
+        for part in try parts.get() { values.append(try FieldsCodec.decodeValue(part)) }
+        return values
+    }
+
+    private static func elements(_ reader: inout WireReader) throws(CodecError) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        while !reader.isAtEnd {
+            let tag = try reader.tag()
+            if tag.field == 1, tag.wireType == 2 {
+                result.append(Array(try reader.lengthDelimited()))
+            } else {
+                try reader.skip(wireType: tag.wireType)
+            }
+        }
+        return result
+    }
+
+    /// An entry with its tag and length, as ``EncodedFields`` holds it.
+    private static func append(entry: UnsafeBufferPointer<UInt8>, to fields: inout [UInt8]) {
+        fields.append(2 << 3 | 2)
+        var length = entry.count
+        while length >= 0x80 {
+            fields.append(UInt8(truncatingIfNeeded: length) | 0x80)
+            length >>= 7
+        }
+        fields.append(UInt8(length))
+        fields.append(contentsOf: entry)
+    }
+
+    /// A part that is zero is left out, as protobuf does.
+    private static func write(_ time: Timestamp, _ field: Int, to writer: inout WireWriter) {
+        writer.message(field) { writer in
+            if time.seconds != 0 {
+                writer.tag(1, 0)
+                writer.varint(UInt64(bitPattern: time.seconds))
+            }
+            if time.nanoseconds != 0 {
+                writer.tag(2, 0)
+                writer.varint(UInt64(time.nanoseconds))
+            }
+        }
+    }
+
+    private static func timestamp(_ message: WireReader) throws(CodecError) -> Timestamp {
+        var reader = message
+        var seconds: Int64 = 0
+        var nanoseconds: Int64 = 0
+        while !reader.isAtEnd {
+            let tag = try reader.tag()
+            switch (tag.field, tag.wireType) {
+            case (1, 0): seconds = Int64(bitPattern: try reader.varint())
+            case (2, 0): nanoseconds = Int64(bitPattern: try reader.varint())
+            default: try reader.skip(wireType: tag.wireType)
+            }
+        }
+        guard let fraction = Int32(exactly: nanoseconds),
+            Timestamp.isValid(seconds: seconds, nanoseconds: fraction)
+        else { throw .outOfRange }
+        return Timestamp(seconds: seconds, nanoseconds: fraction)
+    }
+}
