@@ -1,14 +1,94 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Synchronization
 public import TidemarkModel
 
-/// Serves a ``Transport`` over gRPC on a socket.
+/// Serves a ``Transport`` over gRPC on a socket, without encryption and with prior knowledge.
+///
+/// What it refuses by itself, it refuses with a sentence: requests over 11 MiB and bytes that are no
+/// message with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, other methods with
+/// `UNIMPLEMENTED`. A client that reads too slowly for what it asked is let go with
+/// `RESOURCE_EXHAUSTED` when 256 MiB wait for it.
 public final class GRPCServer: Sendable {
-    /// - Parameter port: 0 for a free one.
+    private let transport: any Transport
+    private let host: String
+    private let port: Int
+
+    /// - Parameters:
+    ///   - host: An address of this machine, or `localhost`.
+    ///   - port: 0 for a free one.
     public init(_ transport: any Transport, host: String, port: Int) {
-        fatalError("not written yet")
+        self.transport = transport
+        self.host = host
+        self.port = port
     }
 
-    /// Serves until the task is cancelled. `ready` is told the port once calls are accepted.
+    /// Serves until the task is cancelled: then streams end with `UNAVAILABLE` and calls have 2 s to
+    /// finish. `ready` is told the port once calls are accepted.
+    ///
+    /// - Throws: ``RPCStatus`` when it cannot listen at that address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
-        fatalError("not written yet")
+        let listener = try Self.transport(host: host, port: port)
+        let streams = OpenStreams()
+        let calls = ServerCalls(transport, streams)
+        let serving = Task {
+            try await listener.listen { stream, context in
+                await calls.handle(stream, context)
+            }
+        }
+        let announcing = Task {
+            guard let address = try? await listener.listeningAddress,
+                let port = address.ipv4?.port ?? address.ipv6?.port
+            else { return }
+            ready(port)
+        }
+        await withTaskCancellationHandler {
+            _ = await serving.result
+        } onCancel: {
+            listener.beginGracefulShutdown()
+            streams.endAll()
+            Task {
+                try? await Task.sleep(for: Self.grace)
+                serving.cancel()
+            }
+        }
+        await announcing.value
+        guard case .failure(let error) = await serving.result, !Task.isCancelled else { return }
+        throw RPCStatus(.unavailable, "Cannot listen on \(host):\(port): \(error)")
+    }
+}
+
+/// The streams that have no end of their own, to be ended when the server stops.
+final class OpenStreams: Sendable {
+    private struct State {
+        var isEnding = false
+        var lastID = 0
+        var ends: [Int: @Sendable () -> Void] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    var isEnding: Bool { state.withLock { $0.isEnding } }
+
+    /// Calls `end` at once when the server is stopping already.
+    func add(_ end: @escaping @Sendable () -> Void) -> Int {
+        let (id, isEnding) = state.withLock { state in
+            state.lastID += 1
+            if !state.isEnding { state.ends[state.lastID] = end }
+            return (state.lastID, state.isEnding)
+        }
+        if isEnding { end() }
+        return id
+    }
+
+    func remove(_ id: Int) { state.withLock { _ = $0.ends.removeValue(forKey: id) } }
+
+    func endAll() {
+        let ends = state.withLock { state in
+            state.isEnding = true
+            defer { state.ends = [:] }
+            return Array(state.ends.values)
+        }
+        for end in ends { end() }
     }
 }

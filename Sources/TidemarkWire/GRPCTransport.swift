@@ -1,9 +1,16 @@
-public import TidemarkModel
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
-import SwiftProtobuf
+import Synchronization
+public import TidemarkModel
 
 /// A Firestore at the other end of a network, over gRPC.
+///
+/// Every call and stream runs in one task of its own, in which its sink is called and its messages are
+/// decoded: never on the thread that started it. The task starts with the last statement of the
+/// function that returns its handle.
+///
+/// Errors: a server that cannot be reached, or is lost, ends everything with `UNAVAILABLE`; nothing is
+/// tried again here. A message of either side is at most 17 MiB.
 public final class GRPCTransport: Sendable {
     public struct Endpoint: Hashable, Sendable {
         public var host: String
@@ -17,29 +24,116 @@ public final class GRPCTransport: Sendable {
         }
     }
 
+    /// A message's greatest size, in bytes, both ways.
+    static let maxMessageBytes = 17 << 20
+    /// How many messages may wait to be sent on one stream; one more ends it with
+    /// `RESOURCE_EXHAUSTED`.
+    static let maxQueuedMessages = 1_000
+
+    private struct State {
+        var channel: Channel?
+        var isClosed = false
+        var lastID = 0
+        var running: [Int: any CancellableCall] = [:]
+    }
+
+    private let endpoint: Endpoint
+    private let state = Mutex(State())
+    private let sentBytes = Atomic(0)
+    private let receivedBytes = Atomic(0)
+
     /// Connects on the first call, and again when the connection is lost.
-    public init(_ endpoint: Endpoint) { fatalError("not written yet") }
+    public init(_ endpoint: Endpoint) { self.endpoint = endpoint }
 
     /// Bytes sent and received since the start, as framed messages.
-    public var traffic: (sent: Int, received: Int) { fatalError("not written yet") }
+    public var traffic: (sent: Int, received: Int) {
+        (sentBytes.load(ordering: .relaxed), receivedBytes.load(ordering: .relaxed))
+    }
 
     /// Ends every call and closes the connection.
-    public func close() async { fatalError("not written yet") }
+    public func close() async {
+        let (calls, channel) = state.withLock { state in
+            state.isClosed = true
+            return (Array(state.running.values), state.channel.take())
+        }
+        for call in calls { call.cancel() }
+        await channel?.close()
+    }
+
+    // MARK: - For the calls
+
+    func didSend(message bytes: Int) { sentBytes.add(bytes + 5, ordering: .relaxed) }
+    func didReceive(message bytes: Int) { receivedBytes.add(bytes + 5, ordering: .relaxed) }
+
+    func channel() throws(RPCStatus) -> Channel {
+        // `Result` carries the typed error out of the lock.
+        try state.withLock { state -> Result<Channel, RPCStatus> in
+            if state.isClosed {
+                return .failure(RPCStatus(.cancelled, "The connection was closed."))
+            }
+            if let channel = state.channel { return .success(channel) }
+            do throws(RPCStatus) {
+                let channel = try Channel(endpoint)
+                state.channel = channel
+                return .success(channel)
+            } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// The next call connects anew. Streams that still run on the channel go on.
+    func discard(_ channel: Channel) {
+        let isCurrent = state.withLock { state in
+            guard state.channel === channel else { return false }
+            state.channel = nil
+            return true
+        }
+        if isCurrent { channel.retire() }
+    }
+
+    func register(_ call: any CancellableCall) -> Int {
+        state.withLock { state in
+            state.lastID += 1
+            state.running[state.lastID] = call
+            return state.lastID
+        }
+    }
+
+    func unregister(_ id: Int) { state.withLock { _ = $0.running.removeValue(forKey: id) } }
 }
 
 extension GRPCTransport: Transport {
     public func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
-    ) -> any CancellableCall { fatalError("not written yet") }
+    ) -> any CancellableCall {
+        let call = ClientCall(context, receive)
+        call.start(request, on: self)
+        return call
+    }
 
     public func listen(
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
-    ) -> any RequestStream<ListenRequest> { fatalError("not written yet") }
+    ) -> any RequestStream<ListenRequest> {
+        let names = Names(context.database)
+        let stream = ClientStream<ListenRequest, ListenResponse>(
+            .listen, context, encode: { names.encode($0) },
+            decode: { bytes throws(RPCStatus) in try names.listenResponse(bytes) }, receive)
+        stream.start(on: self)
+        return stream
+    }
 
     public func write(
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
-    ) -> any RequestStream<WriteRequest> { fatalError("not written yet") }
+    ) -> any RequestStream<WriteRequest> {
+        let names = Names(context.database)
+        let stream = ClientStream<WriteRequest, WriteResponse>(
+            .write, context, encode: { names.encode($0) },
+            decode: { bytes throws(RPCStatus) in try names.writeResponse(bytes) }, receive)
+        stream.start(on: self)
+        return stream
+    }
 }

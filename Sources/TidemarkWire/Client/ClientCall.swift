@@ -1,0 +1,66 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import TidemarkModel
+
+/// A call with one request.
+final class ClientCall: CancellableCall {
+    private let context: CallContext
+    private let receive: @Sendable (StreamEvent<Reply>) -> Void
+    private let run = ClientRun()
+
+    init(_ context: CallContext, _ receive: @escaping @Sendable (StreamEvent<Reply>) -> Void) {
+        self.context = context
+        self.receive = receive
+    }
+
+    func cancel() { run.end(.cancelledByCaller) }
+
+    func start(_ request: Request, on transport: GRPCTransport) {
+        let names = Names(context.database)
+        run.start(
+            request.method, context, on: transport, for: self,
+            body: { stream in
+                let bytes = try EncodedRequest(request, names).bytes
+                return try await self.exchange(bytes, request.method, stream, transport, names)
+            },
+            ended: { [receive] in receive(.ended($0)) })
+    }
+
+    private func exchange(
+        _ bytes: [UInt8], _ method: Method, _ stream: ClientRPCStream,
+        _ transport: GRPCTransport, _ names: Names
+    ) async throws -> RPCStatus {
+        guard bytes.count <= GRPCTransport.maxMessageBytes else {
+            throw RPCStatus.invalidArgument("The request is larger than 17 MiB.")
+        }
+        // A server may answer before it has read everything; what it said then is in the inbound half.
+        try? await stream.outbound.write(
+            contentsOf: [.metadata(Metadata(context)), .message(GRPCNIOTransportBytes(bytes))])
+        transport.didSend(message: bytes.count)
+        await stream.outbound.finish()
+        return try await transport.receiveAll(stream) { message throws(RPCStatus) in
+            receive(.message(try names.reply(to: method, message)))
+        }
+    }
+}
+
+extension Request {
+    var method: Method {
+        switch self {
+        case .getDocument: .getDocument
+        case .listDocuments: .listDocuments
+        case .createDocument: .createDocument
+        case .updateDocument: .updateDocument
+        case .deleteDocument: .deleteDocument
+        case .batchGetDocuments: .batchGetDocuments
+        case .beginTransaction: .beginTransaction
+        case .commit: .commit
+        case .rollback: .rollback
+        case .runQuery: .runQuery
+        case .runAggregationQuery: .runAggregationQuery
+        case .listCollectionIDs: .listCollectionIDs
+        case .batchWrite: .batchWrite
+        case .partitionQuery: .partitionQuery
+        }
+    }
+}

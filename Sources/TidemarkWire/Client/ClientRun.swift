@@ -1,0 +1,117 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Synchronization
+import TidemarkModel
+
+typealias ClientRPCStream = RPCStream<Channel.Transport.Inbound, Channel.Transport.Outbound>
+
+/// The one task behind a call or a stream, and why it ended.
+final class ClientRun: Sendable {
+    private struct State {
+        var task: Task<Void, Never>?
+        var timer: Task<Void, Never>?
+        /// Set by whoever ends the run from outside; it then counts more than what the task saw.
+        var reason: RPCStatus?
+        var isOver = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Ends the run with `reason`, unless it is over or another came first.
+    func end(_ reason: RPCStatus) {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard !state.isOver, state.reason == nil else { return nil }
+            state.reason = reason
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    /// - Parameters:
+    ///   - body: What to do on the open stream; gives the status that the server sent.
+    ///   - ended: Called exactly once, last.
+    func start(
+        _ method: Method, _ context: CallContext, on transport: GRPCTransport,
+        for owner: any CancellableCall,
+        body: @escaping @Sendable (ClientRPCStream) async throws -> RPCStatus,
+        ended: @escaping @Sendable (RPCStatus) -> Void
+    ) {
+        let id = transport.register(owner)
+        state.withLock { state in
+            if let timeout = context.timeout { state.timer = timer(timeout) }
+            state.task = Task {
+                let status = await self.status { try await transport.run(method, body) }
+                transport.unregister(id)
+                ended(status)
+            }
+            // Ended before it began.
+            if state.reason != nil { state.task?.cancel() }
+        }
+    }
+
+    private func status(_ body: () async throws -> RPCStatus) async -> RPCStatus {
+        let status: RPCStatus
+        do { status = try await body() } catch let error as RPCStatus { status = error } catch {
+            status = RPCStatus(transport: error)
+        }
+        return state.withLock { state in
+            state.isOver = true
+            state.timer?.cancel()
+            return state.reason ?? status
+        }
+    }
+
+    private func timer(_ timeout: Duration) -> Task<Void, Never> {
+        Task { [weak self] in
+            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            self?.end(.timedOut)
+        }
+    }
+}
+
+extension GRPCTransport {
+    /// Opens a stream on the connection, or on a new one, and runs `body` on it.
+    fileprivate func run(
+        _ method: Method, _ body: @Sendable (ClientRPCStream) async throws -> RPCStatus
+    ) async throws -> RPCStatus {
+        let channel = try channel()
+        var options = CallOptions.defaults
+        options.waitForReady = false
+        options.maxRequestMessageBytes = Self.maxMessageBytes
+        options.maxResponseMessageBytes = Self.maxMessageBytes
+        let didOpen = Atomic(false)
+        do {
+            return try await channel.transport.withStream(
+                descriptor: method.descriptor, options: options
+            ) { stream, _ in
+                didOpen.store(true, ordering: .relaxed)
+                return try await body(stream)
+            }
+        } catch {
+            let isOpen = didOpen.load(ordering: .relaxed)
+            if !isOpen, !Task.isCancelled { discard(channel) }
+            throw error
+        }
+    }
+
+    /// Hands every message to `receive`; gives the status that ends the stream.
+    func receiveAll(
+        _ stream: ClientRPCStream, _ receive: (_ message: [UInt8]) throws(RPCStatus) -> Void
+    ) async throws -> RPCStatus {
+        for try await part in stream.inbound {
+            switch part {
+            case .metadata: continue
+            case .message(let bytes):
+                didReceive(message: bytes.count)
+                if Task.isCancelled { continue }
+                let message = bytes.withUnsafeBytes { [UInt8]($0) }
+                do throws(RPCStatus) { try receive(message) } catch {
+                    throw RPCStatus(
+                        .internal, "The server's answer could not be read. \(error.message)")
+                }
+            case .status(let status, _): return RPCStatus(status)
+            }
+        }
+        throw RPCStatus(.unavailable, "The connection to the server was lost.")
+    }
+}

@@ -1,0 +1,143 @@
+import SwiftProtobuf
+import TidemarkModel
+
+extension Query {
+    /// Reads a query as production does: one without `from` reads every document below `parent`.
+    ///
+    /// - Throws: `INVALID_ARGUMENT` or `UNIMPLEMENTED` with a sentence.
+    init(parent: String, _ wire: PBStructuredQuery, _ names: Names) throws(RPCStatus) {
+        if wire.hasFindNearest {
+            throw RPCStatus(.unimplemented, "Vector search (find_nearest) is not supported.")
+        }
+        if wire.from.count > 1 {
+            throw .invalidArgument("A query can have only one collection selector.")
+        }
+        self.init(parent: try names.parent(parent), collectionID: nil)
+        allDescendants = wire.from.first?.allDescendants ?? true
+        if let id = wire.from.first?.collectionID, !id.isEmpty {
+            try DocumentPath.checkCollectionID(id)
+            collectionID = id
+        }
+        if wire.hasWhere { filter = try wire.where.decoded() }
+        orders.reserveCapacity(wire.orderBy.count)
+        for order in wire.orderBy { orders.append(try order.decoded()) }
+        if wire.hasStartAt { start = try wire.startAt.decoded() }
+        if wire.hasEndAt { end = try wire.endAt.decoded() }
+        try setWindow(wire)
+        try setProjection(wire)
+    }
+
+    private mutating func setWindow(_ wire: PBStructuredQuery) throws(RPCStatus) {
+        if wire.offset < 0 { throw .invalidArgument("The offset of a query cannot be negative.") }
+        offset = Int(wire.offset)
+        guard wire.hasLimit else { return }
+        if wire.limit.value < 0 {
+            throw .invalidArgument("The limit of a query cannot be negative.")
+        }
+        limit = .first(Int(wire.limit.value))
+    }
+
+    /// A projection without fields returns all of them.
+    private mutating func setProjection(_ wire: PBStructuredQuery) throws(RPCStatus) {
+        guard wire.hasSelect, !wire.select.fields.isEmpty else { return }
+        var paths: [FieldPath] = []
+        for field in wire.select.fields { paths.append(try field.decoded()) }
+        projection = paths
+    }
+}
+
+extension PBStructuredQuery.Order {
+    /// One without a direction ascends.
+    func decoded() throws(RPCStatus) -> TidemarkModel.Order {
+        let path = try field.decoded()
+        switch direction {
+        case .unspecified, .ascending: return Order(path, .ascending)
+        case .descending: return Order(path, .descending)
+        case .UNRECOGNIZED: throw .invalidArgument("An order has an unknown direction.")
+        }
+    }
+}
+
+extension PBStructuredQuery.Filter {
+    /// Depth is bounded by protobuf's own limit on nested messages, 100.
+    func decoded() throws(RPCStatus) -> TidemarkModel.Filter {
+        switch filterType {
+        case nil: throw .invalidArgument("A filter has no kind set.")
+        case .fieldFilter(let filter):
+            return .field(
+                try filter.field.decoded(), try filter.op.decoded(), try Value(wire: filter.value))
+        case .unaryFilter(let filter):
+            return .unary(try filter.field.decoded(), try filter.op.decoded())
+        case .compositeFilter(let filter): return try filter.decoded()
+        }
+    }
+}
+
+extension PBStructuredQuery.CompositeFilter {
+    func decoded() throws(RPCStatus) -> TidemarkModel.Filter {
+        var parts: [TidemarkModel.Filter] = []
+        parts.reserveCapacity(filters.count)
+        for filter in filters { parts.append(try filter.decoded()) }
+        switch op {
+        case .and: return .and(parts)
+        case .or: return .or(parts)
+        case .unspecified, .UNRECOGNIZED:
+            // Production serves a composite filter that says nothing at all.
+            if parts.isEmpty { return .and([]) }
+            throw .invalidArgument("A composite filter has no operator that this server knows.")
+        }
+    }
+}
+
+/// `order_by` of ListDocuments: `a desc, b.c`.
+enum OrderClause {
+    static func encode(_ orders: [Order]) -> String {
+        orders.map { $0.field.encoded + ($0.direction == .descending ? " desc" : "") }
+            .joined(separator: ",")
+    }
+
+    static func decode(_ text: String) throws(RPCStatus) -> [Order] {
+        if text.utf8.allSatisfy({ $0 == UInt8(ascii: " ") }) { return [] }
+        var result: [Order] = []
+        for part in parts(of: text) {
+            guard let order = order(part) else {
+                throw .invalidArgument("Invalid order by clause \"\(text)\".")
+            }
+            result.append(order)
+        }
+        return result
+    }
+
+    /// Split at the commas that no backtick quotes.
+    private static func parts(of text: String) -> [String] {
+        var parts = [String.UnicodeScalarView()]
+        var isQuoted = false
+        var isEscaped = false
+        for scalar in text.unicodeScalars {
+            if scalar == ",", !isQuoted {
+                parts.append(String.UnicodeScalarView())
+                continue
+            }
+            if scalar == "`", !isEscaped { isQuoted.toggle() }
+            isEscaped = scalar == "\\" && isQuoted && !isEscaped
+            parts[parts.count - 1].append(scalar)
+        }
+        return parts.map { String($0) }
+    }
+
+    private static func order(_ part: String) -> Order? {
+        var rest = Substring(part).unicodeScalars
+        while rest.first == " " { rest.removeFirst() }
+        while rest.last == " " { rest.removeLast() }
+        var direction = Direction.ascending
+        for (word, meaning) in [(" asc", Direction.ascending), (" desc", .descending)]
+        where String(rest.suffix(word.utf8.count)).lowercased() == word {
+            direction = meaning
+            rest = rest.dropLast(word.utf8.count)
+            while rest.last == " " { rest.removeLast() }
+            break
+        }
+        guard let field = try? FieldPath(encoded: String(rest)) else { return nil }
+        return Order(field, direction)
+    }
+}

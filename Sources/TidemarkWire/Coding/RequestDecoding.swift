@@ -1,0 +1,257 @@
+import Foundation
+import TidemarkModel
+
+/// A request as it came in, with the database that it names.
+struct DecodedRequest {
+    let database: DatabaseID
+    let request: Request
+
+    /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for what the model has no words for; never
+    ///   `INTERNAL`, which clients would retry.
+    init(_ method: Method, _ bytes: [UInt8]) throws(RPCStatus) {
+        let parsed: (DatabaseID, Request) =
+            switch method {
+            case .getDocument: try PBGetDocumentRequest(wire: bytes).decoded()
+            case .listDocuments: try PBListDocumentsRequest(wire: bytes).decoded()
+            case .createDocument: try PBCreateDocumentRequest(wire: bytes).decoded()
+            case .updateDocument: try PBUpdateDocumentRequest(wire: bytes).decoded()
+            case .deleteDocument: try PBDeleteDocumentRequest(wire: bytes).decoded()
+            case .batchGetDocuments: try PBBatchGetDocumentsRequest(wire: bytes).decoded()
+            case .beginTransaction: try PBBeginTransactionRequest(wire: bytes).decoded()
+            case .commit: try PBCommitRequest(wire: bytes).decoded()
+            case .rollback: try PBRollbackRequest(wire: bytes).decoded()
+            case .runQuery: try PBRunQueryRequest(wire: bytes).decoded()
+            case .runAggregationQuery: try PBRunAggregationQueryRequest(wire: bytes).decoded()
+            case .partitionQuery: try PBPartitionQueryRequest(wire: bytes).decoded()
+            case .listCollectionIDs: try PBListCollectionIdsRequest(wire: bytes).decoded()
+            case .batchWrite: try PBBatchWriteRequest(wire: bytes).decoded()
+            case .executePipeline: throw .pipelinesNeedEnterprise
+            case .listen, .write: preconditionFailure("a stream's messages are read one by one")
+            }
+        (database, request) = parsed
+    }
+}
+
+extension RPCStatus {
+    /// In production's words, of a database of the Standard edition.
+    static let pipelinesNeedEnterprise = RPCStatus(
+        .failedPrecondition,
+        """
+        Pipeline Operations are only available for Firestore databases in Enterprise edition.
+
+        Please switch to an Enterprise edition database to take advantage of such functionality.
+        """)
+
+    fileprivate static let noExplain = RPCStatus(
+        .unimplemented, "Query explain (explain_options) is not supported.")
+}
+
+private typealias Parsed = (DatabaseID, Request)
+
+extension PBGetDocumentRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: name))
+        let consistency: WireConsistency =
+            switch consistencySelector {
+            case nil: .latest
+            case .transaction(let id): .transaction(id)
+            case .readTime(let time): .readTime(time)
+            }
+        let get = GetDocumentRequest(
+            path: try names.document(name), mask: hasMask ? try mask.paths() : nil,
+            consistency: try consistency.decoded())
+        return (names.database, .getDocument(get))
+    }
+}
+
+extension PBListDocumentsRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: parent))
+        if pageSize < 0 { throw .invalidArgument("Page size must be nonnegative.") }
+        if !collectionID.isEmpty { try DocumentPath.checkCollectionID(collectionID) }
+        let consistency: WireConsistency =
+            switch consistencySelector {
+            case nil: .latest
+            case .transaction(let id): .transaction(id)
+            case .readTime(let time): .readTime(time)
+            }
+        let list = ListDocumentsRequest(
+            parent: try names.parent(parent),
+            collectionID: collectionID.isEmpty ? nil : collectionID,
+            pageSize: Int(pageSize), pageToken: pageToken,
+            orders: try OrderClause.decode(orderBy), mask: hasMask ? try mask.paths() : nil,
+            showMissing: showMissing, consistency: try consistency.decoded())
+        return (names.database, .listDocuments(list))
+    }
+}
+
+extension PBCreateDocumentRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: parent))
+        try DocumentPath.checkCollectionID(collectionID)
+        let prefix = try names.parent(parent).map { $0.text + "/" } ?? ""
+        let id = documentID.isEmpty ? nil : documentID
+        let collection = try naming { () throws(InvalidPath) in
+            try CollectionPath(prefix + collectionID)
+        }
+        if let id {
+            if id.utf8.contains(UInt8(ascii: "/")) { throw RPCStatus(InvalidPath.slash(in: id)) }
+            _ = try naming { () throws(InvalidPath) in try collection.document(id) }
+        }
+        let create = CreateDocumentRequest(
+            collection: collection, documentID: id,
+            fields: try Names.decode(document).contents.decoded,
+            mask: hasMask ? try mask.paths() : nil)
+        return (names.database, .createDocument(create))
+    }
+}
+
+extension PBUpdateDocumentRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let wire = try Names.decode(document)
+        let names = Names(try Names.database(of: wire.name))
+        let update = UpdateDocumentRequest(
+            path: try names.document(wire.name), fields: wire.contents.decoded,
+            updateMask: hasUpdateMask ? try updateMask.paths() : nil,
+            mask: hasMask ? try mask.paths() : nil,
+            precondition: try currentDocument.decoded())
+        return (names.database, .updateDocument(update))
+    }
+}
+
+extension PBDeleteDocumentRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: name))
+        return (
+            names.database,
+            .deleteDocument(try names.document(name), try currentDocument.decoded())
+        )
+    }
+}
+
+extension PBBatchGetDocumentsRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(database))
+        var paths: [DocumentPath] = []
+        paths.reserveCapacity(documents.count)
+        for name in documents { paths.append(try names.document(name)) }
+        let consistency: WireConsistency =
+            switch consistencySelector {
+            case nil: .latest
+            case .transaction(let id): .transaction(id)
+            case .newTransaction(let options): .newTransaction(options)
+            case .readTime(let time): .readTime(time)
+            }
+        let get = BatchGetDocumentsRequest(
+            paths: paths, mask: hasMask ? try mask.paths() : nil,
+            consistency: try consistency.decoded())
+        return (names.database, .batchGetDocuments(get))
+    }
+}
+
+extension PBBeginTransactionRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        (try Names.database(database), .beginTransaction(try options.decoded()))
+    }
+}
+
+extension PBCommitRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(database))
+        let commit = CommitRequest(
+            mutations: try names.mutations(writes), transaction: transaction.nonEmptyArray)
+        return (names.database, .commit(commit))
+    }
+}
+
+extension PBRollbackRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        (try Names.database(database), .rollback(transaction.array))
+    }
+}
+
+extension PBBatchWriteRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(database))
+        return (
+            names.database,
+            .batchWrite(BatchWriteRequest(mutations: try names.mutations(writes)))
+        )
+    }
+}
+
+extension PBRunQueryRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: parent))
+        if hasExplainOptions { throw .noExplain }
+        guard case .structuredQuery(let query)? = queryType else {
+            throw .invalidArgument("only structured queries are supported")
+        }
+        let consistency: WireConsistency =
+            switch consistencySelector {
+            case nil: .latest
+            case .transaction(let id): .transaction(id)
+            case .newTransaction(let options): .newTransaction(options)
+            case .readTime(let time): .readTime(time)
+            }
+        let run = RunQueryRequest(
+            query: try Query(parent: parent, query, names),
+            consistency: try consistency.decoded())
+        return (names.database, .runQuery(run))
+    }
+}
+
+extension PBRunAggregationQueryRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: parent))
+        if hasExplainOptions { throw .noExplain }
+        guard case .structuredAggregationQuery(let wire)? = queryType else {
+            throw .invalidArgument("Only structured aggregation queries are supported.")
+        }
+        var aggregations: [Aggregation] = []
+        for aggregation in wire.aggregations { aggregations.append(try aggregation.decoded()) }
+        let consistency: WireConsistency =
+            switch consistencySelector {
+            case nil: .latest
+            case .transaction(let id): .transaction(id)
+            case .newTransaction(let options): .newTransaction(options)
+            case .readTime(let time): .readTime(time)
+            }
+        // An absent query counts every document under the parent, as an empty one does.
+        let run = RunAggregationQueryRequest(
+            query: try Query(parent: parent, wire.structuredQuery, names),
+            aggregations: aggregations, consistency: try consistency.decoded())
+        return (names.database, .runAggregationQuery(run))
+    }
+}
+
+extension PBPartitionQueryRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: parent))
+        guard case .structuredQuery(let query)? = queryType else {
+            throw .invalidArgument("Query is required.")
+        }
+        if pageSize < 0 { throw .invalidArgument("Page size must be nonnegative.") }
+        let consistency: WireConsistency =
+            if case .readTime(let time)? = consistencySelector { .readTime(time) } else { .latest }
+        let partition = PartitionQueryRequest(
+            query: try Query(parent: parent, query, names), partitionCount: partitionCount,
+            pageSize: Int(pageSize), pageToken: pageToken, consistency: try consistency.decoded())
+        return (names.database, .partitionQuery(partition))
+    }
+}
+
+extension PBListCollectionIdsRequest {
+    fileprivate func decoded() throws(RPCStatus) -> Parsed {
+        let names = Names(try Names.database(of: parent))
+        if pageSize < 0 {
+            throw .invalidArgument("page_size must be greater than or equal to zero.")
+        }
+        let consistency: WireConsistency =
+            if case .readTime(let time)? = consistencySelector { .readTime(time) } else { .latest }
+        let list = ListCollectionIDsRequest(
+            parent: try names.parent(parent), pageSize: Int(pageSize), pageToken: pageToken,
+            consistency: try consistency.decoded())
+        return (names.database, .listCollectionIDs(list))
+    }
+}

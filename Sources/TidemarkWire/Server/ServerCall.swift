@@ -1,0 +1,117 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Synchronization
+import TidemarkModel
+
+/// A call with one request, on the server's side.
+struct ServerCall: Sendable {
+    private let transport: any Transport
+    private let method: Method
+    private let streams: OpenStreams
+
+    init(_ transport: any Transport, _ method: Method, _ streams: OpenStreams) {
+        self.transport = transport
+        self.method = method
+        self.streams = streams
+    }
+
+    func run(_ stream: ServerRPCStream) async {
+        let incoming: (metadata: IncomingMetadata, request: DecodedRequest)
+        do throws(RPCStatus) { incoming = try await receive(stream.inbound) } catch {
+            await stream.end(error)
+            return
+        }
+        let names = Names(incoming.request.database)
+        let context = incoming.metadata.context(incoming.request.database)
+        let outbox = Outbox<StreamEvent<Reply>>(limit: GRPCServer.maxQueuedBytes)
+        let call = ServerCallHandle()
+        call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))
+        let timer = timer(context.timeout, outbox, call)
+        await withRPCCancellationHandler {
+            await stream.sendAll(from: outbox, encode: names.encode)
+        } onCancelRPC: { [streams] in
+            // A server that stops tells every call so; those with an end of their own may finish.
+            if streams.isEnding { return }
+            call.cancel()
+            outbox.fail(with: [.ended(.clientGone)])
+        }
+        timer?.cancel()
+        // Where the client is gone, nobody waits for the rest.
+        call.cancel()
+    }
+
+    private func receive(
+        _ inbound: ServerTransportInbound
+    ) async throws(RPCStatus) -> (IncomingMetadata, DecodedRequest) {
+        var parts = inbound.makeAsyncIterator()
+        var metadata = IncomingMetadata([:])
+        while let part = try? await parts.next() {
+            switch part {
+            case .metadata(let received): metadata = IncomingMetadata(received)
+            case .message(let bytes):
+                if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
+                let request = try DecodedRequest(method, bytes.withUnsafeBytes { [UInt8]($0) })
+                return (metadata, request)
+            }
+        }
+        throw .noRequest
+    }
+
+    /// Where there is one reply, it waits for the status, so that both leave in one packet.
+    private func sink(
+        _ outbox: Outbox<StreamEvent<Reply>>, _ call: ServerCallHandle
+    ) -> @Sendable (StreamEvent<Reply>) -> Void {
+        let isStreaming = method.descriptor.type == .serverStreaming
+        let only = Mutex<Reply?>(nil)
+        return { event in
+            switch event {
+            case .message(let reply):
+                if !isStreaming {
+                    only.withLock { $0 = reply }
+                } else if outbox.offer(event, bytes: reply.wireSize) == .full {
+                    outbox.fail(with: [.ended(.slowClient)])
+                    call.cancel()
+                }
+            case .ended(let status):
+                let reply = only.withLock { $0.take() }
+                if let reply, status.code == .ok {
+                    outbox.finish(with: [.message(reply), event])
+                } else {
+                    outbox.finish(with: [event])
+                }
+            }
+        }
+    }
+
+    private func timer(
+        _ timeout: Duration?, _ outbox: Outbox<StreamEvent<Reply>>, _ call: ServerCallHandle
+    ) -> Task<Void, Never>? {
+        guard let timeout else { return nil }
+        return Task {
+            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+            call.cancel()
+            outbox.fail(with: [.ended(.timedOut)])
+        }
+    }
+}
+
+/// The handle of a call or stream whose sink may want it before it is there.
+final class ServerCallHandle: Sendable {
+    private let state = Mutex<(call: (any CancellableCall)?, isCancelled: Bool)>((nil, false))
+
+    func set(_ call: any CancellableCall) {
+        let isCancelled = state.withLock { state in
+            state.call = call
+            return state.isCancelled
+        }
+        if isCancelled { call.cancel() }
+    }
+
+    func cancel() {
+        let call = state.withLock { state in
+            state.isCancelled = true
+            return state.call
+        }
+        call?.cancel()
+    }
+}

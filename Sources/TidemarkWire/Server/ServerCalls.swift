@@ -1,0 +1,43 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import Synchronization
+import TidemarkModel
+
+typealias ServerTransportInbound = HTTP2ServerTransport.Posix.Inbound
+typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTransport.Posix.Outbound>
+
+/// Carries calls from the socket to a transport and its answers back.
+struct ServerCalls: Sendable {
+    let transport: any Transport
+    let streams: OpenStreams
+
+    init(_ transport: any Transport, _ streams: OpenStreams) {
+        self.transport = transport
+        self.streams = streams
+    }
+
+    func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
+        guard context.descriptor.service.fullyQualifiedService == Method.service,
+            let method = Method(rawValue: context.descriptor.method)
+        else {
+            let name = context.descriptor.fullyQualifiedMethod
+            await stream.end(RPCStatus(.unimplemented, "The method \(name) is not known here."))
+            return
+        }
+        switch method {
+        case .listen:
+            await ServerStream<ListenRequest, ListenResponse>(
+                open: { transport.listen($0, receive: $1) },
+                parse: { bytes throws(RPCStatus) in try .listen(bytes) },
+                encode: { $0.encode($1) }, size: { $0.wireSize }
+            ).run(stream, streams)
+        case .write:
+            await ServerStream<WriteRequest, WriteResponse>(
+                open: { transport.write($0, receive: $1) },
+                parse: { bytes throws(RPCStatus) in try .write(bytes) },
+                encode: { $0.encode($1) }, size: { $0.wireSize }
+            ).run(stream, streams)
+        default: await ServerCall(transport, method, streams).run(stream)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import TidemarkModel
+
+extension GRPCServer {
+    /// Production refuses larger requests. Source: server-protocol 1.0.
+    static let maxRequestBytes = 11_534_336
+    /// Where a request is cut off without being read to its end.
+    static let maxMessageBytes = 64 << 20
+    /// How much may wait to be sent on one stream; more ends it with `RESOURCE_EXHAUSTED`.
+    static let maxQueuedBytes = 256 << 20
+    /// How long calls may go on after the server was told to stop.
+    static let grace = Duration.seconds(2)
+
+    static func transport(host: String, port: Int) throws(RPCStatus) -> HTTP2ServerTransport.Posix {
+        var config = HTTP2ServerTransport.Posix.Config.defaults
+        config.rpc.maxRequestPayloadSize = maxMessageBytes
+        config.http2 = .init(
+            maxFrameSize: 1 << 17, targetWindowSize: 8 << 20, maxConcurrentStreams: 1_000)
+        // Clients ping every 30 s, with calls and without; that is no reason to send them away.
+        config.connection = .init(
+            maxAge: nil, maxGraceTime: nil, maxIdleTime: nil,
+            keepalive: .init(
+                time: .seconds(120), timeout: .seconds(20),
+                clientBehavior: .init(
+                    minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true)))
+        let transport = HTTP2ServerTransport.Posix(
+            address: try address(host, port), transportSecurity: .plaintext, config: config)
+        var context = GRPCServerContext()
+        context.methods = Method.allCases.map(\.descriptor)
+        transport.configure(context: context)
+        return transport
+    }
+
+    private static func address(_ host: String, _ port: Int) throws(RPCStatus) -> SocketAddress {
+        guard (0...65_535).contains(port) else {
+            throw .invalidArgument("\(port) is no port: 0 to 65535.")
+        }
+        if host == "localhost" { return .ipv4(host: "127.0.0.1", port: port) }
+        return host.utf8.contains(UInt8(ascii: ":"))
+            ? .ipv6(host: host, port: port) : .ipv4(host: host, port: port)
+    }
+}

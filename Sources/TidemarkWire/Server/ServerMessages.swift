@@ -1,0 +1,120 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import TidemarkModel
+
+/// A stream's message, whose database must be known before its names can be read.
+struct IncomingMessage<Message> {
+    let database: String
+    let decode: (Names) throws(RPCStatus) -> Message
+}
+
+extension IncomingMessage<ListenRequest> {
+    static func listen(_ bytes: [UInt8]) throws(RPCStatus) -> Self {
+        let wire = try PBListenRequest(wire: bytes)
+        return Self(database: wire.database) { names throws(RPCStatus) in
+            try names.listenRequest(wire)
+        }
+    }
+}
+
+extension IncomingMessage<WriteRequest> {
+    static func write(_ bytes: [UInt8]) throws(RPCStatus) -> Self {
+        let wire = try PBWriteRequest(wire: bytes)
+        return Self(database: wire.database) { names throws(RPCStatus) in
+            try names.writeRequest(wire)
+        }
+    }
+}
+
+/// About how many bytes a message takes, to bound what waits. What is not a document is small.
+extension Reply {
+    var wireSize: Int {
+        switch self {
+        case .document(let document): document.wireSize
+        case .runQuery(let reply): 64 + (reply.document?.wireSize ?? 0)
+        case .batchGetDocuments(let result):
+            if case .found(let document)? = result.row { 64 + document.wireSize } else { 256 }
+        case .listDocuments(let rows, _):
+            rows.reduce(64) { $0 + ($1.document?.wireSize ?? 256) }
+        default: 256
+        }
+    }
+}
+
+extension ListenResponse {
+    var wireSize: Int {
+        if case .documentChange(let change) = self { 64 + change.document.wireSize } else { 256 }
+    }
+}
+
+extension WriteResponse {
+    var wireSize: Int { 128 + 64 * results.count }
+}
+
+extension Document {
+    fileprivate var wireSize: Int { contents.bytes.count + 160 }
+}
+
+extension ServerRPCStream {
+    /// Ends a call that has sent nothing. Headers come before the status, as production sends them.
+    func end(_ status: RPCStatus) async {
+        try? await outbound.write(contentsOf: [.metadata([:]), .status(Status(status), [:])])
+        await outbound.finish()
+    }
+
+    /// Sends headers, then what the outbox gives, until it ends or the client is gone.
+    ///
+    /// - Parameter encode: A message's bytes.
+    func sendAll<Message>(
+        from outbox: Outbox<StreamEvent<Message>>, encode: (Message) -> [UInt8]
+    ) async {
+        var parts: [RPCResponsePart<GRPCNIOTransportBytes>] = [.metadata([:])]
+        while let events = await outbox.next() {
+            parts.reserveCapacity(parts.count + events.count)
+            for event in events {
+                switch event {
+                case .message(let message):
+                    parts.append(.message(GRPCNIOTransportBytes(encode(message))))
+                case .ended(let status): parts.append(.status(Status(status), [:]))
+                }
+                if parts.count >= 256 {
+                    guard (try? await outbound.write(contentsOf: parts)) != nil else { return }
+                    parts.removeAll(keepingCapacity: true)
+                }
+            }
+            guard (try? await outbound.write(contentsOf: parts)) != nil else { return }
+            parts.removeAll(keepingCapacity: true)
+        }
+        await outbound.finish()
+    }
+}
+
+/// What a call's metadata says.
+struct IncomingMetadata: Sendable {
+    var label: String?
+    var token: String?
+    var timeout: Duration?
+
+    init(_ metadata: Metadata) {
+        label = metadata[stringValues: MetadataKey.label].first { _ in true }
+        timeout = metadata[stringValues: MetadataKey.timeout].first { _ in true }
+            .flatMap(Metadata.duration(timeout:))
+        let bearer = "Bearer "
+        token = metadata[stringValues: MetadataKey.authorization].first { _ in true }
+            .flatMap { $0.hasPrefix(bearer) ? String($0.dropFirst(bearer.count)) : nil }
+    }
+
+    func context(_ database: DatabaseID) -> CallContext {
+        CallContext(database: database, label: label, timeout: timeout, token: token)
+    }
+}
+
+extension RPCStatus {
+    static let requestTooLarge = RPCStatus.invalidArgument(
+        "Request payload size exceeds the limit: \(GRPCServer.maxRequestBytes) bytes.")
+    static let slowClient = RPCStatus(
+        .resourceExhausted, "The client reads too slowly for what it asked for.")
+    static let stopping = RPCStatus(.unavailable, "The server is shutting down.")
+    static let clientGone = RPCStatus(.cancelled, "The client ended the call.")
+    static let noRequest = RPCStatus.invalidArgument("The call ended without a request.")
+}

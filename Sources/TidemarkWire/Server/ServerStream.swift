@@ -1,0 +1,84 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
+import TidemarkModel
+
+/// A listen or write stream, on the server's side. It is opened on the transport when its first
+/// message has named the database.
+struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
+    typealias Sink = @Sendable (StreamEvent<Response>) -> Void
+
+    let open: @Sendable (CallContext, @escaping Sink) -> any RequestStream<Message>
+    let parse: @Sendable ([UInt8]) throws(RPCStatus) -> IncomingMessage<Message>
+    let encode: @Sendable (Names, Response) -> [UInt8]
+    let size: @Sendable (Response) -> Int
+
+    func run(_ stream: ServerRPCStream, _ streams: OpenStreams) async {
+        let outbox = Outbox<StreamEvent<Response>>(limit: GRPCServer.maxQueuedBytes)
+        let handle = ServerCallHandle()
+        let database = SharedDatabase()
+        let end: @Sendable (RPCStatus) -> Void = { status in
+            outbox.fail(with: [.ended(status)])
+            handle.cancel()
+        }
+        let id = streams.add { end(.stopping) }
+        defer { streams.remove(id) }
+        await withRPCCancellationHandler {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do throws(RPCStatus) {
+                        try await receiveAll(stream.inbound, outbox, handle, database)
+                    } catch { end(error) }
+                }
+                await stream.sendAll(from: outbox) { response in
+                    encode(database.names, response)
+                }
+                group.cancelAll()
+            }
+        } onCancelRPC: { [streams] in
+            end(streams.isEnding ? .stopping : .clientGone)
+        }
+        handle.cancel()
+    }
+
+    private func receiveAll(
+        _ inbound: ServerTransportInbound, _ outbox: Outbox<StreamEvent<Response>>,
+        _ handle: ServerCallHandle, _ database: SharedDatabase
+    ) async throws(RPCStatus) {
+        var parts = inbound.makeAsyncIterator()
+        var metadata = IncomingMetadata([:])
+        var request: (any RequestStream<Message>)?
+        while let part = try? await parts.next() {
+            guard case .message(let bytes) = part else {
+                if case .metadata(let received) = part { metadata = IncomingMetadata(received) }
+                continue
+            }
+            if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
+            let incoming = try parse(bytes.withUnsafeBytes { [UInt8]($0) })
+            let names = try database.names(naming: incoming.database)
+            let message = try incoming.decode(names)
+            if request == nil {
+                let opened = open(metadata.context(names.database), sink(outbox, handle))
+                handle.set(opened)
+                request = opened
+            }
+            request?.send(message)
+        }
+        // Nothing was asked: nothing is left to answer.
+        guard let request else { return outbox.finish(with: [.ended(.ok)]) }
+        request.finish()
+    }
+
+    private func sink(
+        _ outbox: Outbox<StreamEvent<Response>>, _ handle: ServerCallHandle
+    ) -> Sink {
+        { [size] event in
+            switch event {
+            case .ended: outbox.finish(with: [event])
+            case .message(let response):
+                guard outbox.offer(event, bytes: size(response)) == .full else { return }
+                outbox.fail(with: [.ended(.slowClient)])
+                handle.cancel()
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import TidemarkModel
+import TidemarkWire
+
+let database = try! DatabaseID(project: "demo")
+let context = CallContext(database: database)
+
+/// A transport behind a real server, and a client in front of it.
+struct Loopback: Sendable {
+    let server: Task<Void, any Error>
+    let port: Int
+    let client: GRPCTransport
+
+    init(_ transport: any Transport, port: Int = 0) async throws {
+        let ports = Facts<Int>()
+        let server = GRPCServer(transport, host: "127.0.0.1", port: port)
+        self.server = Task { try await server.run { ports.add($0) } }
+        self.port = await ports.wait()[0]
+        client = GRPCTransport(.init(host: "127.0.0.1", port: self.port, usesTLS: false))
+    }
+
+    func close() async {
+        await client.close()
+        server.cancel()
+        _ = await server.result
+    }
+
+    static func with<T>(
+        _ transport: any Transport, _ body: (Loopback) async throws -> T
+    ) async throws -> T {
+        let loopback = try await Loopback(transport)
+        do {
+            let result = try await body(loopback)
+            await loopback.close()
+            return result
+        } catch {
+            await loopback.close()
+            throw error
+        }
+    }
+}
+
+extension GRPCTransport {
+    func answer(
+        to request: Request, _ context: CallContext = context
+    ) async -> (replies: [Reply], status: RPCStatus) {
+        let received = Received<Reply>()
+        _ = call(request, context, receive: received.sink)
+        let status = await received.end()
+        return (received.messages.all, status)
+    }
+}
+
+func path(_ text: String) -> DocumentPath { try! DocumentPath(text) }
+
+func document(_ text: String, bytes: Int = 0) -> Document {
+    Document(
+        path: path(text),
+        fields: ["n": .integer(1), "text": .string(String(repeating: "x", count: bytes))],
+        createTime: Timestamp(microseconds: 1), updateTime: Timestamp(microseconds: 2))
+}

@@ -1,0 +1,102 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+    private let target = ListenTarget(
+        id: 2, .query(Query(collectionID: "rooms")), resume: .token([1, 2]), expectedCount: 7)
+
+    @Test func `a listen stream carries requests and changes both ways`() async throws {
+        let transport = ScriptedTransport()
+        try await Loopback.with(transport) { loopback in
+            let received = Received<ListenResponse>()
+            let labelled = CallContext(database: database, label: "feed")
+            let stream = loopback.client.listen(labelled, receive: received.sink)
+            let add = ListenRequest.add(target, labels: ["goog-listen-tags": "x"])
+            stream.send(add)
+            let served = await transport.listens.opened.wait()[0]
+            #expect(served.context.label == "feed")
+            #expect(await served.received.wait() == [add])
+            let changes = (0..<500).map { row in
+                ListenResponse.documentChange(
+                    DocumentChange(document("rooms/\(row)"), targetIDs: [2]))
+            }
+            for change in changes { served.answer(change) }
+            #expect(await received.messages.wait(for: 500) == changes)
+            stream.send(.remove(targetID: 2))
+            #expect(await served.received.wait(for: 2)[1] == .remove(targetID: 2))
+            stream.finish()
+            await served.finished.wait()
+            served.end(.ok)
+            #expect(await received.end() == .ok)
+        }
+    }
+
+    @Test func `a write stream carries the handshake and batches`() async throws {
+        let transport = ScriptedTransport()
+        try await Loopback.with(transport) { loopback in
+            let received = Received<WriteResponse>()
+            let stream = loopback.client.write(context, receive: received.sink)
+            stream.send(WriteRequest())
+            let served = await transport.writes.opened.wait()[0]
+            #expect(await served.received.wait() == [WriteRequest()])
+            let hello = WriteResponse(streamID: "s", streamToken: [1])
+            served.answer(hello)
+            #expect(await received.messages.wait() == [hello])
+            let batch = WriteRequest(
+                streamToken: [1], mutations: [Mutation(path: path("a/b"), .set(["x": .integer(1)]))]
+            )
+            stream.send(batch)
+            #expect(await served.received.wait(for: 2)[1] == batch)
+            served.end(RPCStatus(.notFound, "gone"))
+            #expect(await received.end() == RPCStatus(.notFound, "gone"))
+        }
+    }
+
+    @Test func `a cancelled stream ends once, and the server hears of it`() async throws {
+        let transport = ScriptedTransport()
+        try await Loopback.with(transport) { loopback in
+            let received = Received<ListenResponse>()
+            let stream = loopback.client.listen(context, receive: received.sink)
+            stream.send(.add(target, labels: [:]))
+            let served = await transport.listens.opened.wait()[0]
+            stream.cancel()
+            #expect(await received.end().code == .cancelled)
+            await served.cancelled.wait()
+            stream.send(.remove(targetID: 2))
+            stream.cancel()
+            #expect(received.ends.all.count == 1)
+        }
+    }
+
+    @Test func `streams of a server that stops end with unavailable`() async throws {
+        let transport = ScriptedTransport()
+        let loopback = try await Loopback(transport)
+        let received = Received<ListenResponse>()
+        let stream = loopback.client.listen(context, receive: received.sink)
+        stream.send(.add(target, labels: [:]))
+        await transport.listens.opened.wait()
+        loopback.server.cancel()
+        #expect(await received.end().code == .unavailable)
+        _ = await loopback.server.result
+        await loopback.client.close()
+    }
+
+    @Test func `a target of another database ends the stream with a sentence`() async throws {
+        try await Loopback.with(ScriptedTransport()) { loopback in
+            let received = Received<ListenResponse>()
+            let stream = loopback.client.listen(context, receive: received.sink)
+            let foreign = ReferenceValue(
+                database: try DatabaseID(project: "other"), path: path("a/b"))
+            // Values may name other databases; targets may not. The empty list is the server's to
+            // refuse, so the bad target is made of an id that is no path.
+            let query = Query(
+                collectionID: "a//b",
+                filter: .field(.documentID, .equal, .reference(foreign)))
+            stream.send(.add(ListenTarget(id: 2, .query(query)), labels: [:]))
+            let status = await received.end()
+            #expect(status.code == .invalidArgument)
+            #expect(status.message.contains("a//b"))
+        }
+    }
+}
