@@ -8,7 +8,7 @@ public final class Firestore: Sendable {
     public let databaseID: DatabaseID
     public let settings: FirestoreSettings
     package let engine: SyncEngine
-    let environment: SyncEnvironment
+    package let environment: SyncEnvironment
     /// Where listeners are called, one after the other.
     let callbackQueue: DispatchQueue
     private let connection: Connection?

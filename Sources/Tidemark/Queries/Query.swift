@@ -15,6 +15,11 @@ public class Query: @unchecked Sendable {
         self.value = value
     }
 
+    /// The query that a value stands for.
+    package convenience init(_ firestore: Firestore, _ value: QueryValue) {
+        self.init(firestore, .success(value))
+    }
+
     /// The query that `change` makes of this one.
     func changed(_ change: (inout QueryValue) throws(FirestoreError) -> Void) -> Query {
         guard case .success(var query) = value else { return Query(firestore, value) }

@@ -17,7 +17,7 @@ package struct WireDocument: Hashable, Sendable {
     }
 }
 
-/// The protobuf form of `Document` and `ArrayValue`. The entries of a document's fields
+/// The protobuf form of `Document`, `ArrayValue` and `Timestamp`. The entries of a document's fields
 /// pass through as the bytes they are; reading checks them once.
 package enum DocumentCodec {
     /// Costs a copy of the fields; decodes nothing.
@@ -25,8 +25,8 @@ package enum DocumentCodec {
         var name = WireWriter()
         name.text(1, document.name)
         var times = WireWriter()
-        if let time = document.createTime { times.message(3) { FieldsCodec.write(time, to: &$0) } }
-        if let time = document.updateTime { times.message(4) { FieldsCodec.write(time, to: &$0) } }
+        if let time = document.createTime { write(time, 3, to: &times) }
+        if let time = document.updateTime { write(time, 4, to: &times) }
         var result: [UInt8] = []
         result.reserveCapacity(
             name.bytes.count + document.contents.bytes.count + times.bytes.count)
@@ -43,16 +43,12 @@ package enum DocumentCodec {
         fields.reserveCapacity(bytes.count)
         while !reader.isAtEnd {
             let tag = try reader.tag()
-            switch (tag >> 3, tag & 7) {
+            switch (tag.field, tag.wireType) {
             case (1, 2): result.name = try reader.text()
             case (2, 2): append(entry: try reader.lengthDelimited(), to: &fields)
-            case (3, 2):
-                var time = try reader.message()
-                result.createTime = try FieldsCodec.timestamp(&time)
-            case (4, 2):
-                var time = try reader.message()
-                result.updateTime = try FieldsCodec.timestamp(&time)
-            default: try reader.skip(tag)
+            case (3, 2): result.createTime = try timestamp(reader.message())
+            case (4, 2): result.updateTime = try timestamp(reader.message())
+            default: try reader.skip(wireType: tag.wireType)
             }
         }
         result.contents = try EncodedFields(validating: fields)
@@ -81,10 +77,10 @@ package enum DocumentCodec {
         var result: [[UInt8]] = []
         while !reader.isAtEnd {
             let tag = try reader.tag()
-            if tag == 1 << 3 | 2 {
+            if tag.field == 1, tag.wireType == 2 {
                 result.append(Array(try reader.lengthDelimited()))
             } else {
-                try reader.skip(tag)
+                try reader.skip(wireType: tag.wireType)
             }
         }
         return result
@@ -100,5 +96,37 @@ package enum DocumentCodec {
         }
         fields.append(UInt8(length))
         fields.append(contentsOf: entry)
+    }
+
+    /// A part that is zero is left out, as protobuf does.
+    private static func write(_ time: Timestamp, _ field: Int, to writer: inout WireWriter) {
+        writer.message(field) { writer in
+            if time.seconds != 0 {
+                writer.tag(1, 0)
+                writer.varint(UInt64(bitPattern: time.seconds))
+            }
+            if time.nanoseconds != 0 {
+                writer.tag(2, 0)
+                writer.varint(UInt64(time.nanoseconds))
+            }
+        }
+    }
+
+    private static func timestamp(_ message: WireReader) throws(CodecError) -> Timestamp {
+        var reader = message
+        var seconds: Int64 = 0
+        var nanoseconds: Int64 = 0
+        while !reader.isAtEnd {
+            let tag = try reader.tag()
+            switch (tag.field, tag.wireType) {
+            case (1, 0): seconds = Int64(bitPattern: try reader.varint())
+            case (2, 0): nanoseconds = Int64(bitPattern: try reader.varint())
+            default: try reader.skip(wireType: tag.wireType)
+            }
+        }
+        guard let fraction = Int32(exactly: nanoseconds),
+            Timestamp.isValid(seconds: seconds, nanoseconds: fraction)
+        else { throw .outOfRange }
+        return Timestamp(seconds: seconds, nanoseconds: fraction)
     }
 }

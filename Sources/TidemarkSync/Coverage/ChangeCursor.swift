@@ -1,0 +1,135 @@
+package import TidemarkModel
+
+/// Up to where the changes of a feed are known, by the server's time of change.
+///
+/// The next delta asks for everything changed since the last read time less an overlap, because a
+/// server timestamp is the time the request was processed and not the order of commits. What was seen
+/// in the overlap before is recognised by path and update time. The cursor moves only when all pages
+/// have arrived; a drain that was cut off goes on where it stopped.
+package struct ChangeCursor: Hashable, Sendable {
+    /// A row as the cursor sees it.
+    package struct Row: Hashable, Sendable {
+        package var path: DocumentPath
+        package var changeTime: Timestamp
+        package var updateTime: Timestamp
+
+        package init(path: DocumentPath, changeTime: Timestamp, updateTime: Timestamp) {
+            self.path = path
+            self.changeTime = changeTime
+            self.updateTime = updateTime
+        }
+    }
+
+    /// Pages that have arrived, with more to come.
+    package struct Drain: Hashable, Sendable {
+        /// Changes from this time on are asked for; nil for all.
+        package var since: Timestamp?
+        /// Items above this time are asked for; nil for all. Only in a first read.
+        package var floor: Timestamp?
+        /// Of the first page: what was committed later may be missing from the pages before.
+        package var readTime: Timestamp
+        package var lastChangeTime: Timestamp
+        package var lastPath: DocumentPath
+    }
+
+    /// A commit's own deadline is 60 s, so a shorter overlap can lose one.
+    package static let minimumOverlap = Duration.seconds(60)
+    package static let defaultOverlap = Duration.seconds(300)
+    /// Rows of the overlap that are remembered. One forgotten is merely taken for new once more.
+    package static let maxSeen = 10_000
+
+    package let overlap: Duration
+    /// As of when every change is known; nil before the first drain has ended.
+    package private(set) var readTime: Timestamp?
+    package private(set) var drain: Drain?
+    /// The rows of the last overlap.
+    package private(set) var seen: [DocumentPath: Row] = [:]
+
+    /// - Parameter overlap: Shorter ones count as ``minimumOverlap``.
+    package init(overlap: Duration = defaultOverlap) {
+        self.overlap = max(overlap, Self.minimumOverlap)
+    }
+
+    /// From when on the next delta asks; nil for everything.
+    package var since: Timestamp? { readTime?.advanced(by: .zero - overlap) }
+
+    /// Takes one page, in the order of change time and path.
+    ///
+    /// - Parameters:
+    ///   - floor: Above which item time this drain asks, when it is a first read that has one.
+    ///   - isLast: The page was shorter than its limit.
+    /// - Returns: The rows that were not seen before in this version.
+    package mutating func receive(
+        _ page: [Row], readTime pageTime: Timestamp, floor: Timestamp?, isLast: Bool
+    ) -> [Row] {
+        precondition(isLast || !page.isEmpty, "a page with nothing on it is the last")
+        let fresh = page.filter { seen[$0.path]?.updateTime != $0.updateTime }
+        for row in page { seen[row.path] = row }
+        let start = drain?.readTime ?? pageTime
+        if !isLast, let last = page.last {
+            drain = Drain(
+                since: drain.map(\.since) ?? since, floor: drain?.floor ?? floor, readTime: start,
+                lastChangeTime: last.changeTime, lastPath: last.path)
+        } else {
+            readTime = max(start, readTime ?? start)
+            drain = nil
+        }
+        forget(olderThan: start.advanced(by: .zero - overlap))
+        return fresh
+    }
+
+    /// The rows that no later delta will bring again, and the oldest beyond the bound.
+    private mutating func forget(olderThan bound: Timestamp) {
+        seen = seen.filter { $0.value.changeTime >= bound }
+        guard seen.count > Self.maxSeen else { return }
+        let newest = seen.values.sorted { $0.changeTime > $1.changeTime }.prefix(Self.maxSeen)
+        seen = Dictionary(uniqueKeysWithValues: newest.map { ($0.path, $0) })
+    }
+}
+
+extension ChangeCursor {
+    func write(to writer: inout RecordWriter) {
+        writer.optional(readTime) { $0.time($1) }
+        writer.optional(drain) { writer, drain in
+            writer.optional(drain.since) { $0.time($1) }
+            writer.optional(drain.floor) { $0.time($1) }
+            writer.time(drain.readTime)
+            writer.time(drain.lastChangeTime)
+            writer.path(drain.lastPath)
+        }
+        writer.unsigned(UInt64(seen.count))
+        for row in seen.values.sorted(by: { $0.path < $1.path }) {
+            writer.path(row.path)
+            writer.time(row.changeTime)
+            writer.time(row.updateTime)
+        }
+    }
+
+    init?(from reader: inout RecordReader, overlap: Duration) {
+        self.init(overlap: overlap)
+        guard let readTime = reader.optional({ $0.time() }),
+            let drain = reader.optional({ Drain(from: &$0) }), let count = reader.count()
+        else { return nil }
+        self.readTime = readTime
+        self.drain = drain
+        for _ in 0..<count {
+            guard let path = reader.path(), let changeTime = reader.time(),
+                let updateTime = reader.time()
+            else { return nil }
+            seen[path] = Row(path: path, changeTime: changeTime, updateTime: updateTime)
+        }
+    }
+}
+
+extension ChangeCursor.Drain {
+    fileprivate init?(from reader: inout RecordReader) {
+        guard let since = reader.optional({ $0.time() }),
+            let floor = reader.optional({ $0.time() }),
+            let readTime = reader.time(), let lastChangeTime = reader.time(),
+            let lastPath = reader.path()
+        else { return nil }
+        self.init(
+            since: since, floor: floor, readTime: readTime, lastChangeTime: lastChangeTime,
+            lastPath: lastPath)
+    }
+}

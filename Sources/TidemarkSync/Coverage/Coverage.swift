@@ -1,0 +1,124 @@
+public import TidemarkModel
+
+/// What a device knows that it holds completely: disjoint intervals of item time and document path,
+/// each with the server's read time as of which it is complete.
+///
+/// It says nothing about edits and deletes inside an interval after that time. Every operation costs a
+/// pass over the intervals, of which a feed has a handful.
+public struct Coverage: Hashable, Sendable {
+    public struct Interval: Hashable, Sendable {
+        public let lower: CoveragePosition
+        /// Not part of the interval: positions lie between items.
+        public let upper: CoveragePosition
+        public let asOf: Timestamp
+    }
+
+    /// Ascending, none empty, none overlapping; two that touch differ in ``Interval/asOf``.
+    public private(set) var intervals: [Interval]
+
+    public init() { intervals = [] }
+
+    /// The intervals need not be in order, and may overlap.
+    init(_ intervals: [Interval]) {
+        self.init()
+        for interval in intervals {
+            insert(interval.lower..<interval.upper, asOf: interval.asOf)
+        }
+    }
+
+    public var isEmpty: Bool { intervals.isEmpty }
+
+    /// Adds a range that was read completely. Where a part of it was held before, the later time
+    /// counts.
+    public mutating func insert(_ range: Range<CoveragePosition>, asOf: Timestamp) {
+        if range.isEmpty { return }
+        var result: [Interval] = []
+        var reached = range.lowerBound
+        func add(_ lower: CoveragePosition, _ upper: CoveragePosition, _ asOf: Timestamp) {
+            if lower < upper { result.append(Interval(lower: lower, upper: upper, asOf: asOf)) }
+        }
+        for old in intervals {
+            guard old.lower < range.upperBound, range.lowerBound < old.upper else {
+                result.append(old)
+                continue
+            }
+            let shared = max(old.lower, range.lowerBound)..<min(old.upper, range.upperBound)
+            add(old.lower, shared.lowerBound, old.asOf)
+            add(reached, shared.lowerBound, asOf)
+            add(shared.lowerBound, shared.upperBound, max(old.asOf, asOf))
+            add(shared.upperBound, old.upper, old.asOf)
+            reached = shared.upperBound
+        }
+        add(reached, range.upperBound, asOf)
+        intervals = Self.joined(result.sorted { $0.lower < $1.lower })
+    }
+
+    /// Adds all that another coverage holds.
+    public mutating func formUnion(_ other: Coverage) {
+        for interval in other.intervals {
+            insert(interval.lower..<interval.upper, asOf: interval.asOf)
+        }
+    }
+
+    /// Forgets everything below a position: what a clear does.
+    public mutating func cut(below position: CoveragePosition) {
+        remove(.lowest..<max(position, .lowest))
+    }
+
+    /// Forgets a range, for example of documents that the cache has dropped.
+    public mutating func remove(_ range: Range<CoveragePosition>) {
+        if range.isEmpty { return }
+        intervals = intervals.flatMap { old in
+            [
+                (old.lower, min(old.upper, range.lowerBound)),
+                (max(old.lower, range.upperBound), old.upper),
+            ].compactMap { lower, upper in
+                lower < upper ? Interval(lower: lower, upper: upper, asOf: old.asOf) : nil
+            }
+        }
+    }
+
+    /// Everything that is held is known to be complete as of a later read: what a drained delta shows.
+    public mutating func confirm(asOf: Timestamp) {
+        intervals = Self.joined(
+            intervals.map {
+                Interval(lower: $0.lower, upper: $0.upper, asOf: max($0.asOf, asOf))
+            })
+    }
+
+    private static func joined(_ intervals: [Interval]) -> [Interval] {
+        var result: [Interval] = []
+        for next in intervals {
+            if let last = result.last, last.upper == next.lower, last.asOf == next.asOf {
+                result[result.count - 1] = Interval(
+                    lower: last.lower, upper: next.upper, asOf: last.asOf)
+            } else {
+                result.append(next)
+            }
+        }
+        return result
+    }
+}
+
+extension Coverage {
+    /// The parts of a range that are not held, ascending.
+    public func gaps(in range: Range<CoveragePosition>) -> [Range<CoveragePosition>] {
+        var gaps: [Range<CoveragePosition>] = []
+        var reached = range.lowerBound
+        for interval in intervals where interval.upper > reached {
+            guard interval.lower < range.upperBound else { break }
+            if reached < interval.lower { gaps.append(reached..<interval.lower) }
+            reached = interval.upper
+        }
+        if reached < range.upperBound { gaps.append(reached..<range.upperBound) }
+        return gaps
+    }
+
+    /// As of when an item's place is held completely; nil where it is not.
+    public func asOf(_ time: Timestamp, _ path: DocumentPath) -> Timestamp? {
+        let position = CoveragePosition.before(time, path)
+        return intervals.first { $0.lower <= position && position < $0.upper }?.asOf
+    }
+
+    public func contains(_ range: Range<CoveragePosition>) -> Bool { gaps(in: range).isEmpty }
+}
