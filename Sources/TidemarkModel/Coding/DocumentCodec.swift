@@ -43,12 +43,12 @@ package enum DocumentCodec {
         fields.reserveCapacity(bytes.count)
         while !reader.isAtEnd {
             let tag = try reader.tag()
-            switch (tag.field, tag.wireType) {
-            case (1, 2): result.name = try reader.text()
-            case (2, 2): append(entry: try reader.lengthDelimited(), to: &fields)
-            case (3, 2): result.createTime = try timestamp(reader.message())
-            case (4, 2): result.updateTime = try timestamp(reader.message())
-            default: try reader.skip(wireType: tag.wireType)
+            switch tag {
+            case 1 << 3 | 2: result.name = try reader.text()
+            case 2 << 3 | 2: append(entry: try reader.lengthDelimited(), to: &fields)
+            case 3 << 3 | 2: result.createTime = try timestamp(reader.message())
+            case 4 << 3 | 2: result.updateTime = try timestamp(reader.message())
+            default: try reader.skip(tag)
             }
         }
         result.contents = try EncodedFields(validating: fields)
@@ -77,10 +77,10 @@ package enum DocumentCodec {
         var result: [[UInt8]] = []
         while !reader.isAtEnd {
             let tag = try reader.tag()
-            if tag.field == 1, tag.wireType == 2 {
+            if tag == 1 << 3 | 2 {
                 result.append(Array(try reader.lengthDelimited()))
             } else {
-                try reader.skip(wireType: tag.wireType)
+                try reader.skip(tag)
             }
         }
         return result
@@ -99,7 +99,7 @@ package enum DocumentCodec {
     }
 
     /// A part that is zero is left out, as protobuf does.
-    private static func write(_ time: Timestamp, _ field: Int, to writer: inout WireWriter) {
+    private static func write(_ time: Timestamp, _ field: UInt64, to writer: inout WireWriter) {
         writer.message(field) { writer in
             if time.seconds != 0 {
                 writer.tag(1, 0)
@@ -118,10 +118,10 @@ package enum DocumentCodec {
         var nanoseconds: Int64 = 0
         while !reader.isAtEnd {
             let tag = try reader.tag()
-            switch (tag.field, tag.wireType) {
-            case (1, 0): seconds = Int64(bitPattern: try reader.varint())
-            case (2, 0): nanoseconds = Int64(bitPattern: try reader.varint())
-            default: try reader.skip(wireType: tag.wireType)
+            switch tag {
+            case 1 << 3 | 0: seconds = Int64(bitPattern: try reader.varint())
+            case 2 << 3 | 0: nanoseconds = Int64(bitPattern: try reader.varint())
+            default: try reader.skip(tag)
             }
         }
         guard let fraction = Int32(exactly: nanoseconds),
