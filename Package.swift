@@ -19,6 +19,8 @@ let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// One target of the library. What it may import is its dependency list, and nothing else:
@@ -49,6 +51,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
         library("TidemarkModel"),
@@ -71,7 +74,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire",
                 "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", arguments,
-                httpClient, log,
+                httpClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 

@@ -53,7 +53,7 @@ final class WriteOutcome: Sendable {
 
 extension Firestore {
     /// Journals mutations as one batch.
-    func enqueue(_ mutations: [Mutation]) async throws(FirestoreError) -> WriteReceipt {
+    package func enqueue(_ mutations: [Mutation]) async throws(FirestoreError) -> WriteReceipt {
         let outcome = WriteOutcome()
         let batch: Int64 = try await answer { finish in
             engine.write(mutations) { event in

@@ -1,5 +1,6 @@
 import Foundation
 import TidemarkModel
+import TidemarkServer
 import TidemarkWire
 
 /// Plays a history and lets clients open on it: the demo without its command line.
@@ -54,7 +55,6 @@ struct ChatsDemo {
         }
         return [
             BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),
-            FeedClient(place: try place("tidemark")),
         ]
     }
 }
