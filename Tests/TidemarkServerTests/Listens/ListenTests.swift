@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkServer
 
 struct ListenTests {
     let server: TestServer
