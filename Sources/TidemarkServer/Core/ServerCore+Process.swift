@@ -75,7 +75,7 @@ extension ServerCore {
         var outputs: [Output] = []
         for command in commands {
             switch command {
-            case .call(let id, _, _), .openWrite(let id, _): 
+            case .call(let id, _, _), .openWrite(let id, _):
                 outputs.append(Output(id: id, event: .ended(status)))
             case .write(let id, _), .finishWrite(let id):
                 if writeStreams.removeValue(forKey: id) != nil {

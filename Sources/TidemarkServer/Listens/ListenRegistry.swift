@@ -64,7 +64,9 @@ struct ListenRegistry {
     mutating func add(_ target: LiveTarget) {
         guard let database = streams[target.streamID]?.database else { return }
         streams[target.streamID]?.targets[target.id] = target
-        for place in Self.places(of: target, database) { byPlace[place, default: []].append(target) }
+        for place in Self.places(of: target, database) {
+            byPlace[place, default: []].append(target)
+        }
     }
 
     mutating func remove(_ id: Int32, of streamID: CallID) {

@@ -40,7 +40,9 @@ struct ResumeToken: Hashable {
         var result = Self.magic
         for number in [incarnation, position, readTime.microseconds] {
             let bits = UInt64(bitPattern: number)
-            for shift in 0..<8 { result.append(UInt8(truncatingIfNeeded: bits >> (56 - 8 * shift))) }
+            for shift in 0..<8 {
+                result.append(UInt8(truncatingIfNeeded: bits >> (56 - 8 * shift)))
+            }
         }
         return result
     }

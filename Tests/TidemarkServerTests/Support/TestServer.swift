@@ -1,0 +1,241 @@
+import Foundation
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkServer
+
+/// A server in one thread with a clock of its own: what was asked has been answered when `run` returns.
+final class TestServer: Sendable {
+    let server: FirestoreServer
+    let machine: TestMachine
+    let database: DatabaseID
+
+    init(
+        directory: String? = nil, history: Duration = .seconds(3_600),
+        unchangedResumeReads: Int = 0, machine: TestMachine = TestMachine()
+    ) throws {
+        self.machine = machine
+        database = try DatabaseID(project: "test")
+        server = try FirestoreServer(
+            .init(
+                dataDirectory: directory, history: history,
+                unchangedResumeReads: unchangedResumeReads),
+            environment: machine.environment)
+    }
+
+    func context(_ label: String? = nil) -> CallContext {
+        CallContext(database: database, label: label)
+    }
+
+    /// All replies to a request.
+    func replies(_ request: Request, label: String? = nil) throws -> [Reply] {
+        let heard = Heard<Reply>()
+        _ = server.call(request, context(label)) { heard.receive($0) }
+        machine.run()
+        let status = try #require(heard.status, "the call has not ended")
+        if status.code != .ok { throw status }
+        return heard.messages
+    }
+
+    @discardableResult
+    func commit(
+        _ mutations: Mutation..., transaction: TransactionID? = nil, label: String? = nil
+    ) throws -> CommitReply {
+        let request = CommitRequest(mutations: mutations, transaction: transaction)
+        guard case .commit(let reply)? = try replies(.commit(request), label: label).first else {
+            throw RPCStatus(.internal, "no reply")
+        }
+        return reply
+    }
+
+    func get(
+        _ path: String, at consistency: ReadConsistency = .latest, label: String? = nil
+    ) throws -> Document {
+        let request = GetDocumentRequest(path: try DocumentPath(path), consistency: consistency)
+        guard case .document(let document)? = try replies(.getDocument(request), label: label).first
+        else { throw RPCStatus(.internal, "no reply") }
+        return document
+    }
+
+    func query(
+        _ query: Query, at consistency: ReadConsistency = .latest, label: String? = nil
+    ) throws -> [RunQueryReply] {
+        let request = RunQueryRequest(query: query, consistency: consistency)
+        return try replies(.runQuery(request), label: label).compactMap {
+            if case .runQuery(let reply) = $0 { reply } else { nil }
+        }
+    }
+
+    /// The ids of the rows, in order.
+    func ids(_ query: Query, at consistency: ReadConsistency = .latest) throws -> [String] {
+        try self.query(query, at: consistency).compactMap(\.document?.path.id)
+    }
+
+    func reads(_ label: String) -> Int { server.meter().first { $0.label == label }?.reads ?? 0 }
+
+    func listen(label: String? = nil) -> TestListen { TestListen(self, label: label) }
+}
+
+/// The clock, the chance and the one thread of a test.
+final class TestMachine: Sendable {
+    private struct State {
+        var now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+        var chance: UInt64 = 0
+        var jobs: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
+
+    var now: Timestamp {
+        get { state.withLock { $0.now } }
+        set { state.withLock { $0.now = newValue } }
+    }
+
+    func advance(_ duration: Duration) { now = now.advanced(by: duration) }
+
+    /// Runs all jobs, and those that they give.
+    func run() {
+        while let job = state.withLock({ $0.jobs.isEmpty ? nil : $0.jobs.removeFirst() }) { job() }
+    }
+
+    var environment: ServerEnvironment {
+        ServerEnvironment(
+            now: { [self] in now },
+            randomBits: { [self] in
+                state.withLock { state in
+                    state.chance &+= 0x9E37_79B9_7F4A_7C15
+                    let mixed = (state.chance ^ state.chance >> 30) &* 0xBF58_476D_1CE4_E5B9
+                    return mixed ^ mixed >> 27
+                }
+            }, executor: Executor(machine: self))
+    }
+
+    private struct Executor: ServerExecutor {
+        let machine: TestMachine
+        func async(_ job: @escaping @Sendable () -> Void) {
+            machine.state.withLock { $0.jobs.append(job) }
+        }
+        func sync(_ job: @Sendable () -> Void) {
+            machine.run()
+            job()
+        }
+    }
+}
+
+/// What a sink has heard. Fails the test when anything comes after the end.
+final class Heard<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        var status: RPCStatus?
+    }
+
+    private let state = Mutex(State())
+
+    var messages: [Message] { state.withLock { $0.messages } }
+    var status: RPCStatus? { state.withLock { $0.status } }
+
+    func receive(_ event: StreamEvent<Message>) {
+        state.withLock { state in
+            #expect(state.status == nil, "an event after the end")
+            switch event {
+            case .message(let message): state.messages.append(message)
+            case .ended(let status): state.status = status
+            }
+        }
+    }
+
+    /// What came since the last time.
+    func take() -> [Message] {
+        state.withLock { state in
+            defer { state.messages = [] }
+            return state.messages
+        }
+    }
+}
+
+/// One listen stream.
+final class TestListen: Sendable {
+    let server: TestServer
+    let heard = Heard<ListenResponse>()
+    private let stream: any RequestStream<ListenRequest>
+
+    init(_ server: TestServer, label: String?) {
+        self.server = server
+        let heard = heard
+        stream = server.server.listen(server.context(label)) { heard.receive($0) }
+        server.machine.run()
+    }
+
+    /// What the server says to it.
+    func add(_ target: ListenTarget) -> [ListenResponse] {
+        stream.send(.add(target, labels: [:]))
+        server.machine.run()
+        return heard.take()
+    }
+
+    func remove(_ id: Int32) -> [ListenResponse] {
+        stream.send(.remove(targetID: id))
+        server.machine.run()
+        return heard.take()
+    }
+
+    /// What has come since.
+    func take() -> [ListenResponse] {
+        server.machine.run()
+        return heard.take()
+    }
+
+    func cancel() {
+        stream.cancel()
+        server.machine.run()
+    }
+
+    func finish() {
+        stream.finish()
+        server.machine.run()
+    }
+}
+
+func path(_ text: String) -> DocumentPath { DocumentPath(unchecked: text) }
+
+func set(
+    _ text: String, _ fields: MapValue, _ precondition: Precondition = .none
+) -> Mutation {
+    Mutation(path: path(text), .set(fields), precondition: precondition)
+}
+
+func delete(_ text: String, _ precondition: Precondition = .none) -> Mutation {
+    Mutation(path: path(text), .delete, precondition: precondition)
+}
+
+func collection(_ id: String) -> Query { Query(collectionID: id) }
+
+/// The status that `body` throws.
+func refusal(_ body: () throws -> Void) -> RPCStatus? {
+    do {
+        try body()
+        return nil
+    } catch {
+        return error as? RPCStatus
+    }
+}
+
+/// A folder that goes when it is let go.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        path =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
+
+extension [UInt8] {
+    func write(to path: String) throws {
+        try Data(self).write(to: URL(fileURLWithPath: path))
+    }
+}
