@@ -88,8 +88,8 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
-        tests("TidemarkTests", ["Tidemark", "TidemarkTesting"]),
-        tests("TidemarkAppTests", ["TidemarkApp", "TidemarkTesting"]),
+        tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
         tests("TidyTests", []),
     ]
 )

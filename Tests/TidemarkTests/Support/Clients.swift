@@ -1,0 +1,33 @@
+import Foundation
+
+@testable import Tidemark
+
+extension Firestore {
+    /// A client on a transport of the test's, on the machine's clock and dice.
+    static func testing(
+        _ transport: any Transport, cache: FirestoreSettings.Cache = .memory,
+        label: String? = nil, project: String = "projectID"
+    ) throws -> Firestore {
+        try Firestore(
+            projectID: project,
+            settings: FirestoreSettings(
+                cache: cache, label: label, readDeadline: .seconds(5)),
+            environment: SyncEnvironment(
+                transport: transport, scheduler: DispatchScheduler(),
+                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+    }
+}
+
+/// A folder that is removed when the test ends.
+final class TemporaryFolder {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+}
