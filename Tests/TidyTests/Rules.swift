@@ -1,0 +1,124 @@
+import Foundation
+
+/// A pattern that no line may match, and what to do about one that does.
+struct LineRule: Sendable {
+    let message: String
+    private let pattern: NSRegularExpression
+
+    init(_ pattern: String, _ message: String) {
+        self.pattern = try! NSRegularExpression(pattern: pattern)
+        self.message = message
+    }
+
+    func violations(in file: Repository.File) -> [Violation] {
+        file.lines.enumerated().compactMap { index, line in
+            let range = NSRange(line.startIndex..., in: line)
+            guard pattern.firstMatch(in: line, range: range) != nil else { return nil }
+            let shown = line.trimmingCharacters(in: .whitespaces)
+            return Violation(file: file.path, line: index + 1, text: "\(message): \(shown)")
+        }
+    }
+}
+
+enum Rules {
+    /// Generated code aside; STYLE's limit for a file.
+    static let maxLines = 600
+
+    private static let declaration = #"\b(class|struct|enum|actor|protocol|typealias)\s+"#
+    private static let vague = #"\w*(Manager|Helper|Utils|Util|Utilities)\w*"#
+
+    static let vagueNames = LineRule(
+        declaration + vague + #"\b"#, "name it for what it does, not Manager, Helper or Utils")
+    static let vagueFile = LineRule(
+        "^" + vague + #"(\+\w+)?\.swift$"#, "name the file for what it holds")
+    static let typeOfTheModulesName = LineRule(
+        declaration + #"Tidemark\b"#, "a type named as its module breaks qualified names")
+    static let sleeping = LineRule(
+        #"(Thread|Task|ContinuousClock\(\)|SuspendingClock\(\))\s*\.\s*sleep|\b(usleep|nanosleep)\s*\(|(^|[^\w.`])sleep\s*\("#,
+        "wait for a fact or use virtual time, a test must not sleep")
+    static let unfinished = LineRule(
+        #"\b(TODO|FIXME|XXX|HACK)\b"#, "finish it, or open an issue")
+    static let machinePaths = LineRule(
+        #"(^|[^\w./-])/(work|home|Users)/\w"#, "a path of one machine means nothing on another")
+    static let googlesProto = LineRule(
+        #"(?i)copyright.*google"#, "write the contract yourself, from the facts")
+
+    /// A promise to the compiler, without a word on why it holds, on its line or the one before.
+    static func unexplainedUnsafety(in file: Repository.File) -> [Violation] {
+        file.lines.enumerated().compactMap { index, line in
+            let code = line.components(separatedBy: "//")
+            guard
+                code[0].contains("@unchecked Sendable") || code[0].contains("nonisolated(unsafe)")
+            else { return nil }
+            let before = index > 0 ? file.lines[index - 1].trimmingCharacters(in: .whitespaces) : ""
+            if code.count > 1 || before.hasPrefix("//") { return nil }
+            return Violation(
+                file: file.path, line: index + 1,
+                text: "say beside it why it is safe: \(line.trimmingCharacters(in: .whitespaces))")
+        }
+    }
+}
+
+/// Who may import whom: ARCHITECTURE, section 2. A new line there is a new line here.
+enum ImportRules {
+    /// Of the project and of others; what comes with Swift is below.
+    static let allowed: [String: Set<String>] = [
+        "TidemarkModel": [],
+        "TidemarkResilience": ["Logging"],
+        "TidemarkStore": ["TidemarkModel", "GRDB", "GRDBSQLite"],
+        "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
+        "TidemarkWire": [
+            "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
+            "SwiftProtobuf",
+        ],
+        "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
+        "TidemarkHTTP": [
+            "TidemarkModel", "TidemarkServer", "Hummingbird", "HTTPTypes", "NIOCore", "Logging",
+        ],
+        "Tidemark": ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"],
+        "TidemarkApp": ["Tidemark", "TidemarkResilience"],
+        "TidemarkTesting": [
+            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+        ],
+        "TidemarkCLI": [
+            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkTesting",
+            "ArgumentParser", "AsyncHTTPClient", "Logging", "NIOCore",
+        ],
+    ]
+
+    /// What comes with the toolchain and the system. The model does without even these.
+    static let system: Set<String> = [
+        "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
+        "Glibc", "Musl", "Darwin", "os",
+    ]
+
+    static func violations(in file: Repository.File) -> [Violation] {
+        guard file.path.hasPrefix("Sources/"), let target = file.target else { return [] }
+        guard var allowed = allowed[target] else {
+            return [Violation(file: file.path, line: 1, text: "no rule for target \(target) yet")]
+        }
+        if target != "TidemarkModel" { allowed.formUnion(system) }
+        return file.lines.enumerated().compactMap { index, line in
+            guard let module = module(imported: line), !allowed.contains(module) else { return nil }
+            return Violation(
+                file: file.path, line: index + 1, text: "\(target) must not import \(module)")
+        }
+    }
+
+    /// The module that a line imports, whatever stands before `import` or after it.
+    static func module(imported line: String) -> String? {
+        let words = line.split(separator: " ")
+        guard let keyword = words.firstIndex(of: "import"), keyword + 1 < words.count else {
+            return nil
+        }
+        let modifiers = ["public", "package", "internal", "private", "fileprivate"]
+        guard words[..<keyword].allSatisfy({ $0.hasPrefix("@") || modifiers.contains(String($0)) })
+        else { return nil }
+        let kinds = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+        var rest = words[(keyword + 1)...]
+        if let kind = rest.first, kinds.contains(String(kind)) { rest = rest.dropFirst() }
+        return rest.first?.split(separator: ".").first.map(String.init)
+    }
+}
