@@ -56,7 +56,9 @@ struct CompiledQuery {
     }
 
     /// Whether the document is a row of the query, limit and offset aside.
-    func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
+    ///
+    /// - Parameter filter: The query's filter, or one alternative of it.
+    func matches(_ path: DocumentPath, _ fields: MapValue, _ filter: CompiledFilter?) -> Bool {
         guard query.contains(path) else { return false }
         if let filter, !filter.matches({ value($0, path, fields) }) { return false }
         guard let cursors else {

@@ -25,12 +25,14 @@ struct Conjunction {
     private(set) var nameBounds: [NameBound] = []
     /// The one document that can match.
     private(set) var path: DocumentPath?
+    let comparisons: [Filter]
     /// Whether a comparison says more than the parts above.
     private(set) var hasRemainder = false
     /// Whether nothing can match.
     private(set) var isEmpty = false
 
     init(_ comparisons: [Filter], in database: DatabaseID) {
+        self.comparisons = comparisons
         for comparison in comparisons {
             switch comparison {
             case .and, .or: hasRemainder = true

@@ -15,10 +15,11 @@ struct Planner {
     func plan() -> QueryPlan {
         guard
             let alternatives = Conjunction.alternatives(of: query.query.filter, in: query.database)
-        else { return QueryPlan(paths: [scan(Conjunction([], in: query.database))]) }
+        else { return QueryPlan(paths: [whole]) }
         var plan = QueryPlan(paths: [])
         for alternative in alternatives {
-            guard let path = best(for: alternative) else { continue }
+            guard var path = best(for: alternative) else { continue }
+            if !path.isExact { path.test = .all(alternative.comparisons.map(CompiledFilter.init)) }
             plan.paths.append(path)
             if plan.wishes.count < Self.maxWishes, let wish = wish(for: alternative, path),
                 !plan.wishes.contains(wish)
@@ -28,9 +29,17 @@ struct Planner {
         }
         // The whole once is less than the whole for some alternative and a part for another.
         if plan.paths.count > 1, plan.paths.contains(where: \.isWhole) {
-            plan.paths = [scan(Conjunction([], in: query.database))]
+            plan.paths = [whole]
         }
         return plan
+    }
+
+    /// One pass over all that may match, whatever the filter.
+    private var whole: AccessPath {
+        var path = scan(Conjunction([], in: query.database))
+        path.test = query.filter
+        if query.filter != nil { path.isExact = false }
+        return path
     }
 
     /// Nil when the alternative has no rows.

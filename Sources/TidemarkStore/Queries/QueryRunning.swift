@@ -152,7 +152,7 @@ extension DocumentTable {
         _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         let stream = try stream(path, prepared, meter)
-        return path.isExact ? stream : FilteredStream(stream, prepared.query)
+        return path.isExact ? stream : FilteredStream(stream, prepared.query, path.test)
     }
 
     private func stream(

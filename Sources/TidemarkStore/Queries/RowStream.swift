@@ -97,15 +97,17 @@ final class ChainStream: RowStream {
 final class FilteredStream: RowStream {
     private let source: any RowStream
     private let query: CompiledQuery
+    private let filter: CompiledFilter?
 
-    init(_ source: any RowStream, _ query: CompiledQuery) {
+    init(_ source: any RowStream, _ query: CompiledQuery, _ filter: CompiledFilter?) {
         self.source = source
         self.query = query
+        self.filter = filter
     }
 
     func next() throws(StoreError) -> QueryRow? {
         while var row = try source.next() {
-            if query.matches(row.document.path, row.decoded()) { return row }
+            if query.matches(row.document.path, row.decoded(), filter) { return row }
         }
         return nil
     }
