@@ -60,8 +60,8 @@ extension EngineCore {
         listened.listeners[id] = listener
         queries[key] = listened
         queriesByTarget[target.id, default: []].append(key)
-        if let time = mirror?.readTime { stepView(key, .consistent(time)) }
-        stepView(key, .result(documents, View.Target(delta: delta)))
+        stepView(
+            key, .result(documents, View.Target(delta: delta), version: mirror?.readTime))
     }
 
     private func tellPresentState(_ id: UInt64, _ key: QueryKey) {

@@ -90,9 +90,8 @@ extension EngineCore {
                 target = View.Target(
                     delta: delta, isPendingReset: event?.mismatches[query.targetID] != nil)
             }
-            if let event { stepView(key, .consistent(event.version)) }
-            if changed.isEmpty && target == nil { continue }
-            stepView(key, .documents(changed, target, awaiting: awaiting))
+            stepView(
+                key, .documents(changed, target, version: event?.version, awaiting: awaiting))
         }
     }
 
@@ -100,9 +99,10 @@ extension EngineCore {
         guard var query = queries[key] else { return }
         queries[key]!.view = View(query.query, in: database, synced: [])  // Not two owners: no copy.
         var effects = query.view.step(event)
-        if effects == [.needsRefill], case .documents(_, let target, _) = event {
+        if effects == [.needsRefill], case .documents(_, let target, let version, _) = event {
             do {
-                effects = query.view.step(.result(try local.run(query.query), target))
+                let rows = try local.run(query.query)
+                effects = query.view.step(.result(rows, target, version: version))
             } catch {
                 queries[key] = query
                 return fail(key, SyncError(storing: error))

@@ -60,6 +60,14 @@ final class EngineCore: @unchecked Sendable {
             configuration.cacheFile.map { .file($0) } ?? .memory, database: configuration.database)
     }
 
+    /// An engine that is let go without an end leaves nothing open.
+    deinit {
+        cancelAllTimers()
+        listenCall?.cancel()
+        writeCall?.cancel()
+        for call in calls.values { call.handle?.cancel() }
+    }
+
     var database: DatabaseID { configuration.database }
 
     func context(timeout: Duration? = nil) -> CallContext {

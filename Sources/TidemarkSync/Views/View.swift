@@ -13,13 +13,13 @@ struct View: Equatable, Sendable {
     }
 
     enum Event: Equatable, Sendable {
-        /// Documents changed, matching or not. `awaiting`: they came by another way than the
-        /// listen, with this read time, so that the target will only name them later.
-        case documents([LocalDocument], Target?, awaiting: Timestamp? = nil)
+        /// Documents changed, matching or not. `version`: of the consistent snapshot that did it.
+        /// `awaiting`: they came by another way than the listen, with this read time, so that the
+        /// target will only name them later.
+        case documents(
+            [LocalDocument], Target?, version: Timestamp? = nil, awaiting: Timestamp? = nil)
         /// The query was run again: these are all its rows.
-        case result([LocalDocument], Target?)
-        /// A consistent snapshot up to this time has been applied.
-        case consistent(Timestamp)
+        case result([LocalDocument], Target?, version: Timestamp? = nil)
         case wentOffline
     }
 
@@ -28,7 +28,7 @@ struct View: Equatable, Sendable {
         case limbo(DocumentPath)
         case outOfLimbo(DocumentPath)
         /// Rows beyond the limit may have to move up. Nothing was applied: run the query, and step
-        /// with ``Event/result(_:_:)`` instead.
+        /// with ``Event/result(_:_:version:)`` instead.
         case needsRefill
     }
 
@@ -62,30 +62,25 @@ struct View: Equatable, Sendable {
 
     mutating func step(_ event: Event) -> [Effect] {
         switch event {
-        case .documents(let documents, let target, let awaiting):
+        case .documents(let documents, let target, let version, let awaiting):
             guard let changes = apply(documents) else { return [.needsRefill] }
             if let awaiting {
                 for document in documents where rows[document.path] != nil {
                     awaited[document.path] = awaiting
                 }
             }
-            return finish(changes, target)
-        case .result(let documents, let target):
-            return finish(replace(with: documents), target)
-        case .consistent(let time):
-            readTime = time
-            guard !awaited.isEmpty else { return [] }
-            awaited = awaited.filter { $0.value > time }
-            return finish(ChangeSet(), nil)
+            return finish(changes, target, version)
+        case .result(let documents, let target, let version):
+            return finish(replace(with: documents), target, version)
         case .wentOffline:
             guard isCurrent else { return [] }
             isCurrent = false
-            return finish(ChangeSet(), nil, offline: true)
+            return finish(ChangeSet(), nil, nil, offline: true)
         }
     }
 
     private mutating func finish(
-        _ changes: ChangeSet, _ target: Target?, offline: Bool = false
+        _ changes: ChangeSet, _ target: Target?, _ version: Timestamp?, offline: Bool = false
     ) -> [Effect] {
         if let delta = target?.delta {
             synced.formUnion(delta.added)
@@ -93,6 +88,10 @@ struct View: Equatable, Sendable {
             unsynced.subtract(delta.added)
             for path in delta.removed where rows[path] != nil { unsynced.insert(path) }
             isCurrent = delta.isCurrent
+        }
+        if let version {
+            readTime = version
+            if !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
         }
         let isPendingReset = target?.isPendingReset ?? false
         var effects = isPendingReset || offline ? [] : updateLimbo()
