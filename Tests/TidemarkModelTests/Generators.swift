@@ -77,7 +77,7 @@ struct Generator {
         ])
     }
 
-    mutating func path() -> DocumentPath {
+    mutating func documentPath() -> DocumentPath {
         let segments = (0..<2 * number(1...3)).map { _ in id() }
         return try! DocumentPath(segments.joined(separator: "/"))
     }
@@ -85,7 +85,7 @@ struct Generator {
     mutating func reference() -> ReferenceValue {
         let database = try! DatabaseID(
             project: pick(["p", "q"]), database: pick(["(default)", "other"]))
-        return ReferenceValue(database: database, path: path())
+        return ReferenceValue(database: database, path: documentPath())
     }
 
     mutating func geoPoint() -> GeoPoint {

@@ -28,8 +28,8 @@ enum Repository {
         let folders = [
             "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions", ".ci",
         ]
-        let paths = folders.flatMap(paths(below:)) + rootFiles
-        return paths.sorted().compactMap { path in
+        let found = folders.flatMap { paths(below: $0) } + rootFiles
+        return found.sorted().compactMap { path in
             // What is no text, a picture or a database, is no matter of style.
             guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8)
             else { return nil }

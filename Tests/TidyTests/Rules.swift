@@ -3,17 +3,18 @@ import Foundation
 /// A pattern that no line may match, and what to do about one that does.
 struct LineRule: Sendable {
     let message: String
-    private let pattern: NSRegularExpression
+    private let pattern: String
 
     init(_ pattern: String, _ message: String) {
-        self.pattern = try! NSRegularExpression(pattern: pattern)
+        self.pattern = pattern
         self.message = message
     }
 
     func violations(in file: Repository.File) -> [Violation] {
-        file.lines.enumerated().compactMap { index, line in
+        let expression = try! NSRegularExpression(pattern: pattern)
+        return file.lines.enumerated().compactMap { index, line in
             let range = NSRange(line.startIndex..., in: line)
-            guard pattern.firstMatch(in: line, range: range) != nil else { return nil }
+            guard expression.firstMatch(in: line, range: range) != nil else { return nil }
             let shown = line.trimmingCharacters(in: .whitespaces)
             return Violation(file: file.path, line: index + 1, text: "\(message): \(shown)")
         }

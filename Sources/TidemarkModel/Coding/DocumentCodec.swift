@@ -25,8 +25,8 @@ package enum DocumentCodec {
         var name = WireWriter()
         name.text(1, document.name)
         var times = WireWriter()
-        if let time = document.createTime { write(time, 3, to: &times) }
-        if let time = document.updateTime { write(time, 4, to: &times) }
+        if let time = document.createTime { times.message(3) { FieldsCodec.write(time, to: &$0) } }
+        if let time = document.updateTime { times.message(4) { FieldsCodec.write(time, to: &$0) } }
         var result: [UInt8] = []
         result.reserveCapacity(
             name.bytes.count + document.contents.bytes.count + times.bytes.count)
@@ -46,8 +46,12 @@ package enum DocumentCodec {
             switch tag {
             case 1 << 3 | 2: result.name = try reader.text()
             case 2 << 3 | 2: append(entry: try reader.lengthDelimited(), to: &fields)
-            case 3 << 3 | 2: result.createTime = try timestamp(reader.message())
-            case 4 << 3 | 2: result.updateTime = try timestamp(reader.message())
+            case 3 << 3 | 2:
+                var time = try reader.message()
+                result.createTime = try FieldsCodec.timestamp(&time)
+            case 4 << 3 | 2:
+                var time = try reader.message()
+                result.updateTime = try FieldsCodec.timestamp(&time)
             default: try reader.skip(tag)
             }
         }
@@ -62,28 +66,9 @@ package enum DocumentCodec {
     }
 
     package static func decodeArray(_ bytes: [UInt8]) throws(CodecError) -> [Value] {
-        let parts: Result<[[UInt8]], CodecError> = bytes.withUnsafeBufferPointer { buffer in
-            var reader = WireReader(buffer)
-            do throws(CodecError) { return .success(try elements(&reader)) } catch {
-                return .failure(error)
-            }
+        try FieldsCodec.read(bytes) { reader throws(CodecError) in
+            try FieldsCodec.array(&reader, depth: 0)
         }
-        var values: [Value] = []
-        for part in try parts.get() { values.append(try FieldsCodec.decodeValue(part)) }
-        return values
-    }
-
-    private static func elements(_ reader: inout WireReader) throws(CodecError) -> [[UInt8]] {
-        var result: [[UInt8]] = []
-        while !reader.isAtEnd {
-            let tag = try reader.tag()
-            if tag == 1 << 3 | 2 {
-                result.append(Array(try reader.lengthDelimited()))
-            } else {
-                try reader.skip(tag)
-            }
-        }
-        return result
     }
 
     /// An entry with its tag and length, as ``EncodedFields`` holds it.
@@ -96,37 +81,5 @@ package enum DocumentCodec {
         }
         fields.append(UInt8(length))
         fields.append(contentsOf: entry)
-    }
-
-    /// A part that is zero is left out, as protobuf does.
-    private static func write(_ time: Timestamp, _ field: UInt64, to writer: inout WireWriter) {
-        writer.message(field) { writer in
-            if time.seconds != 0 {
-                writer.tag(1, 0)
-                writer.varint(UInt64(bitPattern: time.seconds))
-            }
-            if time.nanoseconds != 0 {
-                writer.tag(2, 0)
-                writer.varint(UInt64(time.nanoseconds))
-            }
-        }
-    }
-
-    private static func timestamp(_ message: WireReader) throws(CodecError) -> Timestamp {
-        var reader = message
-        var seconds: Int64 = 0
-        var nanoseconds: Int64 = 0
-        while !reader.isAtEnd {
-            let tag = try reader.tag()
-            switch tag {
-            case 1 << 3 | 0: seconds = Int64(bitPattern: try reader.varint())
-            case 2 << 3 | 0: nanoseconds = Int64(bitPattern: try reader.varint())
-            default: try reader.skip(tag)
-            }
-        }
-        guard let fraction = Int32(exactly: nanoseconds),
-            Timestamp.isValid(seconds: seconds, nanoseconds: fraction)
-        else { throw .outOfRange }
-        return Timestamp(seconds: seconds, nanoseconds: fraction)
     }
 }

@@ -36,7 +36,7 @@ public enum FieldsCodec {
     }
 
     /// `Result` carries the typed error through the closure of the standard library.
-    private static func read<T>(
+    static func read<T>(
         _ bytes: [UInt8], _ body: (inout WireReader) throws(CodecError) -> T
     ) throws(CodecError) -> T {
         let result: Result<T, CodecError> = bytes.withUnsafeBufferPointer { buffer in

@@ -90,8 +90,7 @@ extension FieldsCodec {
         }
     }
 
-    private static func array(_ reader: inout WireReader, depth: Int) throws(CodecError) -> [Value]
-    {
+    static func array(_ reader: inout WireReader, depth: Int) throws(CodecError) -> [Value] {
         if depth > maxDepth { throw .tooDeep }
         var result: [Value] = []
         result.reserveCapacity(reader.countOfMessages(tagged: 1 << 3 | 2))
@@ -107,7 +106,7 @@ extension FieldsCodec {
         return result
     }
 
-    private static func timestamp(_ reader: inout WireReader) throws(CodecError) -> Timestamp {
+    static func timestamp(_ reader: inout WireReader) throws(CodecError) -> Timestamp {
         var seconds: Int64 = 0
         var nanoseconds: Int64 = 0
         while !reader.isAtEnd {

@@ -4,7 +4,9 @@ extension Transport {
     /// Cancelling the task cancels the call.
     ///
     /// - Throws: The status, unless it is ok.
-    public func replies(to request: Request, _ context: CallContext) async throws(RPCStatus) -> [Reply] {
+    public func replies(to request: Request, _ context: CallContext) async throws(RPCStatus)
+        -> [Reply]
+    {
         let (events, sink) = AsyncStream.makeStream(of: StreamEvent<Reply>.self)
         let call = call(request, context) { event in
             sink.yield(event)

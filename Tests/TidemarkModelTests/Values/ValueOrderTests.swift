@@ -110,7 +110,9 @@ private enum Exact {
     static func compare(_ integer: Int64, _ double: Double) -> Comparison {
         if double.isNaN { return .descending }
         if double.isInfinite { return double < 0 ? .descending : .ascending }
-        let a = (sign: Int(integer.signum()), digits: digits(UInt64(integer.magnitude), shift: 1_074))
+        let a = (
+            sign: Int(integer.signum()), digits: digits(UInt64(integer.magnitude), shift: 1_074)
+        )
         let b = (sign: double == 0 ? 0 : (double < 0 ? -1 : 1), digits: digits(double))
         if a.sign != b.sign { return Comparison(a.sign, b.sign) }
         let order = magnitude(a.digits, b.digits)
