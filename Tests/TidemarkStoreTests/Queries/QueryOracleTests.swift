@@ -7,7 +7,7 @@ import TidemarkModel
 @Suite struct QueryOracleTests {
     enum Indexes: CaseIterable { case none, declared, onDemand }
 
-    @Test(arguments: Indexes.allCases, UInt64(0)..<8)
+    @Test(arguments: Indexes.allCases, UInt64(0)..<5)
     func `a query gives what filtering and sorting gives`(indexes: Indexes, seed: UInt64) throws {
         var dice = Dice(seed: seed)
         let store = try DocumentStore(.memory, indexBuilding: .onRequest)

@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+@Suite struct DocumentStoreTests {
+    private struct Refused: Error {}
+    private let folder = TemporaryFolder()
+    private let notes = StoreMigration("notes", sql: "CREATE TABLE note (text TEXT NOT NULL)")
+
+    @Test func `a file keeps documents, its folder is made`() throws {
+        let file = DocumentStore.Location.file(folder.path("deep/below/store.sqlite"))
+        let store = try DocumentStore(file)
+        let document = found("rooms/a", ["n": .integer(1)], at: 7)
+        try store.write(.disk) { try $0.documents(of: testDatabase).put(document) }
+        try store.close()
+        let again = try DocumentStore(file)
+        let read = try again.read { try $0.documents(of: testDatabase).document(at: document.path) }
+        #expect(read == document)
+    }
+
+    @Test func `every kind and time of a document comes back`() throws {
+        let store = try DocumentStore(.memory)
+        var document = found("rooms/a", ["é": .null], at: Timestamp.min.microseconds)
+        document.updateTime = .max
+        document.hasCommittedMutations = true
+        try store.write { transaction throws in
+            let table = transaction.documents(of: testDatabase)
+            try table.put(document)
+            #expect(try table.document(at: document.path) == document)
+            try table.put(missing("rooms/a"))
+            #expect(try table.document(at: document.path) == missing("rooms/a"))
+            try table.remove(document.path)
+            try table.remove(document.path)
+            #expect(try table.document(at: document.path) == nil)
+        }
+    }
+
+    @Test func `databases do not see each other`() throws {
+        let store = try DocumentStore(.memory)
+        let other = try DatabaseID(project: "other")
+        try store.write { transaction throws in
+            try transaction.documents(of: testDatabase).put(found("rooms/a"))
+            try transaction.documents(of: other).put(found("rooms/b"))
+            try transaction.documents(of: testDatabase).removeAll()
+            let query = Query(collectionID: "rooms")
+            #expect(try transaction.documents(of: testDatabase).run(query).documents.isEmpty)
+            #expect(try transaction.documents(of: other).run(query).documents.count == 1)
+        }
+    }
+
+    @Test func `a transaction that throws leaves nothing`() throws {
+        let store = try DocumentStore(.memory, migrations: [notes])
+        #expect(throws: Refused.self) {
+            try store.write { transaction throws in
+                try transaction.documents(of: testDatabase).put(found("rooms/a"))
+                try transaction.execute("INSERT INTO note VALUES ('x')")
+                throw Refused()
+            }
+        }
+        // The collection was made in the undone transaction and is made again.
+        try store.write { try $0.documents(of: testDatabase).put(found("rooms/b")) }
+        try store.read { transaction throws in
+            #expect(try transaction.rows("SELECT * FROM note").isEmpty)
+            let rows = try transaction.documents(of: testDatabase).run(Query(collectionID: "rooms"))
+            #expect(rows.documents.map(\.path.id) == ["b"])
+        }
+    }
+
+    @Test func `a savepoint is undone alone`() throws {
+        let store = try DocumentStore(.memory)
+        try store.write { transaction throws in
+            let table = transaction.documents(of: testDatabase)
+            try table.put(found("rooms/a"))
+            #expect(throws: Refused.self) {
+                try transaction.savepoint {
+                    try table.put(found("other/b"))
+                    throw Refused()
+                }
+            }
+            try table.put(found("other/c"))
+            #expect(try table.collectionIDs(below: nil) == ["other", "rooms"])
+            #expect(try table.document(at: DocumentPath("other/b")) == nil)
+        }
+    }
+
+    @Test func `reading cannot write`() throws {
+        let store = try DocumentStore(.memory, migrations: [notes])
+        #expect(throws: StoreError.self) {
+            try store.read { try $0.documents(of: testDatabase).put(found("rooms/a")) }
+        }
+        #expect(throws: StoreError.self) {
+            try store.read { try $0.execute("INSERT INTO note VALUES ('x')") }
+        }
+    }
+
+    @Test func `values of all types go into rows and come out`() throws {
+        let store = try DocumentStore(.memory)
+        let values: [SQLValue] = [
+            .null, .integer(-5), .real(0.5), .text("e\u{301}\0"), .text(""), .blob([0, 255]),
+            .blob([]),
+        ]
+        let rows = try store.read { try $0.rows("SELECT ?, ?, ?, ?, ?, ?, ?", values) }
+        #expect(rows.map(\.values) == [values])
+        let error = #expect(throws: StoreError.self) {
+            try store.read { try $0.rows("SELECT ?", []) }
+        }
+        #expect(error?.recovery == .report)
+    }
+
+    @Test func `a second opener is told at once that the file is in use`() throws {
+        let file = DocumentStore.Location.file(folder.path("store.sqlite"))
+        let store = try DocumentStore(file)
+        #expect(throws: StoreError.locked) { try DocumentStore(file) }
+        try store.close()
+        #expect(throws: Never.self) { try DocumentStore(file) }
+    }
+
+    @Test func `a newer file is refused and left as it is`() throws {
+        let path = folder.path("store.sqlite")
+        try DocumentStore(.file(path), migrations: [notes]).close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        #expect(throws: StoreError.newerSchema) { try DocumentStore(.file(path)) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+    }
+
+    @Test func `what is no database is corrupt, and what is no file unreadable`() throws {
+        let path = folder.path("store.sqlite")
+        try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
+        try Data(repeating: 7, count: 8_192).write(to: URL(fileURLWithPath: path))
+        let corrupt = #expect(throws: StoreError.self) { try DocumentStore(.file(path)) }
+        #expect(corrupt?.recovery == .rebuild)
+        let unreadable = #expect(throws: StoreError.self) {
+            try DocumentStore(.file(folder.url.path))
+        }
+        #expect(unreadable?.recovery == .checkDisk)
+    }
+
+    @Test func `a full disk is an error that leaves what was there`() throws {
+        let store = try DocumentStore(.file(folder.path("store.sqlite")))
+        try store.write { try $0.documents(of: testDatabase).put(found("rooms/a")) }
+        _ = try store.read { try $0.rows("PRAGMA max_page_count = 40") }
+        let large = found("rooms/b", ["x": .bytes([UInt8](repeating: 1, count: 400_000))])
+        #expect(throws: StoreError.full) {
+            try store.write { try $0.documents(of: testDatabase).put(large) }
+        }
+        try store.write { try $0.documents(of: testDatabase).put(found("rooms/c")) }
+        let ids = try store.read { transaction throws in
+            try transaction.documents(of: testDatabase).run(Query(collectionID: "rooms"))
+                .documents.map(\.path.id)
+        }
+        #expect(ids == ["a", "c"])
+    }
+
+    @Test func `a closed store throws`() throws {
+        let store = try DocumentStore(.memory)
+        try store.close()
+        try store.close()
+        #expect(throws: StoreError.self) { try store.read { _ in } }
+        #expect(throws: StoreError.self) { try store.write { _ in } }
+        #expect(throws: StoreError.self) { try store.buildWantedIndexes() }
+    }
+}
