@@ -76,9 +76,13 @@ extension WriteStage {
             try log.append(time, difference.path, previous: difference.before)
         }
         var windows: [(target: LiveTarget, rows: [Document])] = []
+        // Many may listen to one query: it is run once.
+        var rowsByQuery: [Query: [Document]] = [:]
         for target in core.listens.windowedTargets(touchedBy: differences, in: database) {
             guard case .query(let query) = target.kind else { continue }
-            windows.append((target, try table.run(query).documents.compactMap(\.document)))
+            let rows = try rowsByQuery[query] ?? table.run(query).documents.compactMap(\.document)
+            rowsByQuery[query] = rows
+            windows.append((target, rows))
         }
         return Commit(database: database, time: time, changes: differences, windows: windows)
     }

@@ -71,6 +71,9 @@ final class WriteStage {
     /// The row of a database, made on first use, and its next commit time.
     func takeCommitTime(_ database: DatabaseID) throws -> (row: Int64, time: Timestamp) {
         guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
+        if databases[database] == nil, databases.count >= DatabaseState.capacity {
+            throw RPCStatus(.resourceExhausted, "The server has too many databases.")
+        }
         var state = databases[database] ?? DatabaseState()
         let time = state.takeCommitTime(now: core.now)
         if state.rowID == nil {

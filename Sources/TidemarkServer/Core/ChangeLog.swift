@@ -35,7 +35,7 @@ struct ChangeLog {
     ) throws(StoreError) -> [Undo] {
         let rows = try transaction.rows(
             """
-            SELECT path, MIN(commitTime) AS first FROM change
+            SELECT path, MIN(commitTime) AS first FROM change INDEXED BY changeByTime
             WHERE database = ? AND commitTime > ? GROUP BY path ORDER BY first, path
             """, [.integer(database), .integer(time.microseconds)])
         var result: [Undo] = []
@@ -80,7 +80,7 @@ struct ChangeLog {
         guard let row = rows.first, !row.isNull(0) else { return nil }
         let start = row.integer(0)
         try transaction.execute(
-            "DELETE FROM change WHERE database = ? AND commitTime <= ?",
+            "DELETE FROM change INDEXED BY changeByTime WHERE database = ? AND commitTime <= ?",
             [.integer(database), .integer(start)])
         return start
     }

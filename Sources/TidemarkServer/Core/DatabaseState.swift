@@ -3,6 +3,9 @@ import TidemarkModel
 /// What the server keeps in mind of one database: its clock and how far back its log goes. All times
 /// in microseconds since 1970, as versions are counted.
 struct DatabaseState {
+    /// Databases are made by whoever names them; this many at most.
+    static let capacity = 10_000
+
     /// The key of its row; nil until its first commit.
     var rowID: Int64?
     /// The last commit's time; 0 before the first.
@@ -17,6 +20,11 @@ struct DatabaseState {
         lastCommit = max(now.microseconds, lastSeen + 1)
         lastSeen = lastCommit
         return lastCommit
+    }
+
+    /// What readers were told ends here, because the clock was set back by hand.
+    mutating func forgetReaders(after now: Timestamp) {
+        lastSeen = max(lastCommit, min(lastSeen, now.microseconds))
     }
 
     /// A time for a reader: no earlier than any version, and no later commit will come before it.

@@ -98,10 +98,20 @@ extension ServerCore {
                 for command in commands { answer(command, transaction, &outputs) }
             }
         } catch {
-            // The store could not begin; streams go on, calls are told.
-            for case .call(let id, _, _) in commands {
-                outputs.append(Output(id: id, event: .ended(RPCStatus(storeFailure: error))))
-            }
+            let status = RPCStatus(storeFailure: error)
+            for command in commands { refuse(command, status, &outputs) }
+        }
+    }
+
+    /// The store could not begin: calls and targets are told, streams go on.
+    private func refuse(_ command: Command, _ status: RPCStatus, _ outputs: inout [Output]) {
+        switch command {
+        case .call(let id, _, _): outputs.append(Output(id: id, event: .ended(status)))
+        case .listen(let id, .add(let target, _)):
+            outputs.append(
+                id, .targetChange(TargetChange(.remove, targetIDs: [target.id], cause: status)))
+        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
+            control(command, &outputs)
         }
     }
 
@@ -111,15 +121,23 @@ extension ServerCore {
         switch command {
         case .call(let id, let request, let context):
             answer(id, request, context, transaction, &outputs)
+        case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
+        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
+            control(command, &outputs)
+        }
+    }
+
+    /// What needs no store.
+    private func control(_ command: Command, _ outputs: inout [Output]) {
+        switch command {
         case .openListen(let id, let context):
             listens.open(id, database: context.database, label: context.label)
-        case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
         case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
         case .finishListen(let id):
             if listens.close(id) { outputs.append(Output(id: id, event: .ended(.ok))) }
         case .end(let id, let status):
             if listens.close(id) { outputs.append(Output(id: id, event: .ended(status))) }
-        case .openWrite, .write, .finishWrite: break
+        case .call, .listen, .openWrite, .write, .finishWrite: break
         }
     }
 }

@@ -80,6 +80,9 @@ final class ServerCore {
     /// The server's time.
     var now: Timestamp { environment.now().advanced(by: clockOffset) }
 
+    /// Read times may go back with the clock, where commit times do not: what was opened before, a
+    /// stream or a transaction, is then to be opened again.
+    ///
     /// - Returns: Why not, when it is refused.
     func setClock(_ time: Timestamp?) -> RPCStatus? {
         let machine = environment.now()
@@ -91,12 +94,17 @@ final class ServerCore {
                 "The clock cannot go back to before the last commit, at \(last) microseconds.")
         }
         clockOffset = offset
+        for id in databases.keys { databases[id]?.forgetReaders(after: now) }
         return nil
     }
 
     /// A time for a reader of the database: at or after every version it can see.
     func takeReadTime(_ database: DatabaseID) -> Timestamp {
-        databases[database, default: DatabaseState()].takeReadTime(now: now)
+        if databases[database] == nil, databases.count >= DatabaseState.capacity {
+            var state = DatabaseState()
+            return state.takeReadTime(now: now)
+        }
+        return databases[database, default: DatabaseState()].takeReadTime(now: now)
     }
 
     /// Ends every stream and the use of the store. Called once, after the last batch.

@@ -25,14 +25,14 @@ extension ServerCore {
                 }
             }
         }
-        let changed = Dictionary(
-            commit.changes.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
-        for (target, rows) in commit.windows {
-            let old = target.window ?? [:]
-            target.window = Self.window(rows)
-            if target.window == old { continue }
-            update(target) { snapshot in
-                Self.step(target.id, from: old, to: rows, changed, &snapshot)
+        if !commit.windows.isEmpty {
+            let changed = Dictionary(
+                commit.changes.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+            for (target, rows) in commit.windows {
+                let old = target.window ?? [:]
+                target.window = Self.window(rows)
+                if target.window == old { continue }
+                update(target) { Self.step(target.id, from: old, to: rows, changed, &$0) }
             }
         }
         for streamID in order {

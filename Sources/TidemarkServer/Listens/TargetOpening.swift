@@ -129,16 +129,23 @@ struct TargetOpening {
         let isRecent =
             core.now.duration(since: token.readTime) <= Self.deltaBilling
         if request.expectedCount == nil, isRecent { return bill(delta) }
-        let paths = try matches()
-        if let expected = request.expectedCount, Int(expected) != paths.count - delta.growth {
-            sendFilter(paths, &outputs)
+        let count = try matchCount()
+        if let expected = request.expectedCount, Int(expected) != count - delta.growth {
+            sendFilter(try matches(), &outputs)
         }
-        return isRecent ? bill(delta) : max(1, paths.count)
+        return isRecent ? bill(delta) : max(1, count)
     }
 
     private func bill(_ delta: TargetDelta) -> Int {
         delta.snapshot.isEmpty
             ? max(0, core.configuration.unchangedResumeReads) : delta.snapshot.reads
+    }
+
+    private func matchCount() throws -> Int {
+        switch target.kind {
+        case .query(let query) where !query.isCutOff: Int(try scope.count(query).count)
+        case .query, .documents: try matches().count
+        }
     }
 
     /// The paths of all matches, in order.
