@@ -71,7 +71,7 @@ extension Firestore {
     }
 
     /// Journals mutations as one batch and waits for the server.
-    func commit(_ mutations: [Mutation]) async throws(FirestoreError) {
+    package func commit(_ mutations: [Mutation]) async throws(FirestoreError) {
         try await enqueue(mutations).acknowledged()
     }
 

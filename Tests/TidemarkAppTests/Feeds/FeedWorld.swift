@@ -1,0 +1,129 @@
+import Foundation
+import TidemarkApp
+import Tidemark
+import TidemarkServer
+
+/// A server in this process, someone who writes to it, and a device with a feed on its disk.
+final class FeedWorld {
+    let server: FirestoreServer
+    private let folder: String
+    private(set) var device: Firestore
+    private(set) var feed: Feed
+    private let pageSize: Int
+    /// The server's clock, in seconds since 1970; only this moves it.
+    private(set) var now: Int64 = 1_700_000_000
+    private(set) var ids: [String] = []
+
+    init(pageSize: Int = 500) async throws {
+        server = try FirestoreServer(FirestoreServer.Configuration())
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-" + UUID().uuidString).path
+        self.pageSize = pageSize
+        device = try Self.client(server, folder)
+        feed = try Self.feed(device, pageSize)
+        try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private static func client(_ server: FirestoreServer, _ folder: String) throws -> Firestore {
+        try Firestore(
+            projectID: "p",
+            settings: FirestoreSettings(
+                cache: .directory(folder), label: "device", readDeadline: .seconds(20)),
+            environment: SyncEnvironment(
+                transport: server, scheduler: DispatchScheduler(),
+                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+    }
+
+    private static func feed(_ device: Firestore, _ pageSize: Int) throws -> Feed {
+        try Feed(
+            FeedDefinition(
+                query: device.collection("messages"), itemTime: "createdAt",
+                way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize))
+    }
+
+    /// Ends the app and starts it again on the same disk.
+    func relaunch() async throws {
+        await device.terminate()
+        device = try Self.client(server, folder)
+        feed = try Self.feed(device, pageSize)
+        try await feed.open()
+    }
+
+    /// Takes the device out of this world before its files go.
+    func end() async {
+        await device.terminate()
+        server.close()
+    }
+
+    func wait(_ seconds: Int64) throws {
+        now += seconds
+        try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
+    }
+
+    var context: CallContext { CallContext(database: device.databaseID, label: "author") }
+
+    private func write(_ id: String, _ fields: MapValue) async throws {
+        _ = try await server.commit(
+            [
+                Mutation(
+                    path: try DocumentPath("messages/\(id)"),
+                    .patch(fields, mask: try fields.map { try FieldPath(segments: [$0.key]) }),
+                    transforms: [
+                        FieldTransform(try FieldPath(segments: ["updatedAt"]), .serverTimestamp)
+                    ])
+            ], context)
+    }
+
+    /// - Parameter age: How many seconds before now the item says it was made.
+    @discardableResult
+    func insert(age: Int64 = 0, id: String? = nil) async throws -> String {
+        let id = id ?? "m\(ids.count)"
+        ids.append(id)
+        let createdAt = Timestamp(seconds: now - age, nanoseconds: 0)
+        try await write(id, ["createdAt": .timestamp(createdAt), "text": .string("hello")])
+        return id
+    }
+
+    func edit(_ id: String, _ text: String) async throws {
+        try await write(id, ["text": .string(text)])
+    }
+
+    func delete(_ id: String) async throws {
+        try await write(id, ["deletedAt": .timestamp(Timestamp(seconds: now, nanoseconds: 0))])
+    }
+
+    /// What a device that reads everything would show: path, text, newest first.
+    func truth(above action: Timestamp? = nil) async throws -> [String] {
+        let query = QueryValue(
+            collection: try CollectionPath("messages"),
+            ordered: [
+                Order(try FieldPath(segments: ["createdAt"]), .descending),
+                Order(.documentID, .descending),
+            ])
+        return try await server.documents(of: query, context).documents.compactMap { document in
+            let fields = document.fields
+            guard fields["deletedAt"] == nil, case .timestamp(let time)? = fields["createdAt"],
+                action.map({ time > $0 }) ?? true, case .string(let text)? = fields["text"]
+            else { return nil }
+            return document.path.text + " " + text
+        }
+    }
+
+    func shown() async -> [String] {
+        await feed.items.map { item in
+            item.id + " " + (item.document["text"] as? String ?? "")
+        }
+    }
+
+    /// What the server has billed the device for.
+    func billed() -> Int { server.meter().filter { $0.label == "device" }.map(\.reads).reduce(0, +) }
+}
+
+extension QueryValue {
+    init(collection: CollectionPath, ordered orders: [Order]) {
+        self.init(collection: collection)
+        self.orders = orders
+    }
+}
