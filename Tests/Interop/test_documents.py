@@ -143,7 +143,7 @@ def all_values(client, collection):
         "reference": collection.document("other"),
         "geo": firestore.GeoPoint(-12.5, 179.25), "array": [1, "a", None, {"deep": [2]}],
         "vector": Vector([1.0, -2.5, 0.0]), "map": {"a": {"b": {"c": 1}}}, "empty map": {},
-        "empty array": [], "empty string": "",
+        "empty array": [], "empty string": "", "é": "precomposed", "e\u0301": "decomposed",
     }
 
 

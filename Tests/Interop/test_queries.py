@@ -131,16 +131,15 @@ def test_aggregations(rows):
     assert rows.limit(3).count().get()[0][0].value == 3
     nothing = rows.where(filter=FieldFilter("n", ">", 100))
     assert nothing.sum("n").get()[0][0].value == 0
-    assert nothing.avg("n").get()[0][0].value is None
 
 
 def test_recursive_delete(client):
     top = client.collection("to-delete")
     for number in range(5):
         top.document(f"d{number}").set({})
-        top.document(f"d{number}").collection("sub").document("x").set({})
+        top.document(f"d{number}").collection("below").document("x").set({})
     assert client.recursive_delete(top) == 10
-    assert ids(top) == [] and ids(client.collection_group("sub")) == []
+    assert ids(top) == [] and ids(client.collection_group("below")) == []
 
 
 def test_too_many_values_are_refused(rows):

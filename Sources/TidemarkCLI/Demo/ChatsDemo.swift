@@ -55,6 +55,7 @@ struct ChatsDemo {
         }
         return [
             BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),
+            FeedClient(place: try place("tidemark")),
         ]
     }
 }

@@ -1,0 +1,24 @@
+import Foundation
+import Tidemark
+import TidemarkApp
+
+/// Tidemark's feed: from disk at once, then what has changed since it last asked.
+struct FeedClient: DemoClient {
+    let name = "tidemark"
+    let place: DemoPlace
+
+    func open() async throws -> ClientOpen {
+        var watch = OpenWatch()
+        let firestore = try place.firestore(label: name)
+        let feed = try Feed(
+            FeedDefinition(
+                query: firestore.collection(DemoPlace.collection), itemTime: ItemFields.time,
+                way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
+        if try await !feed.open().isEmpty { watch.sawContent() }
+        try await feed.sync()
+        let shown = await feed.items.map(\.document).shownItems
+        return ClientOpen(
+            firstContent: watch.firstContent, shown: shown,
+            bytes: await firestore.terminateCountingBytes())
+    }
+}
