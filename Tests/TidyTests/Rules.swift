@@ -85,7 +85,7 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkTesting",
-            "ArgumentParser", "AsyncHTTPClient", "Logging", "NIOCore",
+            "ArgumentParser", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
         ],
     ]
 

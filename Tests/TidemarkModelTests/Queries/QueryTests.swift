@@ -53,6 +53,32 @@ import Testing
         #expect(matches(children, "c/x/e/z") && !matches(children, "c/x/d/y/e/z"))
     }
 
+    @Test(arguments: [Direction.ascending, .descending])
+    func `begin and end at, after and before their cursors`(direction: Direction) {
+        let documents = (1...4).flatMap { number -> [(path: DocumentPath, fields: MapValue)] in
+            ["x", "y"].map { (path("c/\($0)\(number)"), ["n": .integer(Int64(number))]) }
+        }
+        func numbers(_ change: (inout Query) -> Void) -> [String] {
+            var query = Query(collectionID: "c", orders: [Order(field("n"), direction)])
+            change(&query)
+            let ids = query.rows(documents).map(\.id)
+            return direction == .ascending ? ids : ids.reversed()
+        }
+        let ascending = direction == .ascending
+        let two = [Value.integer(2)]
+        let (upToTwo, fromTwo) = (["x1", "y1", "x2", "y2"], ["x2", "y2", "x3", "y3", "x4", "y4"])
+        let at = numbers { $0.start = Cursor(values: two, before: true) }
+        #expect(at == (ascending ? fromTwo : upToTwo))
+        let after = numbers { $0.start = Cursor(values: two, before: false) }
+        #expect(after == (ascending ? Array(fromTwo.dropFirst(2)) : Array(upToTwo.dropLast(2))))
+        let before = numbers { $0.end = Cursor(values: two, before: true) }
+        #expect(before == (ascending ? Array(upToTwo.dropLast(2)) : Array(fromTwo.dropFirst(2))))
+        let through = numbers { $0.end = Cursor(values: two, before: false) }
+        #expect(through == (ascending ? upToTwo : fromTwo))
+        let named = numbers { $0.start = Cursor(values: two + [reference("c/x2")], before: false) }
+        #expect(named == (ascending ? Array(fromTwo.dropFirst()) : ["x1", "y1"]))
+    }
+
     @Test func `before and after a cursor are all rows, and none twice`() {
         var generator = Generator(seed: 15)
         for _ in 0..<500 {
