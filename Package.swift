@@ -84,7 +84,7 @@ let package = Package(
         tests(
             "TidemarkSyncTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkTesting"]),
-        tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", "TidemarkTesting", protobuf]),
+        tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", protobuf, grpcCore]),
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),

@@ -1,0 +1,152 @@
+import Foundation
+import GRPCCore
+import SwiftProtobuf
+import Testing
+import TidemarkModel
+
+@testable import TidemarkWire
+
+/// What particular messages mean, where the model's and the wire's words differ.
+@Suite struct MeaningTests {
+    private let names = Names(database)
+    private let root = "projects/demo/databases/(default)/documents"
+
+    private func refusal(_ method: TidemarkWire.Method, _ message: some Message) -> RPCStatus? {
+        do throws(RPCStatus) { _ = try DecodedRequest(method, message.wireBytes) } catch {
+            return error
+        }
+        return nil
+    }
+
+    private func query(_ set: (inout PBStructuredQuery) -> Void) throws -> TidemarkModel.Query? {
+        let wire = PBRunQueryRequest.with {
+            $0.parent = root
+            set(&$0.structuredQuery)
+        }
+        guard case .runQuery(let run) = try DecodedRequest(.runQuery, wire.wireBytes).request else {
+            return nil
+        }
+        return run.query
+    }
+
+    @Test func `a legacy transform is a patch of nothing with transforms`() throws {
+        let wire = PBCommitRequest.with {
+            $0.database = "projects/demo/databases/(default)"
+            $0.writes = [
+                .with {
+                    $0.transform = .with {
+                        $0.document = root + "/a/b"
+                        $0.fieldTransforms = [
+                            .with {
+                                $0.fieldPath = "t"
+                                $0.setToServerValue = .requestTime
+                            }
+                        ]
+                    }
+                }
+            ]
+        }
+        let field = try FieldPath(encoded: "t")
+        let mutation = Mutation(
+            path: path("a/b"), .patch([:], mask: []),
+            transforms: [FieldTransform(field, .serverTimestamp)])
+        let decoded = try DecodedRequest(.commit, wire.wireBytes).request
+        #expect(decoded == .commit(CommitRequest(mutations: [mutation])))
+    }
+
+    @Test func `a query without from reads every document below its parent`() throws {
+        let query = try query { _ in }
+        #expect(query == Query(collectionID: nil, allDescendants: true))
+    }
+
+    @Test func `an order without direction ascends, an empty filter holds for all`() throws {
+        let query = try query {
+            $0.from = [.with { $0.collectionID = "c" }]
+            $0.orderBy = [.with { $0.field.fieldPath = "a" }]
+            $0.where.compositeFilter = .init()
+        }
+        #expect(query?.orders == [Order(try FieldPath(encoded: "a"))])
+        #expect(query?.filter == .and([]))
+    }
+
+    @Test func `the limit to the last rows is sent as one to the first in flipped order`() throws {
+        let field = try FieldPath(encoded: "a")
+        let query = Query(collectionID: "c", orders: [Order(field)], limit: .last(3))
+        let encoded = try EncodedRequest(.runQuery(RunQueryRequest(query: query)), names)
+        let decoded = try DecodedRequest(.runQuery, encoded.bytes).request
+        #expect(decoded == .runQuery(RunQueryRequest(query: query.wireForm)))
+    }
+
+    @Test func `vector search and explain are unimplemented, never internal`() {
+        let nearest = PBRunQueryRequest.with {
+            $0.parent = root
+            $0.structuredQuery.findNearest = .init()
+        }
+        #expect(refusal(.runQuery, nearest)?.code == .unimplemented)
+        let explain = PBRunQueryRequest.with {
+            $0.parent = root
+            $0.explainOptions.analyze = true
+            $0.structuredQuery = .init()
+        }
+        #expect(refusal(.runQuery, explain)?.code == .unimplemented)
+        let pipeline = refusal(.executePipeline, PBRunQueryRequest())
+        #expect(pipeline?.code == .failedPrecondition)
+        #expect(pipeline?.message.hasPrefix("Pipeline Operations are only available") == true)
+    }
+
+    @Test func `a name of another database is an invalid argument`() {
+        let commit = PBCommitRequest.with {
+            $0.database = "projects/demo/databases/(default)"
+            $0.writes = [.with { $0.delete = "projects/demo/databases/other/documents/a/b" }]
+        }
+        #expect(refusal(.commit, commit)?.code == .invalidArgument)
+        let get = PBGetDocumentRequest.with { $0.name = "bad/path" }
+        #expect(
+            refusal(.getDocument, get)
+                == .invalidArgument("Document name \"bad/path\" lacks \"projects\" at index 0."))
+        let parent = root + "/rooms"
+        let list = PBListCollectionIdsRequest.with { $0.parent = parent }
+        #expect(
+            refusal(.listCollectionIDs, list)?.message
+                == "Document parent name \"\(parent)\" lacks \"/\" at index \(parent.utf8.count).")
+    }
+
+    @Test(arguments: ["a..b", "a[0]", "", "`a"]) func `a bad field path is named`(text: String) {
+        let get = PBGetDocumentRequest.with {
+            $0.name = root + "/a/b"
+            $0.mask.fieldPaths = [text]
+        }
+        let refused = refusal(.getDocument, get)
+        #expect(refused?.code == .invalidArgument)
+        #expect(refused?.message.contains(text.isEmpty ? "empty property path" : text) == true)
+    }
+
+    @Test func `order clauses are split at commas that no backtick quotes`() throws {
+        let orders = try OrderClause.decode("a desc, `b,c` ASC,d.e")
+        #expect(orders.map(\.field.segments) == [["a"], ["b,c"], ["d", "e"]])
+        #expect(orders.map(\.direction) == [.descending, .ascending, .ascending])
+        #expect(throws: RPCStatus.invalidArgument("Invalid order by clause \"a..b\".")) {
+            try OrderClause.decode("a..b")
+        }
+    }
+
+    @Test(arguments: [
+        (Duration.milliseconds(1), "1m"), (.microseconds(1), "1m"), (.seconds(90), "90000m"),
+        (.seconds(1_000_000), "1000000S"), (.seconds(-1), "0m"),
+    ])
+    func `a timeout travels in at most eight digits`(duration: Duration, text: String) {
+        #expect(Metadata.timeout(duration) == text)
+        #expect(Metadata.duration(timeout: text) != nil)
+    }
+
+    @Test func `an outbox is bounded, and its end is its last word`() async {
+        let outbox = Outbox<Int>(limit: 10)
+        #expect(outbox.offer(1, bytes: 100) == .queued)
+        #expect(outbox.offer(2, bytes: 1) == .full)
+        outbox.fail(with: [3])
+        #expect(outbox.offer(4, bytes: 1) == .closed)
+        outbox.finish(with: [5])
+        #expect(await outbox.next() == [3])
+        #expect(await outbox.next() == nil)
+    }
+}
