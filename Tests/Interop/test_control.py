@@ -42,11 +42,11 @@ def test_the_clock_is_set_and_followed_again(tmp_path):
 
     server = Server(tmp_path)
     try:
-        microseconds = 4_102_444_800_000_000  # 2100
+        microseconds = 1_000_000_000_000_000  # September 2001
         body = json.dumps({"time": microseconds})
         assert ask(server, "/tidemark/v1/clock", body)[0] == 200
         result = server.client().document("a/b").set({"n": 1})
-        assert result.update_time.year == 2100
+        assert result.update_time.year == 2001
         # Commit times never go back.
         status, answer = ask(server, "/tidemark/v1/clock", '{"time": 0}')
         assert status == 409 and answer["error"]
