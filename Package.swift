@@ -40,6 +40,7 @@ let package = Package(
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
+        .library(name: "TidemarkStore", targets: ["TidemarkStore"]),  // for Benchmarks/
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
     dependencies: [
