@@ -40,7 +40,6 @@ let package = Package(
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
-        .library(name: "TidemarkStore", targets: ["TidemarkStore"]),  // for Benchmarks/
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
     dependencies: [
@@ -78,6 +77,12 @@ let package = Package(
                 httpClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
+
+        // Inside this package, because what it measures is `package` and no product.
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: ["TidemarkModel", "TidemarkStore", sqlite],
+            path: "Benchmarks/Store", swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience"]),

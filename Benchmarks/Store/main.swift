@@ -16,7 +16,11 @@ func time(_ body: () throws -> Void) rethrows -> Double { seconds(try clock.meas
 /// The median of `rounds` in microseconds.
 func median(_ rounds: Int, _ body: (Int) throws -> Int) rethrows -> Double {
     var results: [Double] = []
-    for round in 0..<rounds { results.append(try time { precondition(try body(round) > 0) }) }
+    for round in 0..<rounds {
+        var found = 0
+        results.append(try time { found = try body(round) })
+        precondition(found > 0)
+    }
     return results.sorted()[rounds / 2] * 1e6
 }
 
