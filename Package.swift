@@ -78,6 +78,12 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // Inside this package, because what it measures is `package` and no product.
+        .executableTarget(
+            name: "StoreBenchmark",
+            dependencies: ["TidemarkModel", "TidemarkStore", sqlite],
+            path: "Benchmarks/Store", swiftSettings: settings),
+
         tests("TidemarkModelTests", ["TidemarkModel"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience"]),
         tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore"]),

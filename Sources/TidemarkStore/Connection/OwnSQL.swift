@@ -90,7 +90,10 @@ enum OwnSQL: Int, CaseIterable {
             (SELECT 1 FROM document WHERE \(Self.namesInRange) AND kind = 0 LIMIT ?)
             """
         case .clearDocuments:
-            "DELETE FROM document WHERE collection IN (SELECT id FROM collection WHERE database = ?)"
+            """
+            DELETE FROM document WHERE collection IN
+            (SELECT id FROM collection WHERE database = ?)
+            """
         case .clearCollections: "DELETE FROM collection WHERE database = ?"
         default: indexText
         }
@@ -140,7 +143,10 @@ enum OwnSQL: Int, CaseIterable {
             "SELECT database, groupID FROM fieldIndex WHERE isReady = 0 ORDER BY id LIMIT 1"
         case .allIndexes: "SELECT DISTINCT groupID FROM fieldIndex WHERE database = ?"
         case .countIndexes:
-            "SELECT count(*), total(groupID = ?) FROM fieldIndex WHERE database = ? AND NOT isDeclared"
+            """
+            SELECT count(*), total(groupID = ?) FROM fieldIndex
+            WHERE database = ? AND NOT isDeclared
+            """
         case .documentsToIndex:
             """
             SELECT id, name, fields FROM document

@@ -151,28 +151,27 @@ extension KeyWriter {
         }
         bytes.append(Self.numericSegment)
         append(UInt64(bitPattern: number) ^ (1 << 63))
-        // `__id07__` is no other number than `__id7__`, yet another document.
-        let isCanonical = "__id\(number)__".utf8.elementsEqual(segment)
-        bytes.append(isCanonical ? 0 : 1)
-        if !isCanonical { append(escaping: segment) }
     }
 
-    /// The number in `__id<n>__`.
+    /// The number in `__id<n>__`; `__id07__` is a text.
     private static func numericID(_ id: UnsafeBufferPointer<UInt8>) -> Int64? {
         guard id.count > 6, id[0] == UInt8(ascii: "_"), id.starts(with: "__id".utf8),
             id.suffix(2).elementsEqual("__".utf8)
         else { return nil }
-        return Int64(String(decoding: id.dropFirst(4).dropLast(2), as: UTF8.self))
+        let digits = id.dropFirst(4).dropLast(2)
+        guard let number = Int64(String(decoding: digits, as: UTF8.self)),
+            String(number).utf8.elementsEqual(digits)
+        else { return nil }
+        return number
     }
 
     /// The id that ``append(segment:)`` wrote, and where the next segment begins.
     static func segment(in key: UnsafeRawBufferPointer) -> (id: String, end: Int)? {
         guard let kind = key.first else { return nil }
         if kind == textSegment { return text(in: key, from: 1) }
-        guard kind == numericSegment, key.count >= 10 else { return nil }
-        if key[9] == 1 { return text(in: key, from: 10) }
+        guard kind == numericSegment, key.count >= 9 else { return nil }
         let bits = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
-        return ("__id\(Int64(bitPattern: bits ^ (1 << 63)))__", 10)
+        return ("__id\(Int64(bitPattern: bits ^ (1 << 63)))__", 9)
     }
 
     private static func text(

@@ -14,9 +14,9 @@ indirect enum CompiledFilter {
     init(_ filter: Filter) {
         switch filter {
         case .and(let filters):
-            self = .all(filters.filter { !$0.saysNothing }.map(CompiledFilter.init))
+            self = .all(filters.filter { !$0.isVacuous }.map(CompiledFilter.init))
         case .or(let filters):
-            let parts = filters.filter { !$0.saysNothing }
+            let parts = filters.filter { !$0.isVacuous }
             self = parts.isEmpty ? .all([]) : .any(parts.map(CompiledFilter.init))
         case .unary(let field, .isNull): self = .inside(field, KeyRange(prefix: KeyWriter.null))
         case .unary(let field, .isNaN): self = .inside(field, KeyRange(prefix: KeyWriter.nan))
@@ -84,16 +84,6 @@ extension Filter.Operator {
         case .greaterThan: return (.after(key), .after(rank))
         case .greaterThanOrEqual: return (.before(key), .after(rank))
         default: return nil
-        }
-    }
-}
-
-extension Filter {
-    /// A composite of nothing is no filter.
-    var saysNothing: Bool {
-        switch self {
-        case .and(let filters), .or(let filters): filters.allSatisfy(\.saysNothing)
-        case .field, .unary: false
         }
     }
 }

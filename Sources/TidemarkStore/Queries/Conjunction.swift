@@ -137,40 +137,12 @@ extension Conjunction {
     /// Alternatives past which a query is run by a scan: each needs a range of its own.
     private static let maxAlternatives = 100
 
-    /// The alternatives of a filter that can match anything; nil when there are too many.
+    /// The alternatives of a filter that can match anything, each once; nil when there are too many.
     static func alternatives(of filter: Filter?, in database: DatabaseID) -> [Conjunction]? {
         guard let filter else { return [Conjunction([], in: database)] }
-        return expand(filter)?.map { Conjunction($0, in: database) }.filter { !$0.isEmpty }
-    }
-
-    private static func expand(_ filter: Filter) -> [[Filter]]? {
-        switch filter {
-        case .field(let field, .isIn, let operand):
-            return bounded(operand.elementsOrNone.map { [.field(field, .equal, $0)] })
-        case .field(let field, .arrayContainsAny, let operand):
-            return bounded(operand.elementsOrNone.map { [.field(field, .arrayContains, $0)] })
-        case .field, .unary: return [[filter]]
-        case .or(let filters):
-            var result: [[Filter]] = []
-            for filter in filters where !filter.saysNothing {
-                guard let part = expand(filter), let sum = bounded(result + part) else {
-                    return nil
-                }
-                result = sum
-            }
-            return filter.saysNothing ? [[]] : result
-        case .and(let filters):
-            var result: [[Filter]] = [[]]
-            for filter in filters where !filter.saysNothing {
-                guard let part = expand(filter), part.count * result.count <= maxAlternatives
-                else { return nil }
-                result = result.flatMap { head in part.map { head + $0 } }
-            }
-            return result
-        }
-    }
-
-    private static func bounded(_ alternatives: [[Filter]]) -> [[Filter]]? {
-        alternatives.count <= maxAlternatives ? alternatives : nil
+        guard let forms = filter.disjunctiveNormalForm(limit: maxAlternatives) else { return nil }
+        var seen: Set<[Filter]> = []
+        return forms.filter { seen.insert($0).inserted }.map { Conjunction($0, in: database) }
+            .filter { !$0.isEmpty }
     }
 }

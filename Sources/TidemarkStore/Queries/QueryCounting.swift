@@ -9,17 +9,17 @@ extension DocumentTable {
         let (sum, overflow) = limit.addingReportingOverflow(Int64(query.offset))
         var unlimited = query
         unlimited.limit = nil
-        let prepared = try prepare(unlimited)
-        let rows = try countRows(prepared, upTo: overflow ? .max : sum)
-        wish(prepared, scanned: rows.scanned, useful: rows.count)
+        let planned = try plan(unlimited)
+        let rows = try countRows(planned, upTo: overflow ? .max : sum)
+        wish(planned, scanned: rows.scanned, useful: rows.count)
         let count = max(0, Int64(rows.count) - Int64(query.offset))
         return QueryCount(count: min(count, limit), entriesScanned: rows.scanned)
     }
 
     private func countRows(
-        _ prepared: PreparedQuery, upTo limit: Int64
+        _ planned: PlannedQuery, upTo limit: Int64
     ) throws(StoreError) -> (count: Int, scanned: Int) {
-        let paths = prepared.plan.paths
+        let paths = planned.plan.paths
         if paths.count == 1, paths[0].isExact, let count = try countRange(paths[0], upTo: limit) {
             return (count, count)
         }
@@ -27,7 +27,7 @@ extension DocumentTable {
         var seen: Set<Int64> = []
         var count = 0
         for path in paths {
-            let stream = try counted(path, prepared, meter)
+            let stream = try counted(path, planned, meter)
             while count < limit, let id = try stream() {
                 if paths.count > 1, !seen.insert(id).inserted { continue }
                 count += 1
@@ -61,7 +61,7 @@ extension DocumentTable {
 
     /// The numbers of the rows of one path, its documents read only where each must be tested.
     private func counted(
-        _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
+        _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> () throws(StoreError) -> Int64? {
         if path.isExact, case .entries(let index, let scope) = path.source {
             let statement = Loan(try connection.statement(.entryIDs))
@@ -75,7 +75,7 @@ extension DocumentTable {
                 return statement.statement.integer(0)
             }
         }
-        let stream = try tested(path, prepared, meter)
+        let stream = try tested(path, planned, meter)
         return { () throws(StoreError) in try stream.next()?.id }
     }
 }

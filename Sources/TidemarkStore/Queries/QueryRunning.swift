@@ -18,24 +18,24 @@ extension DocumentTable {
         _ query: Query, _ body: (StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         if case .last(let count)? = query.limit { return try runLast(query, count, body) }
-        let prepared = try prepare(query)
-        return try run(prepared, offset: query.offset, limit: query.limit?.count, body)
+        let planned = try plan(query)
+        return try run(planned, offset: query.offset, limit: query.limit?.count, body)
     }
 
     /// What ``run(_:)`` would do, in a sentence, without doing it.
     package func explain(_ query: Query) throws(StoreError) -> String {
-        try prepare(query).plan.sentence
+        try plan(query).plan.sentence
     }
 
     private func run(
-        _ prepared: PreparedQuery, offset: Int, limit: Int?, _ body: (StoredDocument) -> Bool
+        _ planned: PlannedQuery, offset: Int, limit: Int?, _ body: (StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         let meter = ScanMeter()
         var returned = 0
         var skipped = 0
         if limit != 0 {
             let (capacity, overflow) = offset.addingReportingOverflow(limit ?? .max)
-            let stream = try rows(prepared, meter, capacity: overflow ? .max : capacity)
+            let stream = try rows(planned, meter, capacity: overflow ? .max : capacity)
             while let row = try stream.next() {
                 if skipped < offset {
                     skipped += 1
@@ -45,9 +45,9 @@ extension DocumentTable {
                 if !body(row.document) || returned == limit { break }
             }
         }
-        wish(prepared, scanned: meter.scanned, useful: returned + skipped)
+        wish(planned, scanned: meter.scanned, useful: returned + skipped)
         return QueryStats(
-            plan: prepared.plan.sentence, rowsScanned: meter.scanned, rowsReturned: returned,
+            plan: planned.plan.sentence, rowsScanned: meter.scanned, rowsReturned: returned,
             rowsSkipped: skipped)
     }
 
@@ -57,7 +57,7 @@ extension DocumentTable {
     ) throws(StoreError) -> QueryStats {
         if query.offset > 0 { return try runLastAfterOffset(query, count, body) }
         var documents: [StoredDocument] = []
-        let stats = try run(try prepare(query), offset: 0, limit: count) {
+        let stats = try run(try plan(query), offset: 0, limit: count) {
             documents.append($0)
             return true
         }
@@ -71,7 +71,7 @@ extension DocumentTable {
         var forwards = query
         forwards.limit = nil
         var window: [StoredDocument] = []
-        let stats = try run(try prepare(forwards), offset: query.offset, limit: nil) {
+        let stats = try run(try plan(forwards), offset: query.offset, limit: nil) {
             window.append($0)
             if window.count >= 2 * max(count, 32) { window.removeFirst(window.count - count) }
             return true
@@ -97,16 +97,16 @@ extension DocumentTable {
 // MARK: - Preparing
 
 /// A query with its plan, and the number its database has.
-struct PreparedQuery {
+struct PlannedQuery {
     let query: CompiledQuery
     let database: Int64
     let plan: QueryPlan
 }
 
 extension DocumentTable {
-    func prepare(_ query: Query) throws(StoreError) -> PreparedQuery {
+    func plan(_ query: Query) throws(StoreError) -> PlannedQuery {
         let compiled = CompiledQuery(query, in: database)
-        let nothing = PreparedQuery(query: compiled, database: 0, plan: QueryPlan(paths: []))
+        let nothing = PlannedQuery(query: compiled, database: 0, plan: QueryPlan(paths: []))
         guard let id = try connection.catalog.database(database, connection) else { return nothing }
         var collection: CollectionRow?
         if let path = query.collection {
@@ -118,16 +118,16 @@ extension DocumentTable {
             group = try connection.catalog.group(groupID, in: id, connection)
         }
         let planner = Planner(query: compiled, collection: collection, group: group)
-        return PreparedQuery(query: compiled, database: id, plan: planner.plan())
+        return PlannedQuery(query: compiled, database: id, plan: planner.plan())
     }
 
     /// Wishes for indexes when the query looked at far more than it was for.
-    func wish(_ prepared: PreparedQuery, scanned: Int, useful: Int) {
+    func wish(_ planned: PlannedQuery, scanned: Int, useful: Int) {
         connection.indexing.scanned += scanned
         guard scanned >= 100, scanned > 3 * useful else { return }
-        for definition in prepared.plan.wishes {
+        for definition in planned.plan.wishes {
             connection.indexing.wish(
-                IndexingState.Wish(database: prepared.database, definition: definition))
+                IndexingState.Wish(database: planned.database, definition: definition))
         }
     }
 }
@@ -137,26 +137,26 @@ extension DocumentTable {
 extension DocumentTable {
     /// - Parameter capacity: How many rows will be asked for at most.
     func rows(
-        _ prepared: PreparedQuery, _ meter: ScanMeter, capacity: Int
+        _ planned: PlannedQuery, _ meter: ScanMeter, capacity: Int
     ) throws(StoreError) -> any RowStream {
         var streams: [any RowStream] = []
-        for path in prepared.plan.paths { streams.append(try tested(path, prepared, meter)) }
-        if prepared.plan.isSorted {
-            return SortedStream(streams, prepared.query, capacity: capacity, connection)
+        for path in planned.plan.paths { streams.append(try tested(path, planned, meter)) }
+        if planned.plan.isSorted {
+            return SortedStream(streams, planned.query, capacity: capacity, connection)
         }
-        return streams.count == 1 ? streams[0] : MergeStream(streams, prepared.query)
+        return streams.count == 1 ? streams[0] : MergeStream(streams, planned.query)
     }
 
     /// The rows of one path that are rows of the query.
     func tested(
-        _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
+        _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
-        let stream = try stream(path, prepared, meter)
-        return path.isExact ? stream : FilteredStream(stream, prepared.query, path.test)
+        let stream = try stream(path, planned, meter)
+        return path.isExact ? stream : FilteredStream(stream, planned.query, path.test)
     }
 
     private func stream(
-        _ path: AccessPath, _ prepared: PreparedQuery, _ meter: ScanMeter
+        _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         switch path.source {
         case .point(let document):
@@ -173,7 +173,7 @@ extension DocumentTable {
             return try names(collection.id, path, meter)
         case .everything:
             let table = self
-            return ChainStream(try collections(of: prepared)) { id throws(StoreError) in
+            return ChainStream(try collections(of: planned)) { id throws(StoreError) in
                 try table.names(id, path, meter)
             }
         }
@@ -190,8 +190,8 @@ extension DocumentTable {
     }
 
     /// Those that may hold rows of a query over many.
-    private func collections(of prepared: PreparedQuery) throws(StoreError) -> [Int64] {
-        let query = prepared.query.query
+    private func collections(of planned: PlannedQuery) throws(StoreError) -> [Int64] {
+        let query = planned.query.query
         var writer = KeyWriter()
         if let parent = query.parent { writer.appendSegments(of: parent.text) }
         let below = KeyRange(prefix: writer.bytes)
@@ -205,7 +205,7 @@ extension DocumentTable {
             statement.bind(3, below.upper)
         }
         defer { statement.release() }
-        statement.bind(1, prepared.database)
+        statement.bind(1, planned.database)
         var ids: [Int64] = []
         while try statement.step() { ids.append(statement.integer(0)) }
         guard query.parent != nil, query.collectionID != nil else { return ids }

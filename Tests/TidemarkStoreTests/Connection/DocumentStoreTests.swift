@@ -19,6 +19,16 @@ import TidemarkStore
         #expect(read == document)
     }
 
+    @Test func `only a commit that must outlive the power is synced`() throws {
+        let store = try DocumentStore(.file(folder.path("store.sqlite")))
+        for (durability, level) in [(.disk, 2), (.process, 1), (.disk, 2)]
+            as [(DocumentStore.Durability, Int64)]
+        {
+            let rows = try store.write(durability) { try $0.rows("PRAGMA synchronous") }
+            #expect(rows.first?.integer(0) == level)
+        }
+    }
+
     @Test func `every kind and time of a document comes back`() throws {
         let store = try DocumentStore(.memory)
         var document = found("rooms/a", ["é": .null], at: Timestamp.min.microseconds)

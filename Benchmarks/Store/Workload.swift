@@ -1,0 +1,50 @@
+import TidemarkModel
+
+/// The documents that every step reads and writes: chat messages of about 500 bytes.
+struct Workload {
+    let count: Int
+    static let database = try! DatabaseID(project: "benchmark")
+
+    /// Repeatable, and the same on every machine.
+    private struct Draws {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state &+= 0x9E37_79B9_7F4A_7C15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    private static func characters(_ number: Int, _ salt: UInt64, _ count: Int, _ alphabet: String)
+        -> String
+    {
+        let alphabet = Array(alphabet.utf8)
+        var draws = Draws(state: UInt64(number) &* 1_000_003 &+ salt)
+        let bytes = (0..<count).map { _ in alphabet[Int(draws.next() % UInt64(alphabet.count))] }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static let letters = "abcdefghijklmnopqrstuvwxyz"
+    private static let idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters + "0123456789"
+
+    func id(_ number: Int) -> String { Self.characters(number, 1, 20, Self.idLetters) }
+    func path(_ number: Int) -> DocumentPath { DocumentPath(unchecked: "messages/" + id(number)) }
+    func conversation(_ number: Int) -> String { "conv-\(1_000_000 + number % (count / 50))" }
+    func seconds(_ number: Int) -> Int64 { 1_700_000_000 + Int64(number) }
+
+    func fields(_ number: Int) -> MapValue {
+        [
+            "clientToken": .string(Self.characters(number, 3, 64, "0123456789abcdef")),
+            "conversationId": .string(conversation(number)),
+            "likes": .integer(Int64(31 * number % 1_000)),
+            "read": .boolean(number % 3 == 0),
+            "senderId": .string("user-\(1_000 + (7 * number + 3) % 500)"),
+            "seq": .integer(Int64(number)),
+            "text": .string(Self.characters(number, 2, 200, Self.letters + "      ")),
+            "timestamp": .timestamp(Timestamp(seconds: seconds(number), nanoseconds: 0)),
+        ]
+    }
+}
