@@ -119,6 +119,20 @@ import TidemarkTesting
         #expect(result.documents[1].document.fields == ["n": .integer(9)])
     }
 
+    @Test func `what a complete answer does not hold is not shown later either`() throws {
+        let world = try Harness()
+        _ = world.read(rooms())
+        let row = { (name: String, time: Int64) in
+            Reply.runQuery(RunQueryReply(document: doc(name, 10), readTime: at(time)))
+        }
+        world.transport.calls[0].reply(row("rooms/a", 20), row("rooms/b", 20))
+        world.run()
+        _ = world.read(rooms())
+        world.transport.calls[1].reply(row("rooms/a", 30))
+        world.run()
+        #expect(try world.read(rooms(), source: .cache).all[0].get().ids == ["a"])
+    }
+
     @Test func `what is listened to is answered without a call`() throws {
         let world = try Harness()
         _ = world.listen(rooms())

@@ -146,11 +146,15 @@ extension EngineCore {
     /// Stores what the server returned, and makes of it what a reader sees.
     func store(
         _ documents: [Document], _ readTime: Timestamp, of query: Query,
-        records: [String: [UInt8]], confirming key: QueryKey? = nil
+        records: [String: [UInt8]], isComplete: Bool = false
     ) throws -> ReadResult {
         let changed = try local.apply(
             documents.map(RemoteDocument.found), readTime: readTime, records: records,
-            confirming: key)
+            complete: isComplete ? query : nil,
+            isListened: { [queries] path in
+                // The listen knows better, and will tell.
+                queries.values.contains { $0.view.synced.contains(path) }
+            })
         refreshViews(changed, nil, awaiting: readTime)
         var plain = query
         plain.offset = 0

@@ -6,6 +6,7 @@ extension EngineCore {
         guard state == .running, enabled != networkEnabled else { return }
         networkEnabled = enabled
         if enabled {
+            guard mayConnect else { return }
             perform(online.step(.mayBeBack))
             startStreams()
         } else {
@@ -16,7 +17,7 @@ extension EngineCore {
 
     /// The system says that the network changed, or the app came forward: nobody waits out a delay.
     func networkMayBeBack() {
-        guard state == .running, networkEnabled, online.state != .online else { return }
+        guard mayConnect, online.state != .online else { return }
         silentSince = nil
         nextProbe = .zero
         probeBackoff.reset()

@@ -112,9 +112,7 @@ extension EngineCore {
         case .query(var query):
             query.projection = nil
             let (documents, readTime) = rows(replies, of: query)
-            return try store(
-                documents, readTime, of: query, records: [:],
-                confirming: QueryKey(query.wireForm))
+            return try store(documents, readTime, of: query, records: [:], isComplete: true)
         case .document(let path):
             for case .batchGetDocuments(let reply) in replies {
                 guard let row = reply.row else { continue }

@@ -16,8 +16,7 @@ extension EngineCore {
     }
 
     func startListenStreamIfNeeded() {
-        guard networkEnabled, state == .running, !remoteTargets.isEmpty,
-            !listenStream.isStarted
+        guard mayConnect, !remoteTargets.isEmpty, !listenStream.isStarted
         else { return }
         performListen(
             .start(elapsed: environment.scheduler.elapsed, jitter: environment.random()))

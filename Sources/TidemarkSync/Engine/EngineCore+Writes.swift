@@ -25,7 +25,7 @@ extension EngineCore {
     }
 
     func fillPipeline() {
-        guard state == .running else { return }
+        guard state == .running, !storageIsBroken else { return }
         while pipeline.count < Self.pipelineLimit,
             let batch = local.pending.batch(after: pipeline.last?.id ?? 0)
         {
@@ -36,7 +36,7 @@ extension EngineCore {
         }
         if pipeline.isEmpty {
             performWrite(.idle)
-        } else if networkEnabled, !writeStream.isStarted {
+        } else if mayConnect, !writeStream.isStarted {
             performWrite(
                 .start(elapsed: environment.scheduler.elapsed, jitter: environment.random()))
         }
@@ -87,19 +87,34 @@ extension EngineCore {
 
     private func committed(_ results: [MutationResult], _ time: Timestamp) {
         guard let batch = pipeline.first else { return }
+        store(.acknowledged(batch, results, time))
+    }
+
+    /// Stores what became of a batch, or sees to it that it is stored later.
+    @discardableResult
+    func store(_ outcome: WriteOutcome) -> Bool {
         let changed: [LocalDocument]
         do {
-            changed = try local.acknowledge(batch, results, commitTime: time)
-        } catch { return storageFailed() }
-        pipeline.removeFirst()
+            switch outcome {
+            case .acknowledged(let batch, let results, let time):
+                changed = try local.acknowledge(batch, results, commitTime: time)
+            case .rejected(let batch, _): changed = try local.reject(batch)
+            }
+        } catch {
+            unstoredOutcome = outcome
+            storageFailed()
+            return false
+        }
         storageBackoff.reset()
-        settle(batch.id, .acknowledged(commitTime: time), changed)
+        settle(outcome, changed)
+        return true
     }
 
     /// The batch is out of the queue. Its writer hears of it before the listeners.
-    private func settle(
-        _ id: Int64, _ event: SyncEngine.WriteEvent, _ changed: [LocalDocument]
-    ) {
+    private func settle(_ outcome: WriteOutcome, _ changed: [LocalDocument]) {
+        let id = outcome.batch.id
+        let event = outcome.event
+        if pipeline.first?.id == id { pipeline.removeFirst() }
         writeObservers.removeValue(forKey: id)?(event)
         let done = pendingWriteWaiters.filter { $0.batch <= id }
         pendingWriteWaiters.removeAll { $0.batch <= id }
@@ -113,12 +128,9 @@ extension EngineCore {
         writeCall = nil
         guard networkEnabled else { return }
         if wasReady, status.code.rejectsWrite, let batch = pipeline.first {
-            let changed: [LocalDocument]
-            do { changed = try local.reject(batch) } catch { return storageFailed() }
-            pipeline.removeFirst()
             // It was the batch's fault, not the connection's.
             performWrite(.inhibitBackoff)
-            settle(batch.id, .failed(.server(status)), changed)
+            store(.rejected(batch, status))
         } else {
             fillPipeline()
         }
@@ -130,6 +142,25 @@ extension EngineCore {
         guard state == .running else { return completion(.terminated) }
         guard let last = local.pending.batches.last else { return completion(nil) }
         pendingWriteWaiters.append((last.id, completion))
+    }
+}
+
+/// The server's last word on a batch.
+enum WriteOutcome: Equatable, Sendable {
+    case acknowledged(MutationBatch, [MutationResult], Timestamp)
+    case rejected(MutationBatch, RPCStatus)
+
+    var batch: MutationBatch {
+        switch self {
+        case .acknowledged(let batch, _, _), .rejected(let batch, _): batch
+        }
+    }
+
+    var event: SyncEngine.WriteEvent {
+        switch self {
+        case .acknowledged(_, _, let time): .acknowledged(commitTime: time)
+        case .rejected(_, let status): .failed(.server(status))
+        }
     }
 }
 

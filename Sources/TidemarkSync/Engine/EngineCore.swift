@@ -28,7 +28,12 @@ final class EngineCore: @unchecked Sendable {
     /// The queries that share a target: those with a limit to the last rows are flipped.
     var queriesByTarget: [Int32: [QueryKey]] = [:]
     var limbo: LimboResolution
+    /// What the server said could not be stored: nothing more is taken in until it can.
+    var storageIsBroken = false
     var storageBackoff = StreamBackoff()
+    /// The server's word on the batch at the head of the queue, to be stored before anything else:
+    /// sending the batch again would apply it twice.
+    var unstoredOutcome: WriteOutcome?
 
     // Writing.
     var writeStream = WriteStream()
@@ -134,6 +139,7 @@ final class EngineCore: @unchecked Sendable {
     /// What the server said could not be stored. Nothing more is taken in until it can: the streams
     /// stop, listeners are told that what they see is the cache's, and it is tried again.
     func storageFailed() {
+        storageIsBroken = true
         stopStreams()
         perform(online.step(.disabled))
         let delay = storageBackoff.nextDelay(
@@ -142,10 +148,18 @@ final class EngineCore: @unchecked Sendable {
     }
 
     private func storageMayBeBack() {
+        if let outcome = unstoredOutcome {
+            unstoredOutcome = nil
+            guard store(outcome) else { return }
+        }
+        storageIsBroken = false
         guard networkEnabled else { return }
         perform(online.step(.mayBeBack))
         startStreams()
     }
+
+    /// Whether a stream may be opened.
+    var mayConnect: Bool { networkEnabled && state == .running && !storageIsBroken }
 
     func startStreams() {
         startListenStreamIfNeeded()

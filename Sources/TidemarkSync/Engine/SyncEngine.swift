@@ -57,7 +57,7 @@ public final class SyncEngine: Sendable {
         perform { $0.start() }
     }
 
-    private let core: EngineCore
+    let core: EngineCore
     private let scheduler: any EngineScheduler
     private let nextListener = Atomic<UInt64>(0)
 
@@ -171,7 +171,7 @@ public final class SyncEngine: Sendable {
 /// A listener, to be cancelled. Events that are under way on the engine's executor still arrive.
 private final class ListenerHandle: CancellableCall {
     private let id: UInt64
-    private let core: EngineCore
+    let core: EngineCore
     private let scheduler: any EngineScheduler
 
     init(id: UInt64, core: EngineCore, scheduler: any EngineScheduler) {

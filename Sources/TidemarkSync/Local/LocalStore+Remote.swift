@@ -43,16 +43,41 @@ extension LocalStore {
     }
 
     /// What a call returned, with the records of the caller, all or nothing.
+    ///
+    /// - Parameter complete: The query that the documents are all rows of. What the cache has beyond
+    ///   them was deleted or changed: it is forgotten, so that the cache does not show it later.
     func apply(
         _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
-        confirming key: QueryKey? = nil
+        complete query: Query? = nil, isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
         let changed = try store.write { transaction in
             for (name, value) in records { try setRecord(value, forKey: name, transaction) }
-            if let key { try confirm(key, at: readTime, transaction) }
-            return try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+            var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+            if let query {
+                try confirm(QueryKey(query.wireForm), at: readTime, transaction)
+                changed += try forgetOthers(
+                    than: documents, in: query, readTime, isListened, transaction)
+            }
+            return changed
         }
         return views(of: changed)
+    }
+
+    private func forgetOthers(
+        than documents: [RemoteDocument], in query: Query, _ readTime: Timestamp,
+        _ isListened: (DocumentPath) -> Bool, _ transaction: StoreTransaction
+    ) throws -> [Change] {
+        guard query.offset == 0, query.limit.map({ documents.count < $0.count }) ?? true else {
+            return []
+        }
+        let kept = Set(documents.map(\.path))
+        let table = transaction.documents(of: database)
+        let others = try table.run(query).documents.filter { document in
+            !kept.contains(document.path) && document.updateTime <= readTime
+                && !document.hasCommittedMutations && !isListened(document.path)
+        }
+        for document in others { try table.remove(document.path) }
+        return others.map { ($0.path, nil) }
     }
 
     private typealias Change = (path: DocumentPath, stored: StoredDocument?)

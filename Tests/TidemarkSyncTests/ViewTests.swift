@@ -1,0 +1,112 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+@testable import TidemarkSync
+
+@Suite struct ViewTests {
+    private func local(_ document: Document, mutated: Bool = false, committed: Bool = false)
+        -> LocalDocument
+    {
+        var result = LocalDocument(StoredDocument(document, readTime: document.updateTime))
+        result.hasLocalMutations = mutated
+        result.hasCommittedMutations = committed
+        return result
+    }
+
+    private func raised(_ effects: [View.Effect]) -> ViewSnapshot? {
+        for case .raise(let snapshot, _) in effects { return snapshot }
+        return nil
+    }
+
+    private func view(_ query: Query = rooms()) -> View {
+        View(query, in: Harness.database, synced: [])
+    }
+
+    private let current = TargetDelta(isCurrent: true)
+
+    @Test func `the first step raises, even with nothing to show`() throws {
+        var machine = view()
+        let first = try #require(raised(machine.step(.result([], nil))))
+        #expect(first.isFromCache && first.documents.isEmpty)
+        #expect(machine.step(.documents([], nil)).isEmpty)
+    }
+
+    @Test func `rows that the current target does not hold are in limbo`() throws {
+        var machine = view()
+        _ = machine.step(.result([local(doc("rooms/a", 1)), local(doc("rooms/b", 1))], nil))
+        var delta = current
+        delta.added = [path("rooms/a")]
+        let effects = machine.step(.documents([], .init(delta: delta), version: at(9)))
+        #expect(effects == [.limbo(path("rooms/b"))], "still from the cache: nothing to tell")
+        delta = current
+        delta.added = [path("rooms/b")]
+        let resolved = machine.step(.documents([], .init(delta: delta), version: at(10)))
+        #expect(resolved.first == .outOfLimbo(path("rooms/b")))
+        #expect(try #require(raised(resolved)).readTime == at(10))
+    }
+
+    @Test func `while a reset is pending nothing falls into limbo`() {
+        var machine = view()
+        _ = machine.step(.result([local(doc("rooms/a", 1))], nil))
+        let effects = machine.step(
+            .documents([], .init(delta: current, isPendingReset: true), version: at(9)))
+        #expect(effects.isEmpty)
+    }
+
+    @Test func `a pending write is never in limbo`() throws {
+        var machine = view()
+        _ = machine.step(.result([local(doc("rooms/a", 1), mutated: true)], nil))
+        let effects = machine.step(.documents([], .init(delta: current), version: at(9)))
+        #expect(try #require(raised(effects)).isFromCache == false)
+        #expect(machine.limbo.isEmpty)
+    }
+
+    @Test func `an acknowledged write waits for the listen, and only then changes`() throws {
+        var machine = view()
+        let mine = local(doc("rooms/a", 1, ["n": .integer(1)]), mutated: true)
+        _ = machine.step(.result([mine], nil))
+        let acknowledged = local(doc("rooms/a", 5, ["n": .integer(2)]), committed: true)
+        #expect(machine.step(.documents([acknowledged], nil)).isEmpty)
+        #expect(machine.documents[0].document.fields == ["n": .integer(1)])
+        let confirmed = local(doc("rooms/a", 5, ["n": .integer(2)]))
+        let snapshot = try #require(raised(machine.step(.documents([confirmed], nil))))
+        #expect(snapshot.summary == ["modified a"] && !snapshot.hasPendingWrites)
+    }
+
+    @Test func `offline, what was live is the cache's`() throws {
+        var machine = view()
+        _ = machine.step(.result([], .init(delta: current), version: at(1)))
+        #expect(machine.isFresh)
+        #expect(try #require(raised(machine.step(.wentOffline))).isFromCache)
+        #expect(machine.step(.wentOffline).isEmpty)
+    }
+
+    @Test func `a refill is asked for before anything is changed`() {
+        var query = rooms()
+        query.limit = .first(1)
+        var machine = view(query)
+        _ = machine.step(.result([local(doc("rooms/a", 1))], nil))
+        let before = machine
+        #expect(
+            machine.step(.documents([LocalDocument(unknown: path("rooms/a"))], nil))
+                == [.needsRefill])
+        #expect(machine == before)
+    }
+
+    @Test func `changes of one document merge`() {
+        let document = ViewDocument(doc("rooms/a", 1))
+        func merged(_ kinds: ViewChange.Kind...) -> ViewChange.Kind? {
+            var set = ChangeSet()
+            for kind in kinds { set.add(kind, document) }
+            return set.changes[document.path]?.kind
+        }
+        #expect(merged(.added, .modified) == .added)
+        #expect(merged(.added, .removed) == nil)
+        #expect(merged(.removed, .added) == .modified)
+        #expect(merged(.modified, .removed) == .removed)
+        #expect(merged(.modified, .metadata) == .modified)
+        #expect(merged(.metadata, .modified) == .modified)
+        #expect(merged(.metadata, .metadata) == .metadata)
+    }
+}
