@@ -91,9 +91,11 @@ extension WatchAggregator {
     private mutating func add(
         _ document: RemoteDocument, to wireID: Int32, _ remoteKeys: RemoteKeys
     ) {
-        guard isActive(wireID), let target = targets[wireID] else { return }
+        // Only the id is taken out: a copy of the target, alive beside it, would make every change
+        // below copy all that came before.
+        guard isActive(wireID), let targetID = targets[wireID]?.targetID else { return }
         let path = document.path
-        let isHeld = remoteKeys(target.targetID).contains(path)
+        let isHeld = remoteKeys(targetID).contains(path)
         targets[wireID]!.changes[path] = isHeld ? .modified : .added
         targets[wireID]!.updated.insert(path)
         targets[wireID]!.hasChanges = true
@@ -104,9 +106,9 @@ extension WatchAggregator {
         _ path: DocumentPath, from wireID: Int32, updated document: RemoteDocument?,
         _ remoteKeys: RemoteKeys
     ) {
-        guard isActive(wireID), let target = targets[wireID] else { return }
+        guard isActive(wireID), let targetID = targets[wireID]?.targetID else { return }
         // Added and removed again before anybody heard of it is no change.
-        let isHeld = remoteKeys(target.targetID).contains(path)
+        let isHeld = remoteKeys(targetID).contains(path)
         targets[wireID]!.changes[path] = isHeld ? .removed : nil
         targets[wireID]!.hasChanges = true
         guard let document else { return }
