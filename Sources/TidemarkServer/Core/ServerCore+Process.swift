@@ -2,13 +2,19 @@ import TidemarkModel
 import TidemarkStore
 
 extension ServerCore {
+    /// Messages after which a turn answers no more commands: many large results at once would fill
+    /// the memory.
+    static let outputsPerTurn = 50_000
+
     /// Answers a batch of commands that waited together.
-    func process(_ batch: [Command]) -> [Output] {
+    ///
+    /// - Returns: What to tell, and the commands that are left for the next turn, before all others.
+    func process(_ batch: [Command]) -> (outputs: [Output], rest: [Command]) {
         var outputs: [Output] = []
         let (writes, others) = split(batch)
         if !writes.isEmpty { outputs += performWrites(writes) }
-        if !others.isEmpty { answer(others, &outputs) }
-        return outputs
+        let answered = others.isEmpty ? 0 : answer(others, &outputs)
+        return (outputs, Array(others[answered...]))
     }
 
     private func split(_ batch: [Command]) -> (writes: [Command], others: [Command]) {
@@ -92,14 +98,21 @@ extension ServerCore {
     }
 
     /// Answers what only reads, all from one state.
-    private func answer(_ commands: [Command], _ outputs: inout [Output]) {
+    ///
+    /// - Returns: How many of the commands it has answered, at least one.
+    private func answer(_ commands: [Command], _ outputs: inout [Output]) -> Int {
         do {
-            try store.read { transaction in
-                for command in commands { answer(command, transaction, &outputs) }
+            return try store.read { transaction in
+                for (index, command) in commands.enumerated() {
+                    answer(command, transaction, &outputs)
+                    if outputs.count >= Self.outputsPerTurn { return index + 1 }
+                }
+                return commands.count
             }
         } catch {
             let status = RPCStatus(storeFailure: error)
             for command in commands { refuse(command, status, &outputs) }
+            return commands.count
         }
     }
 

@@ -38,8 +38,8 @@ extension FirestoreServer: Transport {
         case .refused(let status):
             // The stream's place in the core goes too; a message lost in the middle would be worse.
             executor.async { [self] in
-                let outputs = core.withLock { $0.process([.end(id, status)]) }
-                deliver(outputs + [Output(id: id, event: .ended(status))])
+                perform([.end(id, status)])
+                deliver([Output(id: id, event: .ended(status))])
             }
         }
     }
@@ -55,8 +55,18 @@ extension FirestoreServer: Transport {
     func runBatch() -> Bool {
         let batch = inbox.withLock { $0.takeBatch() }
         if batch.isEmpty { return false }
-        deliver(core.withLock { $0.process(batch) })
+        perform(batch)
         return true
+    }
+
+    /// Takes the commands through the core in as many turns as it asks for. Only on the executor.
+    private func perform(_ batch: [Command]) {
+        var rest = batch
+        while !rest.isEmpty {
+            let turn = core.withLock { $0.process(rest) }
+            deliver(turn.outputs)
+            rest = turn.rest
+        }
     }
 
     /// Calls the sinks, in order; what follows a stream's end is dropped. Only on the executor.

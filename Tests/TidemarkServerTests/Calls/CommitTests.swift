@@ -28,6 +28,14 @@ struct CommitTests {
         }
     }
 
+    @Test func `a commit comes after every read time that was told`() throws {
+        for step in 0..<3 {
+            let read = try #require(try server.query(collection("c")).first?.readTime)
+            let time = try server.commit(set("c/a", ["n": .integer(Int64(step))])).commitTime
+            #expect(time > read)
+        }
+    }
+
     @Test func `an overwrite keeps the creation time, a new beginning does not`() throws {
         let first = try server.commit(set("c/a", ["n": .integer(1)])).commitTime
         try server.commit(set("c/a", ["n": .integer(2)]))

@@ -49,6 +49,19 @@ struct ConcurrencyTests {
         #expect(try server.ids(collection("c")) == ["a", "d"])
     }
 
+    @Test func `large results that wait together are all told, in turns`() throws {
+        let server = try TestServer()
+        let writes = (0..<3_000).map { set("c/\($0)", [:]) }
+        _ = try server.replies(.commit(CommitRequest(mutations: writes)))
+        let heard = (0..<20).map { _ in Heard<Reply>() }
+        let request = Request.runQuery(RunQueryRequest(query: collection("c")))
+        for heard in heard {
+            _ = server.server.call(request, server.context()) { heard.receive($0) }
+        }
+        server.machine.run()
+        #expect(heard.allSatisfy { $0.status == .ok && $0.messages.count == 3_000 })
+    }
+
     @Test func `a caller beyond the queue's bound is refused, the others are answered`() throws {
         let server = try TestServer()
         let heard = (0..<20_001).map { _ in Heard<Reply>() }

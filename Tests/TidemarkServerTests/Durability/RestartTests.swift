@@ -48,6 +48,15 @@ struct RestartTests {
 }
 
 struct ClockTests {
+    @Test func `before the first commit the clock can be set back, whatever was read`() throws {
+        let server = try TestServer()
+        _ = try server.query(collection("c"))
+        let past = server.machine.now.advanced(by: .seconds(-1_000_000))
+        try server.server.setClock(past)
+        #expect(
+            try server.commit(set("c/a", [:])).commitTime == past.advanced(by: .microseconds(1)))
+    }
+
     @Test func `the clock can be set ahead, and goes on from there`() throws {
         let server = try TestServer()
         let ahead = server.machine.now.advanced(by: .seconds(100_000))

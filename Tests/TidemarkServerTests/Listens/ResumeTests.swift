@@ -39,10 +39,10 @@ struct ResumeTests {
     @Test func `every change and removal since the token is told, and nothing else`() throws {
         try server.commit(set("c/a", ["n": .integer(5)]), set("c/e", [:]))
         try server.commit(delete("c/b"), set("other/x", [:]))
-        try server.commit(delete("c/e"))
+        try server.commit(delete("c/e"), set("c/f", [:]), set("c/g", [:]))
         #expect(
             brief(resume(collection("c"), from: .token(first), expecting: 3)) == [
-                "ADD 1", "|", "a+1", "b deleted-1", "CURRENT 1", "|",
+                "ADD 1", "|", "a+1", "b deleted-1", "f+1", "g+1", "CURRENT 1", "|",
             ])
     }
 
