@@ -115,7 +115,8 @@ import TidemarkServer
             try await rooms.document("a").setData(["n": 1])
             var rows: [String] = []
             var step = 0
-            for try await snapshot in rooms.order(by: "n").snapshots {
+            let query = rooms.order(by: "n")
+            for try await snapshot in query.snapshots(includeMetadataChanges: true) {
                 for change in snapshot.documentChanges {
                     if let old = change.oldIndex { rows.remove(at: old) }
                     if let new = change.newIndex {
@@ -147,7 +148,8 @@ import TidemarkServer
     @Test func `follows one document`() async throws {
         try await client { firestore in
             let document = firestore.document("rooms/blue")
-            for try await snapshot in document.snapshots where snapshot.freshness.isFresh {
+            for try await snapshot in document.snapshots(includeMetadataChanges: true)
+            where snapshot.freshness.isFresh {
                 if !snapshot.exists {
                     _ = try await document.enqueueSetData(["n": 1])
                 } else if !snapshot.metadata.hasPendingWrites {
