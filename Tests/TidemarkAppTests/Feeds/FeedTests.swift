@@ -198,7 +198,8 @@ import Testing
     private func event(_ world: FeedWorld, _ random: inout SeededDice) async throws {
         let known = world.ids.randomElement(using: &random)
         switch (Int.random(in: 0..<10, using: &random), known) {
-        case (0...1, let id?): try await world.edit(id, "edit \(Int.random(in: 0..<100, using: &random))")
+        case (0...1, let id?):
+            try await world.edit(id, "edit \(Int.random(in: 0..<100, using: &random))")
         case (2, let id?): try await world.delete(id)
         case (3...4, _): try await world.insert(age: .random(in: 0...200_000, using: &random))
         default: try await world.insert(age: .random(in: 0...2, using: &random))

@@ -108,7 +108,8 @@ import TidemarkServer
         }
     }
 
-    @Test func `follows a query, with changes that lead from each snapshot to the next`() async throws
+    @Test func `follows a query, with changes that lead from each snapshot to the next`()
+        async throws
     {
         try await client { firestore in
             let rooms = firestore.collection("rooms")

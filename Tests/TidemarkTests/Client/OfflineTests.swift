@@ -4,7 +4,8 @@ import TidemarkServer
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(1))) struct `A client without a network` {
-    @Test func `shows its own writes, says how stale it is, and never waits for them`() async throws {
+    @Test func `shows its own writes, says how stale it is, and never waits for them`() async throws
+    {
         let firestore = try Firestore.testing(Unreachable())
         let document = firestore.document("rooms/blue")
         let receipt = try await document.enqueueSetData(["n": 1])
