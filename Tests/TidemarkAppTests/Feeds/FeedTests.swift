@@ -1,3 +1,4 @@
+import Tidemark
 import TidemarkApp
 import Testing
 
@@ -176,7 +177,8 @@ import Testing
                 for _ in 0..<Int.random(in: 0...6, using: &random) {
                     try await event(world, &random)
                 }
-                try world.wait([0, 1, 60, 4_000, 100_000].randomElement(using: &random)!)
+                let wait = Int64([0, 10, 60, 4_000, 100_000].randomElement(using: &random) ?? 0)
+                if wait > 0 { try world.wait(wait) }
                 if Bool.random(using: &random) { try await world.relaunch() }
                 let billed = world.billed()
                 let sync = try await world.feed.sync()
@@ -196,7 +198,8 @@ import Testing
     private func event(_ world: FeedWorld, _ random: inout SeededDice) async throws {
         let known = world.ids.randomElement(using: &random)
         switch (Int.random(in: 0..<10, using: &random), known) {
-        case (0...1, let id?): try await world.edit(id, "edit \(Int.random(in: 0..<100, using: &random))")
+        case (0...1, let id?):
+            try await world.edit(id, "edit \(Int.random(in: 0..<100, using: &random))")
         case (2, let id?): try await world.delete(id)
         case (3...4, _): try await world.insert(age: .random(in: 0...200_000, using: &random))
         default: try await world.insert(age: .random(in: 0...2, using: &random))

@@ -16,7 +16,8 @@ final class FeedWorld {
 
     init(pageSize: Int = 500) async throws {
         server = try FirestoreServer(FirestoreServer.Configuration())
-        folder = FileManager.default.temporaryDirectory
+        folder =
+            FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-" + UUID().uuidString).path
         self.pageSize = pageSize
         device = try Self.client(server, folder)
@@ -118,7 +119,9 @@ final class FeedWorld {
     }
 
     /// What the server has billed the device for.
-    func billed() -> Int { server.meter().filter { $0.label == "device" }.map(\.reads).reduce(0, +) }
+    func billed() -> Int {
+        server.meter().filter { $0.label == "device" }.map(\.reads).reduce(0, +)
+    }
 }
 
 extension QueryValue {

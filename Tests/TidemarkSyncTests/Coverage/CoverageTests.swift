@@ -5,16 +5,16 @@ import TidemarkModel
 
 /// Coverage against the plainest thing it can be compared with: for each place between two of a small
 /// world's items, as of when it is held.
-@Suite struct `Coverage` {
+@Suite struct `Coverage as an algebra` {
     /// Every position of a world of four times and two paths at each, ascending.
     static let positions: [CoveragePosition] = {
         let paths = ["c/a", "c/b"].map { DocumentPath(unchecked: $0) }
-        let inner = (1...4).flatMap { second in
+        var inner: [CoveragePosition] = []
+        for second in Int64(1)...4 {
             let time = Timestamp(seconds: second, nanoseconds: 0)
-            return [CoveragePosition.start(of: time)]
-                + paths.flatMap {
-                    [CoveragePosition.before(time, $0), CoveragePosition.after(time, $0)]
-                } + [CoveragePosition.end(of: time)]
+            inner.append(.start(of: time))
+            for path in paths { inner += [.before(time, path), .after(time, path)] }
+            inner.append(.end(of: time))
         }
         return [.lowest] + inner + [.highest]
     }()
