@@ -1,11 +1,12 @@
 import Foundation
 import GRDB
 
-/// One SQLite file (or memory) of documents and their index entries, with room for its users' tables.
+/// One SQLite file (or memory) of documents and their index entries, with room for its users'
+/// tables.
 ///
-/// Synchronous: a call returns when its work is done. One writer; calls from several threads wait for
-/// each other, and a call from inside another traps. The file is this process's alone while it is
-/// open: who opens it a second time is told ``StoreError/locked`` at once.
+/// Synchronous: a call returns when its work is done. One writer; calls from several threads wait
+/// for each other, and a call from inside another traps. The file is this process's alone while it
+/// is open: who opens it a second time is told ``StoreError/locked`` at once.
 package final class DocumentStore: Sendable {
     package enum Location: Hashable, Sendable {
         case memory
@@ -17,7 +18,8 @@ package final class DocumentStore: Sendable {
     package enum Durability: Hashable, Sendable {
         /// The kill of this process.
         case process
-        /// The loss of power too: the journal is synced to disk. Milliseconds instead of microseconds.
+        /// The loss of power too: the journal is synced to disk. Milliseconds instead of
+        /// microseconds.
         case disk
     }
 
@@ -34,8 +36,8 @@ package final class DocumentStore: Sendable {
     private let connection: Connection
     private let indexBuilding: IndexBuilding
 
-    /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file that
-    ///   has seen other steps than these counts as newer.
+    /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file
+    /// that   has seen other steps than these counts as newer.
     /// - Throws: ``StoreError``, having changed nothing.
     package init(
         _ location: Location, migrations: [StoreMigration] = [],

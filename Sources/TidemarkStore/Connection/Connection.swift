@@ -2,11 +2,13 @@ import Foundation
 import GRDB
 import GRDBSQLite
 
-/// The one connection to the file, with its compiled statements and what is remembered of its tables.
+/// The one connection to the file, with its compiled statements and what is remembered of its
+/// tables.
 ///
-/// Statements go to SQLite directly, on GRDB's connection: a point read costs a few microseconds, of
-/// which a general row and argument type would be most.
-// @unchecked: everything mutable is touched only inside the queue of the store, one thread at a time.
+/// Statements go to SQLite directly, on GRDB's connection: a point read costs a few microseconds,
+/// of which a general row and argument type would be most.
+// @unchecked: everything mutable is touched only inside the queue of the store, one thread at a
+// time.
 final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var own: [[PreparedStatement]] = Array(repeating: [], count: OwnSQL.allCases.count)

@@ -39,10 +39,11 @@ extension Connection {
     /// Documents that are indexed after any transaction while there is an unfinished index.
     private static let slice = 1_000
 
-    /// Makes wished indexes after a transaction: for twice the documents that its queries looked at, so
-    /// that the pause is in proportion to the scan that asked for it.
+    /// Makes wished indexes after a transaction: for twice the documents that its queries looked
+    /// at, so that the pause is in proportion to the scan that asked for it.
     ///
-    /// An index is never needed, so what stops it (a full disk) is left to the transaction that meets it.
+    /// An index is never needed, so what stops it (a full disk) is left to the transaction that
+    /// meets it.
     func settleIndexes() {
         let scanned = indexing.scanned
         indexing.scanned = 0
@@ -101,7 +102,8 @@ extension Connection {
 // MARK: - Filling
 
 extension Connection {
-    /// Goes on with the first unfinished index of the group; an index is ready with the last document.
+    /// Goes on with the first unfinished index of the group; an index is ready with the last
+    /// document.
     ///
     /// - Parameter budget: Documents, and collections, still to be looked at.
     func fill(_ group: CollectionGroup, _ budget: inout Int) throws(StoreError) {

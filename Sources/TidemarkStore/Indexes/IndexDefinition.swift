@@ -2,8 +2,8 @@ package import TidemarkModel
 
 /// What an index holds and in which order.
 ///
-/// A document has an entry when it has every field of the index (one for each distinct element, where a
-/// field is indexed by elements). Read backwards, the same index serves the flipped order.
+/// A document has an entry when it has every field of the index (one for each distinct element,
+/// where a field is indexed by elements). Read backwards, the same index serves the flipped order.
 package struct IndexDefinition: Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
         /// Each collection of the id for itself.

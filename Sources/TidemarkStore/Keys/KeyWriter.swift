@@ -3,8 +3,8 @@ import TidemarkModel
 /// Writes values so that the order of the bytes is Firestore's order of the values.
 ///
 /// Each component tells where it ends, so components can follow each other, and a descending one is
-/// the same bytes inverted. Equal values (`3` and `3.0`, `0.0` and `-0.0`) have equal bytes. Nothing is
-/// cut off: the key of a long text is as long as the text, which keeps every key exact.
+/// the same bytes inverted. Equal values (`3` and `3.0`, `0.0` and `-0.0`) have equal bytes.
+/// Nothing is cut off: the key of a long text is as long as the text, which keeps every key exact.
 struct KeyWriter {
     var bytes: [UInt8] = []
 
@@ -86,8 +86,8 @@ extension KeyWriter {
         withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) }
     }
 
-    /// The greatest double that is not above the integer, then what the integer is above it: doubles
-    /// and integers sort as one, beyond 2^53 too.
+    /// The greatest double that is not above the integer, then what the integer is above it:
+    /// doubles and integers sort as one, beyond 2^53 too.
     private mutating func append(integer: Int64) {
         var floor = Double(integer)
         // Rounded up, or to 2^63, which no integer is.

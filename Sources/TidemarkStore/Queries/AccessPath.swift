@@ -18,7 +18,8 @@ struct AccessPath {
     var isOrdered = false
     /// Whether every row found is a row of the query; else each is tested.
     var isExact = false
-    /// What each is tested with. One alternative and not all: a row of another would come out of order.
+    /// What each is tested with. One alternative and not all: a row of another would come out of
+    /// order.
     var test: CompiledFilter?
     /// How much the source narrows what is looked at: more is better.
     var score = 0

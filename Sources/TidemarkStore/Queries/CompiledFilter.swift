@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// A filter as tests on keys: one meaning of "equal" and "less" in the store, that of ``KeyWriter``.
+/// A filter as tests on keys: one meaning of "equal" and "less" in the store, that of
+/// ``KeyWriter``.
 indirect enum CompiledFilter {
     case all([CompiledFilter])
     case any([CompiledFilter])
@@ -42,7 +43,8 @@ indirect enum CompiledFilter {
         case .isIn: return .oneOf(field, operand.searchableKeys)
         case .notIn:
             if operand.elementsOrNone.contains(where: { $0.typeRank == 0 }) { return .never }
-            return .noneOf(field, operand.searchableKeys)
+            // Unlike `in`, `not-in` means NaN where it says NaN.
+            return .noneOf(field, Set(operand.elementsOrNone.map { KeyWriter.key(of: $0) }))
         case .arrayContains:
             return operand.isSearchable
                 ? .containsAny(field, [KeyWriter.key(of: operand)]) : .never
@@ -70,8 +72,8 @@ indirect enum CompiledFilter {
 }
 
 extension Filter.Operator {
-    /// What a range filter leaves of the keys; nil when nothing. Only values of the operand's rank are
-    /// compared, and NaN is no number to a range.
+    /// What a range filter leaves of the keys; nil when nothing. Only values of the operand's rank
+    /// are compared, and NaN is no number to a range.
     func cuts(_ operand: Value) -> (lower: Cut, upper: Cut)? {
         guard operand.isSearchable else { return nil }
         let key = KeyWriter.key(of: operand)

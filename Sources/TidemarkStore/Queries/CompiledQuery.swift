@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// A query made ready to be planned and tested: a limit to the last rows turned into one to the first
-/// in flipped order.
+/// A query made ready to be planned and tested: a limit to the last rows turned into one to the
+/// first in flipped order.
 struct CompiledQuery {
     let query: Query
     let database: DatabaseID

@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// One alternative of a filter: comparisons that must all hold, sorted by what an index can do for them.
+/// One alternative of a filter: comparisons that must all hold, sorted by what an index can do for
+/// them.
 struct Conjunction {
     struct Fixed {
         let field: FieldPath
@@ -137,7 +138,8 @@ extension Conjunction {
     /// Alternatives past which a query is run by a scan: each needs a range of its own.
     private static let maxAlternatives = 100
 
-    /// The alternatives of a filter that can match anything, each once; nil when there are too many.
+    /// The alternatives of a filter that can match anything, each once; nil when there are too
+    /// many.
     static func alternatives(of filter: Filter?, in database: DatabaseID) -> [Conjunction]? {
         guard let filter else { return [Conjunction([], in: database)] }
         guard let forms = filter.disjunctiveNormalForm(limit: maxAlternatives) else { return nil }

@@ -45,7 +45,8 @@ final class MergeStream: RowStream {
 
 /// All rows of some streams, sorted by the query's order, each once.
 ///
-/// Keeps the order's key of each row, of the first `capacity` only; the rows themselves are read again.
+/// Keeps the order's key of each row, of the first `capacity` only; the rows themselves are read
+/// again.
 final class SortedStream: RowStream {
     private struct Item {
         let key: [UInt8]

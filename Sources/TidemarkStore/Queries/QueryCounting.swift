@@ -1,8 +1,8 @@
 package import TidemarkModel
 
 extension DocumentTable {
-    /// How many rows the query has, counted no further than `upTo`. Where an index proves the filter,
-    /// its entries are counted and no document is read.
+    /// How many rows the query has, counted no further than `upTo`. Where an index proves the
+    /// filter, its entries are counted and no document is read.
     package func count(_ query: Query, upTo: Int64? = nil) throws(StoreError) -> QueryCount {
         let limit = min(upTo ?? .max, query.limit.map { Int64($0.count) } ?? .max)
         if limit <= 0 { return QueryCount(count: 0, entriesScanned: 0) }

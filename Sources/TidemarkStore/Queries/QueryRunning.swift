@@ -11,8 +11,8 @@ extension DocumentTable {
         return QueryRun(documents: documents, stats: stats)
     }
 
-    /// Hands out the query's rows one by one until `body` returns false. Rows come as they are found,
-    /// except where they must be sorted first, or where the limit is to the last.
+    /// Hands out the query's rows one by one until `body` returns false. Rows come as they are
+    /// found, except where they must be sorted first, or where the limit is to the last.
     @discardableResult
     package func run(
         _ query: Query, _ body: (StoredDocument) -> Bool

@@ -3,7 +3,8 @@ import TidemarkModel
 
 @testable import TidemarkStore
 
-/// Random documents, random queries, and changes in between: the store says what filter-and-sort says.
+/// Random documents, random queries, and changes in between: the store says what filter-and-sort
+/// says.
 @Suite struct QueryOracleTests {
     enum Indexes: CaseIterable { case none, declared, onDemand }
 
