@@ -60,7 +60,7 @@ let package = Package(
         library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
         library("TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, protobuf]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
-        library("TidemarkHTTP", ["TidemarkModel", "TidemarkServer", hummingbird]),
+        library("TidemarkHTTP", ["TidemarkModel", "TidemarkServer", hummingbird, log]),
         library("Tidemark", ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"]),
         library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
         library(

@@ -10,7 +10,8 @@ struct DatabaseOptions: ParsableArguments {
     @Option(help: "The database of the project.")
     var database = "(default)"
 
-    @Option(help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
+    @Option(
+        help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
     var host: String?
 
     func firestore(cache: FirestoreSettings.Cache = .memory, label: String) throws -> Firestore {

@@ -21,7 +21,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The port for gRPC; 0 picks a free one.")
     var port = 8080
 
-    @Option(help: "The port for the control endpoint; 0 picks a free one, which is the default with --port 0.")
+    @Option(
+        help: "The port for the control endpoint; 0 picks a free one, as --port 0 does here too.")
     var controlPort: Int?
 
     @Option(help: "The folder of the database file. It is made when it is missing.")
@@ -59,8 +60,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     private func report(_ rows: [MeterRow]) {
         for row in rows {
-            let line = "\(row.label): \(row.reads) reads, \(row.writes) writes, \(row.deletes) deletes\n"
-            FileHandle.standardError.write(Data(line.utf8))
+            let counts = "\(row.reads) reads, \(row.writes) writes, \(row.deletes) deletes"
+            FileHandle.standardError.write(Data("\(row.label): \(counts)\n".utf8))
         }
     }
 }

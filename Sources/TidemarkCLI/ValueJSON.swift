@@ -176,7 +176,9 @@ extension Timestamp {
         var nanoseconds: Int32 = 0
         if let dot = text.firstIndex(of: ".") {
             let digits = text[text.index(after: dot)...].prefix { $0.isASCII && $0.isNumber }
-            guard !digits.isEmpty, digits.count <= 9, let fraction = Int32(digits) else { return nil }
+            guard !digits.isEmpty, digits.count <= 9, let fraction = Int32(digits) else {
+                return nil
+            }
             nanoseconds = (digits.count..<9).reduce(fraction) { value, _ in value * 10 }
             whole = String(text[..<dot] + text[digits.endIndex...])
         }

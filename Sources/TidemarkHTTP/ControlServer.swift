@@ -1,5 +1,6 @@
 import Foundation
 import Hummingbird
+import Logging
 import TidemarkModel
 public import TidemarkServer
 
@@ -50,12 +51,15 @@ public final class ControlServer: Sendable {
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         let routes = ControlRoutes(server)
+        // What goes wrong is told to the caller; the library's own lines are for its authors.
+        var logger = Logger(label: "tidemark.control")
+        logger.logLevel = .critical
         let application = Application(
             responder: CallbackResponder<BasicRequestContext> { request, _ in
                 await routes.respond(to: request)
             },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
-            onServerRunning: { _ in ready(port) })
+            onServerRunning: { _ in ready(port) }, logger: logger)
         try await application.run()
     }
 }

@@ -34,10 +34,13 @@ struct ChatsDemo {
             }
             let seconds = (ContinuousClock.now - start).components.seconds
             progress(
-                "open \(number + 1) of \(opens), \(stage.played) of \(stage.total) writes, \(seconds) s")
+                "open \(number + 1) of \(opens), \(stage.played) of \(stage.total) writes, \(seconds) s"
+            )
         }
         let meter = try await server.meter()
-        for index in tallies.indices { tallies[index].reads = meter[tallies[index].name]?.reads ?? 0 }
+        for index in tallies.indices {
+            tallies[index].reads = meter[tallies[index].name]?.reads ?? 0
+        }
         await stage.close()
         let elapsed = (ContinuousClock.now - start).components
         return DemoReport(

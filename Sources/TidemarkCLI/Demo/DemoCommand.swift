@@ -9,7 +9,8 @@ struct DemoCommand: AsyncParsableCommand {
 
 struct ChatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "chats", abstract: "Open a feed many times in three ways and count what it cost.",
+        commandName: "chats",
+        abstract: "Open a feed many times in three ways and count what it cost.",
         discussion: """
             Starts a server, plays a history of timed events into it, and lets three clients open the \
             app while it happens: one that listens to everything, one that asks for what is newer than \
@@ -17,7 +18,10 @@ struct ChatsCommand: AsyncParsableCommand {
             anything twice.
             """)
 
-    @Option(help: "A file of lines {id, author, authoredAt, committedAt, text}, times in seconds since 1970.")
+    @Option(
+        help:
+            "A file of lines {id, author, authoredAt, committedAt, text}, times in seconds since 1970."
+    )
     var history: String?
 
     @Option(help: "A git repository whose commits are the history.")

@@ -66,12 +66,14 @@ extension History {
                     index + 1, file: file, reason: "it is not the JSON that is asked for")
             }
             if event.id.isEmpty || event.id.contains("/") {
-                throw HistoryError.badLine(index + 1, file: file, reason: "its id is no document id")
+                throw HistoryError.badLine(
+                    index + 1, file: file, reason: "its id is no document id")
             }
             if !seen.insert(event.id).inserted { throw HistoryError.duplicateID(event.id) }
             events.append(event)
         }
-        return try History(events, source: "\(events.count) events of \(file)", limit: limit).checked()
+        return try History(events, source: "\(events.count) events of \(file)", limit: limit)
+            .checked()
     }
 
     /// The commits of a repository; `authoredAt` and `committedAt` are git's own two times.

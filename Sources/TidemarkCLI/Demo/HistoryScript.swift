@@ -39,7 +39,8 @@ struct HistoryScript: Sendable {
         items = history.events.count
     }
 
-    private static let touched = FieldTransform(FieldPath(name: ItemFields.updatedAt), .serverTimestamp)
+    private static let touched = FieldTransform(
+        FieldPath(name: ItemFields.updatedAt), .serverTimestamp)
 
     private static func insert(_ event: HistoryEvent, _ collection: CollectionPath) -> Mutation {
         Mutation(
