@@ -29,7 +29,8 @@ public final class SyncEngine: Sendable {
 
     public struct ListenOptions: Hashable, Sendable {
         public var includeMetadataChanges: Bool
-        /// `.cache` never asks the server.
+        /// `.cache` never asks the server. `.server` waits for it with the first snapshot, unless
+        /// it is known to be out of reach.
         public var source: ReadSource
 
         public init(includeMetadataChanges: Bool = false, source: ReadSource = .default) {

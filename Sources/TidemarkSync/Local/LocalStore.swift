@@ -97,11 +97,18 @@ extension LocalStore {
             }
         }
         let table = transaction.documents(of: database)
-        let rows = try table.run(wider).documents
-        if written.isEmpty && query.offset == 0 { return rows.map(LocalDocument.init) }
-        return merge(
-            query, rows.map(LocalDocument.init),
-            try written.map { try document(at: $0, transaction) })
+        if written.isEmpty && query.offset == 0 {
+            return try table.run(wider).documents.map(LocalDocument.init)
+        }
+        let replaced = Set(written)
+        var enough = Int.max
+        if case .first(let count)? = query.limit { enough = count + query.offset }
+        var rows: [LocalDocument] = []
+        try table.run(wider) { row in
+            if !replaced.contains(row.path) { rows.append(LocalDocument(row)) }
+            return rows.count < enough
+        }
+        return merge(query, rows, try written.map { try document(at: $0, transaction) })
     }
 
     /// Puts written documents in the place of `rows` of the same path, in the query's order, and cuts
