@@ -99,7 +99,7 @@ extension WatchAggregator {
         targets[wireID]!.changes[path] = isHeld ? .modified : .added
         targets[wireID]!.updated.insert(path)
         targets[wireID]!.hasChanges = true
-        documents[path] = document
+        keep(document)
     }
 
     mutating func remove(
@@ -113,7 +113,18 @@ extension WatchAggregator {
         targets[wireID]!.hasChanges = true
         guard let document else { return }
         targets[wireID]!.updated.insert(path)
-        documents[path] = document
+        keep(document)
+    }
+
+    /// Of two targets that speak of one document before a snapshot, the newer word counts, whichever
+    /// came first.
+    private mutating func keep(_ document: RemoteDocument) {
+        if let old = documents[document.path], old.version > document.version,
+            document.version != .min
+        {
+            return
+        }
+        documents[document.path] = document
     }
 
     /// Forgets what the target was said to hold; what it held before counts as removed.
