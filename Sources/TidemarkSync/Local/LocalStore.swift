@@ -2,8 +2,8 @@ import TidemarkModel
 import TidemarkStore
 
 /// The mediator of everything kept on this device: documents, targets and their rows, the mutation
-/// queue, records. Confined to the engine's executor; every operation is one transaction, and what is
-/// kept in memory follows only once that is through.
+/// queue, records. Confined to the engine's executor; every operation is one transaction, and what
+/// is kept in memory follows only once that is through.
 final class LocalStore {
     let database: DatabaseID
     let store: DocumentStore
@@ -111,8 +111,8 @@ extension LocalStore {
         return merge(query, rows, try written.map { try document(at: $0, transaction) })
     }
 
-    /// Puts written documents in the place of `rows` of the same path, in the query's order, and cuts
-    /// to its limit.
+    /// Puts written documents in the place of `rows` of the same path, in the query's order, and
+    /// cuts to its limit.
     func merge(
         _ query: Query, _ rows: [LocalDocument], _ written: [LocalDocument]
     ) -> [LocalDocument] {

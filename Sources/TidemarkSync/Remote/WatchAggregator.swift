@@ -2,8 +2,8 @@ import TidemarkModel
 
 /// Folds what a listen stream says into one ``RemoteEvent`` per consistent snapshot.
 ///
-/// Targets are known by wire ids, a fresh one for every time a target is added to a stream, so that a
-/// late answer to an earlier listen finds nobody. Made anew with every stream.
+/// Targets are known by wire ids, a fresh one for every time a target is added to a stream, so that
+/// a late answer to an earlier listen finds nobody. Made anew with every stream.
 struct WatchAggregator: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         /// A target is being added under this wire id.
@@ -116,8 +116,8 @@ extension WatchAggregator {
         keep(document)
     }
 
-    /// Of two targets that speak of one document before a snapshot, the newer word counts, whichever
-    /// came first.
+    /// Of two targets that speak of one document before a snapshot, the newer word counts,
+    /// whichever came first.
     private mutating func keep(_ document: RemoteDocument) {
         if let old = documents[document.path], old.version > document.version,
             document.version != .min

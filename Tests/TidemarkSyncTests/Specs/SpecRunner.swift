@@ -108,8 +108,8 @@ final class SpecRunner {
         if let given = value["options"] {
             options.includeMetadataChanges = given["includeMetadataChanges"]?.flag ?? false
             if given["source"]?.text == "cache" { options.source = .cache }
-            // `waitForSyncWhenOnline` is given in three scripts that expect the cache's rows at once:
-            // their own runners pass it by.
+            // `waitForSyncWhenOnline` is given in three scripts that expect the cache's rows at
+            // once: their own runners pass it by.
         }
         handles[key] = world.engine.listen(query, options) { [snapshots] event in
             snapshots.record((key, event))
