@@ -7,16 +7,21 @@ import TidemarkTesting
 
 /// An engine, a server played by the test, and time that stands still.
 final class Harness {
-    static let database = try! DatabaseID(project: "test")
+    static let database = try! DatabaseID(project: "test-project")
 
     let scheduler: VirtualScheduler
     let transport = ScriptedTransport()
     let engine: SyncEngine
 
-    init(cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler()) throws {
+    init(
+        cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler(),
+        maxLimbo: Int = 100
+    ) throws {
         self.scheduler = scheduler
         engine = try SyncEngine(
-            .init(database: Self.database, cacheFile: cacheFile, label: "test"),
+            .init(
+                database: Self.database, cacheFile: cacheFile, label: "test",
+                maxLimboResolutions: maxLimbo),
             SyncEnvironment(
                 transport: transport, scheduler: scheduler, now: { scheduler.now },
                 random: { 0.5 }))

@@ -87,6 +87,19 @@ import TidemarkModel
         #expect(receive(refusal).isEmpty)
     }
 
+    @Test mutating func `the newer of two words on a document counts, whichever comes last`() throws
+    {
+        listen(1, 2)
+        add(1)
+        listen(3, 4)
+        add(3)
+        _ = receive(
+            .documentDelete(
+                DocumentRemoval(path("rooms/a"), removedTargetIDs: [1], readTime: at(9))))
+        _ = receive(.documentChange(DocumentChange(doc("rooms/a", 5), targetIDs: [3])))
+        #expect(try raise(10).documents == [path("rooms/a"): .missing(path("rooms/a"), at(9))])
+    }
+
     @Test mutating func `one target's document does not hide that another's is missing`() throws {
         // A limbo target for a document that a query's target updates in the same snapshot.
         listen(1, 2)

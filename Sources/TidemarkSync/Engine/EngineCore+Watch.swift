@@ -97,7 +97,7 @@ extension EngineCore {
 
     func stepView(_ key: QueryKey, _ event: View.Event) {
         guard var query = queries[key] else { return }
-        // With an empty one in its place the view has one owner, and changing it copies nothing.
+        // Taken out, so that the view has one owner and its steps copy nothing.
         queries[key]!.view = View(query.query, in: database, synced: [])
         var effects = query.view.step(event)
         if effects == [.needsRefill], case .documents(_, let target, let version, _) = event {

@@ -3,8 +3,8 @@ import TidemarkStore
 
 /// The engine: owns the machines and performs their effects. Nothing in it suspends.
 ///
-/// Unchecked because the compiler cannot see what confines it: after `init` every access is a job on
-/// the environment's scheduler, which runs one at a time.
+/// Unchecked because the compiler cannot see what confines it: after `init` every access is a job
+/// on the environment's scheduler, which runs one at a time.
 final class EngineCore: @unchecked Sendable {
     let configuration: SyncEngine.Configuration
     let environment: SyncEnvironment

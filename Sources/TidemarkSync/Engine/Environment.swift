@@ -1,6 +1,7 @@
 public import TidemarkModel
 
-/// Everything the engine may not decide for itself. Below here nothing reads a clock, a socket or a die.
+/// Everything the engine may not decide for itself. Below here nothing reads a clock, a socket or a
+/// die.
 public struct SyncEnvironment: Sendable {
     public var transport: any Transport
     public var scheduler: any EngineScheduler
@@ -30,7 +31,8 @@ public protocol EngineScheduler: Sendable {
     func schedule(
         _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall
-    /// Time since a fixed point of the scheduler's own. Never goes back, whatever the wall clock does.
+    /// Time since a fixed point of the scheduler's own. Never goes back, whatever the wall clock
+    /// does.
     var elapsed: Duration { get }
 }
 

@@ -29,7 +29,8 @@ public final class SyncEngine: Sendable {
 
     public struct ListenOptions: Hashable, Sendable {
         public var includeMetadataChanges: Bool
-        /// `.cache` never asks the server.
+        /// `.cache` never asks the server. `.server` waits for it with the first snapshot, unless
+        /// it is known to be out of reach.
         public var source: ReadSource
 
         public init(includeMetadataChanges: Bool = false, source: ReadSource = .default) {
@@ -124,8 +125,8 @@ public final class SyncEngine: Sendable {
     /// stores `records` in the same transaction: how a feed keeps its state true to its documents.
     ///
     /// - Parameter records: From the rows and the read time, what to store under which keys of
-    ///   ``record(forKey:completion:)``; called on the engine's executor, once, when all has arrived.
-    ///   Nothing is stored when the call fails half way.
+    ///   ``record(forKey:completion:)``; called on the engine's executor, once, when all has
+    ///   arrived. Nothing is stored when the call fails half way.
     public func fetch(
         _ query: Query, deadline: Duration?,
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],

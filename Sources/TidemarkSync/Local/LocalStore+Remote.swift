@@ -44,8 +44,9 @@ extension LocalStore {
 
     /// What a call returned, with the records of the caller, all or nothing.
     ///
-    /// - Parameter complete: The query that the documents are all rows of. What the cache has beyond
-    ///   them was deleted or changed: it is forgotten, so that the cache does not show it later.
+    /// - Parameter complete: The query that the documents are all rows of. What the cache has
+    ///   beyond them was deleted or changed: it is forgotten, so that the cache does not show it
+    ///   later.
     func apply(
         _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
         complete query: Query? = nil, isListened: (DocumentPath) -> Bool = { _ in false }

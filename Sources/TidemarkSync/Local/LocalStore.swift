@@ -2,8 +2,8 @@ import TidemarkModel
 import TidemarkStore
 
 /// The mediator of everything kept on this device: documents, targets and their rows, the mutation
-/// queue, records. Confined to the engine's executor; every operation is one transaction, and what is
-/// kept in memory follows only once that is through.
+/// queue, records. Confined to the engine's executor; every operation is one transaction, and what
+/// is kept in memory follows only once that is through.
 final class LocalStore {
     let database: DatabaseID
     let store: DocumentStore
@@ -97,15 +97,22 @@ extension LocalStore {
             }
         }
         let table = transaction.documents(of: database)
-        let rows = try table.run(wider).documents
-        if written.isEmpty && query.offset == 0 { return rows.map(LocalDocument.init) }
-        return merge(
-            query, rows.map(LocalDocument.init),
-            try written.map { try document(at: $0, transaction) })
+        if written.isEmpty && query.offset == 0 {
+            return try table.run(wider).documents.map(LocalDocument.init)
+        }
+        let replaced = Set(written)
+        var enough = Int.max
+        if case .first(let count)? = query.limit { enough = count + query.offset }
+        var rows: [LocalDocument] = []
+        try table.run(wider) { row in
+            if !replaced.contains(row.path) { rows.append(LocalDocument(row)) }
+            return rows.count < enough
+        }
+        return merge(query, rows, try written.map { try document(at: $0, transaction) })
     }
 
-    /// Puts written documents in the place of `rows` of the same path, in the query's order, and cuts
-    /// to its limit.
+    /// Puts written documents in the place of `rows` of the same path, in the query's order, and
+    /// cuts to its limit.
     func merge(
         _ query: Query, _ rows: [LocalDocument], _ written: [LocalDocument]
     ) -> [LocalDocument] {

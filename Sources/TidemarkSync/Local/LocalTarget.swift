@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// A query as a key: by the bytes of its canonical form, so that equal text of other bytes is another.
+/// A query as a key: by the bytes of its canonical form, so that equal text of other bytes is
+/// another.
 struct QueryKey: Hashable, Sendable {
     let bytes: [UInt8]
 

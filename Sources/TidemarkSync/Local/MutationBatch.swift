@@ -5,8 +5,8 @@ import TidemarkStore
 struct MutationBatch: Equatable, Sendable {
     let id: Int64
     let localWriteTime: Timestamp
-    /// What fields were before an increment and the like, so that replaying it on a newer base, which
-    /// may hold it already, does not count it twice.
+    /// What fields were before an increment and the like, so that replaying it on a newer base,
+    /// which may hold it already, does not count it twice.
     let baseMutations: [Mutation]
     let mutations: [Mutation]
 

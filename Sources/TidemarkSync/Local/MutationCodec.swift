@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// The durable form of mutations. Append only, as the schema is: a number once used keeps its meaning.
+/// The durable form of mutations. Append only, as the schema is: a number once used keeps its
+/// meaning.
 enum MutationCodec {
     private static let edition: UInt8 = 1
     private static let what = "pending write"

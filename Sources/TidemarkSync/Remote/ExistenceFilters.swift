@@ -24,8 +24,8 @@ extension WatchAggregator {
             verdict == .falsePositive ? .existenceFilterMismatchBloom : .existenceFilterMismatch
     }
 
-    /// Removes what the filter surely does not contain: from the target, not from the cache. Whether
-    /// it was deleted is for limbo resolution to find out.
+    /// Removes what the filter surely does not contain: from the target, not from the cache.
+    /// Whether it was deleted is for limbo resolution to find out.
     private mutating func apply(
         _ filter: ExistenceFilter, _ held: Set<DocumentPath>, _ count: Int,
         _ remoteKeys: RemoteKeys

@@ -1,7 +1,7 @@
 import TidemarkModel
 
-/// The life of one stream, whatever it carries: opened on demand, again after a delay when it fails,
-/// closed when nothing needs it.
+/// The life of one stream, whatever it carries: opened on demand, again after a delay when it
+/// fails, closed when nothing needs it.
 struct StreamLifecycle: Equatable, Sendable {
     enum State: Equatable, Sendable {
         case initial

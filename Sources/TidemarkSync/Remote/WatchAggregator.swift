@@ -2,8 +2,8 @@ import TidemarkModel
 
 /// Folds what a listen stream says into one ``RemoteEvent`` per consistent snapshot.
 ///
-/// Targets are known by wire ids, a fresh one for every time a target is added to a stream, so that a
-/// late answer to an earlier listen finds nobody. Made anew with every stream.
+/// Targets are known by wire ids, a fresh one for every time a target is added to a stream, so that
+/// a late answer to an earlier listen finds nobody. Made anew with every stream.
 struct WatchAggregator: Equatable, Sendable {
     enum Event: Equatable, Sendable {
         /// A target is being added under this wire id.
@@ -99,7 +99,7 @@ extension WatchAggregator {
         targets[wireID]!.changes[path] = isHeld ? .modified : .added
         targets[wireID]!.updated.insert(path)
         targets[wireID]!.hasChanges = true
-        documents[path] = document
+        keep(document)
     }
 
     mutating func remove(
@@ -113,7 +113,18 @@ extension WatchAggregator {
         targets[wireID]!.hasChanges = true
         guard let document else { return }
         targets[wireID]!.updated.insert(path)
-        documents[path] = document
+        keep(document)
+    }
+
+    /// Of two targets that speak of one document before a snapshot, the newer word counts,
+    /// whichever came first.
+    private mutating func keep(_ document: RemoteDocument) {
+        if let old = documents[document.path], old.version > document.version,
+            document.version != .min
+        {
+            return
+        }
+        documents[document.path] = document
     }
 
     /// Forgets what the target was said to hold; what it held before counts as removed.

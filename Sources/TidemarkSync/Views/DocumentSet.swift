@@ -41,8 +41,8 @@ struct RowOrder: Equatable, Sendable {
     }
 }
 
-/// Rows in a query's order, found by path too. Insertion and removal cost a binary search and moving
-/// a word a row.
+/// Rows in a query's order, found by path too. Insertion and removal cost a binary search and
+/// moving a word a row.
 struct DocumentSet: Equatable, Sendable {
     let order: RowOrder
     private(set) var rows: [ViewRow] = []

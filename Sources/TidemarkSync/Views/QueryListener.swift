@@ -46,7 +46,7 @@ struct QueryListener: Equatable, Sendable {
     /// Whether the listener's first snapshot can be this one. Unknown counts as online.
     private func isFirst(_ snapshot: ViewSnapshot, _ online: OnlineState.State) -> Bool {
         if !snapshot.isFromCache || options.source == .cache { return true }
-        if options.source == .server { return false }
+        if options.source == .server && online != .offline { return false }
         return !snapshot.documents.isEmpty || hasCachedResults || online == .offline
     }
 

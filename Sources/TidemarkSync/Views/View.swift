@@ -129,7 +129,8 @@ struct View: Equatable, Sendable {
 // MARK: - Documents
 
 extension View {
-    /// The first row when the limit keeps the last ones, else the last: nil unless the limit is full.
+    /// The first row when the limit keeps the last ones, else the last: nil unless the limit is
+    /// full.
     private var edge: ViewRow? {
         guard let limit = query.limit, rows.count == limit.count else { return nil }
         return switch limit {
@@ -253,7 +254,8 @@ extension View {
 }
 
 extension ViewDocument {
-    /// Bytes first: one server's encoding is mostly the same each time. Not always, so then by value.
+    /// Bytes first: one server's encoding is mostly the same each time. Not always, so then by
+    /// value.
     func hasSameContents(as other: ViewDocument) -> Bool {
         document.contents == other.document.contents
             || document.fields == other.document.fields

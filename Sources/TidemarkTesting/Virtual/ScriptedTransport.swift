@@ -3,8 +3,8 @@ public import TidemarkModel
 
 /// A server that says what a test tells it to, and remembers what it was asked.
 ///
-/// The test plays the server: it looks at ``calls``, ``listens`` and ``writes``, the newest last, and
-/// answers with `reply`, `push` and `end`. Nothing happens by itself and nothing waits.
+/// The test plays the server: it looks at ``calls``, ``listens`` and ``writes``, the newest last,
+/// and answers with `reply`, `push` and `end`. Nothing happens by itself and nothing waits.
 ///
 /// ```swift
 /// let stream = transport.listens.last!

@@ -4,8 +4,9 @@ public import TidemarkSync
 
 /// An engine's executor and clock that stand still until a test moves them.
 ///
-/// One thread, no waiting: ``runUntilIdle()`` runs what is queued, ``advance(by:)`` lets time pass and
-/// fires what is due, ``fire(_:)`` runs a timer early. The same calls give the same run, always.
+/// One thread, no waiting: ``runUntilIdle()`` runs what is queued, ``advance(by:)`` lets time pass
+/// and fires what is due, ``fire(_:)`` runs a timer early. The same calls give the same run,
+/// always.
 ///
 /// ```swift
 /// let scheduler = VirtualScheduler()
@@ -58,8 +59,8 @@ public final class VirtualScheduler: EngineScheduler {
         return TimerHandle(scheduler: self, order: order)
     }
 
-    /// Runs queued jobs, and those that they queue, until there is none. No time passes and no timer
-    /// fires.
+    /// Runs queued jobs, and those that they queue, until there is none. No time passes and no
+    /// timer fires.
     public func runUntilIdle() {
         for _ in 0..<Self.jobLimit {
             let jobs = state.withLock { state in
