@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+import TidemarkApp
+import TidemarkServer
+
+@testable import Tidemark
+
+// The README's examples, line by line: `The repository`'s tests compare the two. What stands between
+// the marks is in the README as it is here.
+
+@Suite struct `The README's examples` {
+    private let server: FirestoreServer
+    private let firestore: Firestore
+
+    init() throws {
+        server = try FirestoreServer(.init())
+        firestore = try Firestore(
+            projectID: "my-app", settings: FirestoreSettings(cache: .memory),
+            environment: SyncEnvironment(
+                transport: server, scheduler: DispatchScheduler(),
+                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+    }
+
+    private func show(_ documents: [QueryDocumentSnapshot], isFresh: Bool) {
+        #expect(documents.map { $0["text"] as? String } == ["hello"])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `read, listen and write`() async throws {
+        // README begins
+        let messages = firestore.collection("rooms/blue/messages")
+        let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
+
+        let page = try await newest.getDocuments(within: .seconds(2))
+        print(page.count, page.freshness)
+
+        let receipt = try await messages.document().enqueueSetData([
+            "text": "hello", "sentAt": FieldValue.serverTimestamp(),
+        ])
+        try await receipt.acknowledged()
+
+        for try await snapshot in newest.snapshots {
+            show(snapshot.documents, isFresh: !snapshot.metadata.isFromCache)
+            // README ends
+            break
+        }
+        #expect(page.isEmpty && page.freshness.isFresh)
+        await firestore.terminate()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a feed`() async throws {
+        try await firestore.collection("rooms/blue/messages").document("a").setData([
+            "sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
+        ])
+        // README begins
+        let feed = try Feed(
+            FeedDefinition(
+                query: firestore.collection("rooms/blue/messages"), itemTime: "sentAt",
+                way: .changeTime("updatedAt", deletedField: "deletedAt")))
+        try await feed.open()
+        try await feed.sync()
+        try await feed.clear()
+        // README ends
+        #expect(await feed.items.isEmpty)
+        await firestore.terminate()
+    }
+}
