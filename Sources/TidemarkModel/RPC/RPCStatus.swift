@@ -26,3 +26,7 @@ public struct RPCStatus: Error, Hashable, Sendable {
 extension RPCStatus {
     public init(_ invalid: InvalidPath) { self = .invalidArgument(invalid.message) }
 }
+
+extension RPCStatus: CustomStringConvertible {
+    public var description: String { "\(code): \(message)" }
+}
