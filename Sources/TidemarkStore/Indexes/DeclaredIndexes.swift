@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// An index of a database.
 package struct IndexState: Hashable, Sendable {
@@ -57,5 +57,31 @@ extension DocumentTable {
             }
         }
         return result
+    }
+}
+
+extension DocumentTable {
+    /// Whether each alternative of the query is one range of an index, in its order.
+    package func isIndexed(_ query: Query) throws(StoreError) -> Bool {
+        guard try holds(query) else { return false }
+        return try plan(query).plan.wishes.isEmpty
+    }
+
+    /// Declares the indexes that the query would wish for, as ``declareIndex(_:)``. Where the
+    /// collection is not there yet it is made, so that its first documents are indexed as they come.
+    package func declareIndexes(for query: Query) throws(StoreError) {
+        try transaction.requireWriting()
+        let id = try connection.catalog.database(database, connection, creating: true)!
+        if let path = query.collection {
+            _ = try connection.catalog.collection(path, in: id, connection, creating: true)
+        }
+        for definition in try plan(query).plan.wishes { try declareIndex(definition) }
+    }
+
+    /// Whether there is what the query reads; without it, its plan says nothing.
+    private func holds(_ query: Query) throws(StoreError) -> Bool {
+        guard let id = try connection.catalog.database(database, connection) else { return false }
+        guard let path = query.collection else { return true }
+        return try connection.catalog.collection(path, in: id, connection) != nil
     }
 }

@@ -62,7 +62,7 @@ public final class SyncEngine: Sendable {
     private let scheduler: any EngineScheduler
     private let nextListener = Atomic<UInt64>(0)
 
-    private func perform(_ job: @escaping @Sendable (EngineCore) -> Void) {
+    func perform(_ job: @escaping @Sendable (EngineCore) -> Void) {
         let core = core
         scheduler.enqueue { job(core) }
     }

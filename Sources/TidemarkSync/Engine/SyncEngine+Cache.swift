@@ -1,0 +1,78 @@
+package import TidemarkModel
+import TidemarkStore
+
+/// The first rows of a query that the cache holds.
+package struct CachedRows: Sendable {
+    /// In the query's order.
+    package var documents: [ViewDocument]
+    /// Whether the cache holds another row behind them.
+    package var hasMore: Bool
+    /// Documents and index entries looked at for it.
+    package var rowsScanned: Int
+}
+
+// What layers above the engine ask of the cache alone. Nothing here asks the server.
+extension SyncEngine {
+    /// Makes the indexes with which each query is one range of an index that ends where its reader
+    /// stops. Costs a look where they are there; a pass over the collection's documents where not, so
+    /// it is best called before there are any.
+    package func declareIndexes(
+        for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { core in
+            let result = core.fromCache { try $0.declareIndexes(for: queries) }
+            if case .failure(let error) = result { completion(error) } else { completion(nil) }
+        }
+    }
+
+    /// The first rows of a query that `isWanted`, pending writes merged in, of one state of the cache.
+    /// With an index it looks at these rows, one more, and those passed over between them.
+    ///
+    /// - Parameters:
+    ///   - count: How many rows at most; 0 tells whether there is one.
+    ///   - isWanted: Called on the engine's executor.
+    package func cachedRows(
+        of query: Query, first count: Int, where isWanted: @escaping @Sendable (Document) -> Bool,
+        completion: @escaping @Sendable (Result<CachedRows, SyncError>) -> Void
+    ) {
+        precondition(count >= 0)
+        perform { core in
+            completion(core.fromCache { try $0.rows(of: query, first: count, where: isWanted) })
+        }
+    }
+
+    /// How many rows a query has in the cache, pending writes counted in. Where an index is one range
+    /// of the query, only its entries are counted: some 0.1 µs each.
+    package func cachedCount(
+        of query: Query, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
+    ) {
+        perform { core in completion(core.fromCache { try $0.count(query) }) }
+    }
+
+    /// How the documents look now, and with them those of the query that have pending writes. One
+    /// that is not there is nil.
+    package func cachedDocuments(
+        at paths: [DocumentPath], andWrittenIn query: Query,
+        completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(
+                core.fromCache { local in
+                    let all = paths + local.pending.paths(in: query)
+                    let views = try local.documents(at: all).map { ($0.path, $0.viewDocument) }
+                    return Dictionary(views) { first, _ in first }
+                })
+        }
+    }
+}
+
+extension EngineCore {
+    fileprivate func fromCache<Success: Sendable>(
+        _ read: (LocalStore) throws -> Success
+    ) -> Result<Success, SyncError> {
+        guard state == .running else { return .failure(.terminated) }
+        do { return .success(try read(local)) } catch {
+            return .failure(SyncError(storing: error))
+        }
+    }
+}
