@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Whether what a snapshot shows is the server's, and settled.
 public struct SnapshotMetadata: Hashable, Sendable {
     /// It shows writes that the server has not acknowledged.
@@ -9,7 +11,7 @@ public struct SnapshotMetadata: Hashable, Sendable {
 /// A document at one moment, or the news that there is none.
 public class DocumentSnapshot: @unchecked Sendable {
     // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
-    // constants of sendable types, and its one subclass is in this module.
+    // constants of sendable types or guarded by a mutex, and its one subclass is in this module.
 
     public let reference: DocumentReference
     public let metadata: SnapshotMetadata
@@ -19,8 +21,17 @@ public class DocumentSnapshot: @unchecked Sendable {
     public let readTime: Timestamp?
     package let documentPath: DocumentPath
     package let document: Document?
-    /// Decoded once, as every access needs it.
-    package let fields: MapValue?
+    private let decoded = Mutex<MapValue?>(nil)
+    /// Decoded at the first access, and kept: many rows of a long list are never looked into.
+    package var fields: MapValue? {
+        guard let document else { return nil }
+        return decoded.withLock { decoded in
+            if let decoded { return decoded }
+            let fields = document.fields
+            decoded = fields
+            return fields
+        }
+    }
 
     init(
         _ reference: DocumentReference, _ path: DocumentPath, _ view: ViewDocument?,
@@ -31,7 +42,6 @@ public class DocumentSnapshot: @unchecked Sendable {
         self.readTime = readTime
         documentPath = path
         document = view?.document
-        fields = view?.document.fields
         metadata = SnapshotMetadata(
             hasPendingWrites: view?.hasPendingWrites ?? false, isFromCache: !freshness.isFresh)
     }
@@ -84,6 +94,22 @@ public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable 
 
     public override func data(with behavior: ServerTimestampBehavior) -> [String: Any] {
         super.data(with: behavior) ?? [:]
+    }
+}
+
+extension Firestore {
+    /// A row of the cache, for which no server was asked.
+    package func cachedSnapshot(of view: ViewDocument) -> QueryDocumentSnapshot {
+        snapshot(
+            of: view, freshness: .stale(age: nil, reason: .askedForCache), readTime: nil)
+    }
+
+    func snapshot(
+        of view: ViewDocument, freshness: Freshness, readTime: Timestamp?
+    ) -> QueryDocumentSnapshot {
+        QueryDocumentSnapshot(
+            DocumentReference(self, .success(view.path), text: view.path.text), view.path, view,
+            freshness: freshness, readTime: readTime)
     }
 }
 

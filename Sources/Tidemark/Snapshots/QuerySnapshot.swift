@@ -24,7 +24,7 @@ public struct QuerySnapshot: Sendable {
             hasPendingWrites: views.contains(where: \.hasPendingWrites),
             isFromCache: !freshness.isFresh)
         documents = views.map {
-            Self.row($0, query, freshness: freshness, readTime: readTime)
+            query.firestore.snapshot(of: $0, freshness: freshness, readTime: readTime)
         }
     }
 
@@ -59,17 +59,10 @@ public struct QuerySnapshot: Sendable {
         return rows.map { row in
             DocumentChange(
                 type: row.type,
-                document: Self.row(row.document, query, freshness: freshness, readTime: readTime),
+                document: query.firestore.snapshot(
+                    of: row.document, freshness: freshness, readTime: readTime),
                 oldIndex: row.oldIndex, newIndex: row.newIndex)
         }
-    }
-
-    private static func row(
-        _ view: ViewDocument, _ query: Query, freshness: Freshness, readTime: Timestamp?
-    ) -> QueryDocumentSnapshot {
-        QueryDocumentSnapshot(
-            DocumentReference(query.firestore, .success(view.path), text: view.path.text),
-            view.path, view, freshness: freshness, readTime: readTime)
     }
 }
 
