@@ -3,6 +3,9 @@ public import Tidemark
 /// One feed over a collection: opened from disk at once, then brought up to date at the price of what
 /// changed.
 ///
+/// It shows a window: the newest ``FeedDefinition/window`` items of what the device holds, so that
+/// opening costs what a screen shows, however much is held. ``loadMore(_:)`` makes it longer.
+///
 /// Nothing is missed and nothing shown twice under inserts, late arrivals, equal times, edits, marked
 /// deletes and clears. All times are the server's; the device's clock plays no part.
 public actor Feed {
@@ -14,8 +17,13 @@ public actor Feed {
     private var marks = Marks()
     private var progress: FeedProgress
     private var isOpen = false
-    /// What is held, newest first, cleared items too.
-    private var held: [FeedItem] = []
+    private var hasIndexes = false
+    private var window: FeedWindow
+    /// Counts the changes of the window and the marks, so that what was read from disk meanwhile is
+    /// known to be old.
+    private var version = 0
+    /// Documents and index entries looked at to fill the window, since the start.
+    package private(set) var rowsScanned = 0
     private var serverTime = ServerTime()
     private var running: Task<Result<FeedSync, FirestoreError>, Never>?
     private var watchers: [Int: AsyncStream<FeedState>.Continuation] = [:]
@@ -29,6 +37,7 @@ public actor Feed {
         store = FeedStore(firestore: firestore, definition: parsed)
         deadline = firestore.settings.readDeadline
         progress = FeedProgress(overlap: parsed.overlap)
+        window = FeedWindow(size: parsed.window)
     }
 
     public var items: [FeedItem] { state.items }
@@ -41,7 +50,9 @@ public actor Feed {
         ReadPlanner.plan(progress, action: marks.action, pageSize: store.definition.pageSize)
     }
 
-    /// Reads what the device holds. Costs no reads; asks no server.
+    /// Reads the window from what the device holds: the newest items, as many as it had before or as
+    /// the definition says. Costs no reads; asks no server. It looks at the items it shows and at the
+    /// marked deletes between them, and counts the unread where they go on below the window.
     @discardableResult
     public func open() async throws(FirestoreError) -> [FeedItem] {
         if !isOpen {
@@ -53,11 +64,35 @@ public actor Feed {
                 isOpen = true
             }
         }
-        try await show()
+        window = FeedWindow(size: window.size)
+        version += 1
+        try await fill()
         return state.items
     }
 
-    /// Brings the feed up to date. Calls made while one runs share it.
+    /// Makes the window longer by the next `count` items that the device holds. Costs no reads; asks
+    /// no server.
+    ///
+    /// - Returns: All items of the window.
+    @discardableResult
+    public func loadMore(_ count: Int) async throws(FirestoreError) -> [FeedItem] {
+        guard count > 0 else {
+            throw .invalidArgument("At least 1 more item can be loaded, not \(count).")
+        }
+        if !isOpen { try await open() }
+        window.grow(by: count)
+        version += 1
+        try await fill()
+        return state.items
+    }
+
+    /// Makes the window as long as the feed, now and as it grows. Costs no reads, and time and memory
+    /// for all that the device holds.
+    @discardableResult
+    public func loadAll() async throws(FirestoreError) -> [FeedItem] { try await loadMore(.max) }
+
+    /// Brings the feed up to date. Calls made while one runs share it. Of the window only what changed
+    /// is read again.
     ///
     /// - Throws: What the server or the disk answered. What had arrived by then is kept, and the next
     ///   sync goes on from there.
@@ -72,15 +107,21 @@ public actor Feed {
         defer { running = nil }
         do throws(FirestoreError) {
             if !isOpen { try await open() }
+            if !hasIndexes {
+                // Before the first documents come, so that they are indexed as they are stored.
+                try await store.declareIndexes()
+                hasIndexes = true
+            }
             var result = FeedSync()
             repeat {
                 try await step(&result)
             } while progress.cursor.drain != nil
                 && result.plans.count < Self.maxPages
             result.readTime = progress.cursor.readTime
-            try await show()
+            try await fill()
             return .success(result)
         } catch {
+            show()
             state.phase = .failed(error)
             publish()
             return .failure(error)
@@ -95,9 +136,70 @@ public actor Feed {
             plan, progress, action: marks.action, within: deadline)
         progress = page.progress
         result.reads += max(1, page.rows)
-        result.changed += page.changed
+        result.changed += page.changed.count
         let readTime = progress.cursor.drain?.readTime ?? progress.cursor.readTime
         if let readTime { serverTime.learn(readTime, deviceNow: store.now()) }
+        try await apply(page.changed)
+    }
+}
+
+// MARK: - The window
+
+extension Feed {
+    /// Reads from disk what the window lacks, and shows it.
+    private func fill() async throws(FirestoreError) {
+        while true {
+            let version = version
+            let marks = marks
+            var filled = window
+            if filled.hasMore {
+                let isWhole = filled.end?.isUnsettled ?? true
+                let next = try await store.items(
+                    below: filled.end, first: isWhole ? filled.size : filled.room, marks)
+                rowsScanned += next.rowsScanned
+                filled.append(next.items, hasMore: next.hasMore)
+            }
+            var unread = filled.unreadCount
+            if unread == nil { unread = try await store.unreadCount(marks) }
+            // What changed meanwhile may be missing from what was read.
+            guard version == self.version else { continue }
+            window = filled
+            self.version += 1
+            show()
+            state.unreadCount = unread ?? 0
+            state.phase = phase
+            return publish()
+        }
+    }
+
+    /// Applies to the window what became of documents, and of those with pending writes then and now.
+    private func apply(_ paths: [DocumentPath]) async throws(FirestoreError) {
+        while true {
+            let version = version
+            let pending = window.items.filter(\.hasPendingWrites).map(\.path)
+            let changes = try await store.changes(at: paths + pending, marks)
+            guard version == self.version else { continue }
+            window.apply(changes)
+            self.version += 1
+            return
+        }
+    }
+
+    /// Takes the window over into the state. The number of unread ones stays where only the disk can
+    /// tell it.
+    private func show() {
+        state.items = window.items
+        state.hasMore = window.hasMore
+        if let unread = window.unreadCount { state.unreadCount = unread }
+    }
+
+    private var phase: FeedPhase {
+        if let readTime = progress.cursor.readTime, readTime == serverTime.lastReadTime {
+            return .fresh(readTime: readTime)
+        }
+        // Without an answer of this launch only the device's clock could tell the age.
+        let readTime = progress.cursor.readTime
+        return .stale(age: readTime.map { max(.zero, store.now().duration(since: $0)) })
     }
 }
 
@@ -153,11 +255,17 @@ extension Feed {
         serverTime.estimate(deviceNow: store.now()) ?? progress.cursor.readTime
     }
 
-    /// Shows a mark's move at once and stores it.
+    /// Shows a mark's move at once, stores it, and fills what it left free.
     private func keep(_ move: Marks.Move) async throws(FirestoreError) -> Marks.Move {
-        arrange()
-        publish()
+        // Without a mark more may be shown than the window has.
+        if move == .reset { window = FeedWindow(size: window.size) } else { window.apply(marks) }
+        version += 1
+        if move != .reset {
+            show()
+            publish()
+        }
         try await store.save(marks)
+        try await fill()
         return move
     }
 }
@@ -182,52 +290,4 @@ extension Feed {
     private func publish() {
         for watcher in watchers.values { watcher.yield(state) }
     }
-
-    /// Reads what is held, and shows it.
-    private func show() async throws(FirestoreError) {
-        held = try await store.held()
-        arrange()
-        if let readTime = progress.cursor.readTime, readTime == serverTime.lastReadTime {
-            state.phase = .fresh(readTime: readTime)
-        } else {
-            // Without an answer of this launch only the device's clock could tell the age.
-            let readTime = progress.cursor.readTime
-            state.phase = .stale(age: readTime.map { max(.zero, store.now().duration(since: $0)) })
-        }
-        publish()
-    }
-
-    /// Applies the marks to what is held.
-    private func arrange() {
-        state.items = held.compactMap { item in
-            if let action = marks.action, item.time <= action { return nil }
-            var item = item
-            item.isUnread = marks.consumption.map { item.time > $0 } ?? true
-            return item
-        }
-    }
-}
-
-/// A feed now and as it changes.
-public struct FeedStates: AsyncSequence, Sendable {
-    public typealias Element = FeedState
-    public typealias Failure = Never
-
-    let feed: Feed
-
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        let feed: Feed
-        var states: AsyncStream<FeedState>.Iterator?
-
-        public mutating func next(
-            isolation: isolated (any Actor)? = #isolation
-        ) async -> FeedState? {
-            var states = if let states { states } else { await feed.watch().makeAsyncIterator() }
-            let state = await states.next(isolation: isolation)
-            self.states = states
-            return state
-        }
-    }
-
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(feed: feed) }
 }

@@ -23,16 +23,20 @@ public struct FeedDefinition: Sendable {
     public var pageSize: Int
     /// How far each delta reaches back behind the last one; at least 60 s.
     public var overlap: Duration
+    /// Items shown at first, about two screens of them: what opening costs. More come with
+    /// ``Feed/loadMore(_:)``. As newer items arrive, the oldest beyond this many leave the window.
+    public var window: Int
 
     public init(
         query: Query, itemTime: String, way: Way, pageSize: Int = 500,
-        overlap: Duration = .seconds(300)
+        overlap: Duration = .seconds(300), window: Int = 50
     ) {
         self.query = query
         self.itemTime = itemTime
         self.way = way
         self.pageSize = pageSize
         self.overlap = overlap
+        self.window = window
     }
 }
 
@@ -44,6 +48,7 @@ struct ParsedDefinition: Sendable {
     let deletedField: FieldPath?
     let pageSize: Int
     let overlap: Duration
+    let window: Int
     /// Under which the feed keeps its records: another definition begins anew.
     let key: String
 
@@ -55,6 +60,9 @@ struct ParsedDefinition: Sendable {
         guard (1...10_000).contains(definition.pageSize) else {
             throw .invalidArgument("A page holds 1 to 10,000 rows, not \(definition.pageSize).")
         }
+        guard definition.window > 0 else {
+            throw .invalidArgument("A window shows at least 1 item, not \(definition.window).")
+        }
         itemTime = try definition.itemTime.resolved()
         switch definition.way {
         case .changeTime(let field, let deleted):
@@ -63,18 +71,12 @@ struct ParsedDefinition: Sendable {
         }
         pageSize = definition.pageSize
         overlap = definition.overlap
+        window = definition.window
         key = "feed/\(query.canonicalID)/\(itemTime.encoded)/\(changeTime.encoded)"
     }
 
     var marksKey: String { key + "/marks" }
     var progressKey: String { key + "/progress" }
-
-    /// What is held, newest first.
-    var display: QueryValue {
-        var result = query
-        result.orders = [Order(itemTime, .descending), Order(.documentID, .descending)]
-        return result
-    }
 
     /// What a plan asks the server.
     func request(_ plan: ReadPlan, in database: DatabaseID) -> QueryValue {

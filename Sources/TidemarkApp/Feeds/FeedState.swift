@@ -8,9 +8,47 @@ public struct FeedItem: Sendable, Identifiable, Hashable {
     public let time: Timestamp
     public let document: QueryDocumentSnapshot
     /// Newer than what the user has consumed.
-    public internal(set) var isUnread: Bool
+    public private(set) var isUnread: Bool
+    /// Where it stands in the feed.
+    let position: Position
 
     public var hasPendingWrites: Bool { document.metadata.hasPendingWrites }
+    var path: DocumentPath { position.path }
+
+    /// - Parameter value: Of the field that items are shown by.
+    init(_ document: QueryDocumentSnapshot, itemTime value: Value, consumption: Timestamp?) {
+        self.document = document
+        time = ParsedDefinition.time(value) ?? .min
+        position = Position(value: value, path: document.documentPath)
+        isUnread = false
+        mark(consumption: consumption)
+    }
+
+    mutating func mark(consumption: Timestamp?) {
+        isUnread = consumption.map(isAbove) ?? true
+    }
+
+    /// A time that the server is still to set is above every mark, as it is above every time.
+    func isAbove(_ mark: Timestamp) -> Bool {
+        switch position.value {
+        case .timestamp(let time): time > mark
+        case .pendingServerTimestamp: true
+        default: false
+        }
+    }
+
+    /// A place in a feed: the item time, whatever kind of value it is, and the path.
+    struct Position: Hashable, Sendable {
+        let value: Value
+        let path: DocumentPath
+
+        /// Whether it comes first, the newest being first.
+        func precedes(_ other: Position) -> Bool {
+            let result = Value.compare(value, other.value)
+            if result != .equal { return result == .descending }
+            return DocumentPath.compare(path, other.path) == .descending
+        }
+    }
 }
 
 /// Where a feed stands with the server.
@@ -28,11 +66,13 @@ public enum FeedPhase: Hashable, Sendable {
 
 /// A feed at one moment.
 public struct FeedState: Hashable, Sendable {
-    /// Newest first; equal times by document path; each once.
+    /// The window: the newest of what is held, newest first; equal times by document path; each once.
     public internal(set) var items: [FeedItem]
+    /// Whether the device holds more below the last item, for ``Feed/loadMore(_:)`` to show.
+    public internal(set) var hasMore = false
+    /// Of all that is held, whether it is in the window or below it.
+    public internal(set) var unreadCount = 0
     public internal(set) var phase: FeedPhase
-
-    public var unreadCount: Int { items.count(where: \.isUnread) }
 }
 
 /// What a sync came to.

@@ -30,35 +30,11 @@ struct FeedStore: Sendable {
         }
     }
 
-    /// The documents on disk that are no marked deletes, newest first. Asks no server.
-    func held() async throws(FirestoreError) -> [FeedItem] {
-        let rows = Query(firestore, definition.display)
-        let snapshot: QuerySnapshot
-        do throws(FirestoreError) {
-            snapshot = try await rows.getDocuments(source: .cache)
-        } catch {
-            // A cache that has never seen the collection holds none of it.
-            guard error.code == .unavailable else { throw error }
-            return []
-        }
-        return snapshot.documents.compactMap { document in
-            guard !isDeleted(document) else { return nil }
-            let time = ParsedDefinition.time(document.fields?[definition.itemTime])
-            return FeedItem(time: time ?? .min, document: document, isUnread: false)
-        }
-    }
-
-    private func isDeleted(_ document: QueryDocumentSnapshot) -> Bool {
-        guard let field = definition.deletedField, let value = document.fields?[field] else {
-            return false
-        }
-        return value != .null
-    }
-
     struct Page: Sendable {
         var progress: FeedProgress
         var rows: Int
-        var changed: Int
+        /// Those that are new here, or new in this version.
+        var changed: [DocumentPath]
     }
 
     /// Reads one page, and stores it with the progress that it makes in one transaction.
@@ -77,7 +53,8 @@ struct FeedStore: Sendable {
                         documents.map(definition.row), readTime: readTime, action: action,
                         floor: plan.floor, isLast: documents.count < plan.pageSize)
                     made.set(
-                        Page(progress: next, rows: documents.count, changed: fresh.count))
+                        Page(
+                            progress: next, rows: documents.count, changed: fresh.map(\.path)))
                     return [definition.progressKey: next.encoded]
                 },
                 completion: finish)
@@ -86,5 +63,89 @@ struct FeedStore: Sendable {
             throw FirestoreError(.internal, "A read ended without storing what it read.")
         }
         return page
+    }
+}
+
+// MARK: - The cache
+
+extension FeedStore {
+    /// Makes the indexes that opening and counting go by.
+    func declareIndexes() async throws(FirestoreError) {
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            firestore.engine.declareIndexes(for: definition.indexed) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    struct Items: Sendable {
+        /// Newest first.
+        var items: [FeedItem]
+        var hasMore: Bool
+        var rowsScanned: Int
+    }
+
+    /// The next items on disk below a position, or the newest: those that are neither marked as
+    /// deleted nor cleared.
+    func items(
+        below end: FeedItem.Position?, first count: Int, _ marks: Marks
+    ) async throws(FirestoreError) -> Items {
+        let query = definition.display(
+            below: end, action: marks.action, in: firestore.databaseID)
+        let definition = definition
+        let rows: CachedRows = try await answer { finish in
+            firestore.engine.cachedRows(
+                of: query, first: count,
+                where: { document in
+                    definition.deletedField == nil || !definition.isDeleted(document.fields)
+                },
+                completion: finish)
+        }
+        return Items(
+            items: rows.documents.compactMap { item($0, marks) }, hasMore: rows.hasMore,
+            rowsScanned: rows.rowsScanned)
+    }
+
+    /// How documents look now, and with them all that have pending writes; nil for one that is no
+    /// item of the feed.
+    func changes(
+        at paths: [DocumentPath], _ marks: Marks
+    ) async throws(FirestoreError) -> [DocumentPath: FeedItem?] {
+        let display = PreparedQuery(definition.display, in: firestore.databaseID)
+        let documents: [DocumentPath: ViewDocument?] = try await answer { finish in
+            firestore.engine.cachedDocuments(
+                at: paths, andWrittenIn: definition.query, completion: finish)
+        }
+        return documents.mapValues { view in
+            guard let view, display.matches(view.path, view.document.fields) else { return nil }
+            return item(view, marks)
+        }
+    }
+
+    private func item(_ view: ViewDocument, _ marks: Marks) -> FeedItem? {
+        let document = firestore.cachedSnapshot(of: view)
+        guard let fields = document.fields, let value = fields[definition.itemTime],
+            !definition.isDeleted(fields)
+        else { return nil }
+        let item = FeedItem(document, itemTime: value, consumption: marks.consumption)
+        return marks.action.map(item.isAbove) ?? true ? item : nil
+    }
+
+    /// How many of all that is held are above both marks and not marked as deleted. No document is
+    /// read for it.
+    func unreadCount(_ marks: Marks) async throws(FirestoreError) -> Int {
+        let mark = marks.floor
+        let all = try await count(definition.counted(above: mark))
+        guard let field = definition.deletedField else { return all }
+        let marked = try await count(definition.counted(above: mark, having: field))
+        let unmarked =
+            marked == 0 ? 0 : try await count(definition.counted(above: mark, lacking: field))
+        return max(0, all - marked + unmarked)
+    }
+
+    private func count(_ query: QueryValue) async throws(FirestoreError) -> Int {
+        try await answer { finish in
+            firestore.engine.cachedCount(of: query, completion: finish)
+        }
     }
 }

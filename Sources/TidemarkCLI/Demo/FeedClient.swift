@@ -16,7 +16,8 @@ struct FeedClient: DemoClient {
                 way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
         if try await !feed.open().isEmpty { watch.sawContent() }
         try await feed.sync()
-        let shown = await feed.items.map(\.document).shownItems
+        // An app shows the window; here all of it is compared with the server.
+        let shown = try await feed.loadAll().map(\.document).shownItems
         return ClientOpen(
             firstContent: watch.firstContent, shown: shown,
             bytes: await firestore.terminateCountingBytes())

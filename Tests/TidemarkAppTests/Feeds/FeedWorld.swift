@@ -10,18 +10,20 @@ final class FeedWorld {
     private(set) var device: Firestore
     private(set) var feed: Feed
     private let pageSize: Int
+    private let window: Int
     /// The server's clock, in seconds since 1970; only this moves it.
     private(set) var now: Int64 = 1_700_000_000
     private(set) var ids: [String] = []
 
-    init(pageSize: Int = 500) async throws {
+    init(pageSize: Int = 500, window: Int = 50) async throws {
         server = try FirestoreServer(FirestoreServer.Configuration())
         folder =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-" + UUID().uuidString).path
         self.pageSize = pageSize
+        self.window = window
         device = try Self.client(server, folder)
-        feed = try Self.feed(device, pageSize)
+        feed = try Self.feed(device, pageSize, window)
         try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
     }
 
@@ -37,19 +39,29 @@ final class FeedWorld {
                 now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
     }
 
-    private static func feed(_ device: Firestore, _ pageSize: Int) throws -> Feed {
+    private static func feed(
+        _ device: Firestore, _ pageSize: Int, _ window: Int
+    ) throws -> Feed {
         try Feed(
             FeedDefinition(
                 query: device.collection("messages"), itemTime: "createdAt",
-                way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize))
+                way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize,
+                window: window))
     }
 
     /// Ends the app and starts it again on the same disk.
     func relaunch() async throws {
         await device.terminate()
         device = try Self.client(server, folder)
-        feed = try Self.feed(device, pageSize)
+        feed = try Self.feed(device, pageSize, window)
         try await feed.open()
+    }
+
+    /// The feed read from disk anew, with a window of its own.
+    func reread(window: Int) async throws -> FeedState {
+        let other = try Self.feed(device, pageSize, window)
+        try await other.open()
+        return await other.state
     }
 
     /// Takes the device out of this world before its files go.
@@ -66,15 +78,31 @@ final class FeedWorld {
     var context: CallContext { CallContext(database: device.databaseID, label: "author") }
 
     private func write(_ id: String, _ fields: MapValue) async throws {
-        _ = try await server.commit(
-            [
-                Mutation(
-                    path: try DocumentPath("messages/\(id)"),
-                    .patch(fields, mask: try fields.map { try FieldPath(segments: [$0.key]) }),
-                    transforms: [
-                        FieldTransform(try FieldPath(segments: ["updatedAt"]), .serverTimestamp)
-                    ])
-            ], context)
+        _ = try await server.commit([try mutation(id, fields)], context)
+    }
+
+    private func mutation(_ id: String, _ fields: MapValue) throws -> Mutation {
+        Mutation(
+            path: try DocumentPath("messages/\(id)"),
+            .patch(fields, mask: try fields.map { try FieldPath(segments: [$0.key]) }),
+            transforms: [
+                FieldTransform(try FieldPath(segments: ["updatedAt"]), .serverTimestamp)
+            ])
+    }
+
+    /// Inserts items a second apart, in commits of 500.
+    func insert(many count: Int) async throws {
+        for start in stride(from: 0, to: count, by: 500) {
+            var mutations: [Mutation] = []
+            for index in start..<min(start + 500, count) {
+                let time = Timestamp(seconds: now - Int64(count - index), nanoseconds: 0)
+                mutations.append(
+                    try mutation(
+                        "n\(index)", ["createdAt": .timestamp(time), "text": .string("many")]))
+                ids.append("n\(index)")
+            }
+            _ = try await server.commit(mutations, context)
+        }
     }
 
     /// - Parameter age: How many seconds before now the item says it was made.
@@ -95,6 +123,9 @@ final class FeedWorld {
         try await write(id, ["deletedAt": .timestamp(Timestamp(seconds: now, nanoseconds: 0))])
     }
 
+    /// Takes a delete back.
+    func restore(_ id: String) async throws { try await write(id, ["deletedAt": .null]) }
+
     /// What a device that reads everything would show: path, text, newest first.
     func truth(above action: Timestamp? = nil) async throws -> [String] {
         let query = QueryValue(
@@ -105,22 +136,26 @@ final class FeedWorld {
             ])
         return try await server.documents(of: query, context).documents.compactMap { document in
             let fields = document.fields
-            guard fields["deletedAt"] == nil, case .timestamp(let time)? = fields["createdAt"],
+            guard fields["deletedAt"] ?? .null == .null,
+                case .timestamp(let time)? = fields["createdAt"],
                 action.map({ time > $0 }) ?? true, case .string(let text)? = fields["text"]
             else { return nil }
             return document.path.text + " " + text
         }
     }
 
-    func shown() async -> [String] {
-        await feed.items.map { item in
-            item.id + " " + (item.document["text"] as? String ?? "")
-        }
-    }
+    func shown() async -> [String] { await feed.state.texts }
 
     /// What the server has billed the device for.
     func billed() -> Int {
         server.meter().filter { $0.label == "device" }.map(\.reads).reduce(0, +)
+    }
+}
+
+extension FeedState {
+    /// As ``FeedWorld/truth(above:)``.
+    var texts: [String] {
+        items.map { $0.id + " " + ($0.document["text"] as? String ?? "") }
     }
 }
 

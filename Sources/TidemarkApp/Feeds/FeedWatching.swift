@@ -1,0 +1,25 @@
+import Tidemark
+
+/// A feed now and as it changes.
+public struct FeedStates: AsyncSequence, Sendable {
+    public typealias Element = FeedState
+    public typealias Failure = Never
+
+    let feed: Feed
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let feed: Feed
+        var states: AsyncStream<FeedState>.Iterator?
+
+        public mutating func next(
+            isolation: isolated (any Actor)? = #isolation
+        ) async -> FeedState? {
+            var states = if let states { states } else { await feed.watch().makeAsyncIterator() }
+            let state = await states.next(isolation: isolation)
+            self.states = states
+            return state
+        }
+    }
+
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(feed: feed) }
+}
