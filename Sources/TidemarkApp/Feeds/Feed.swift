@@ -1,13 +1,13 @@
 public import Tidemark
 
-/// One feed over a collection: opened from disk at once, then brought up to date at the price of what
-/// changed.
+/// One feed over a collection: opened from disk at once, then brought up to date at the price of
+/// what changed.
 ///
 /// It shows a window: the newest ``FeedDefinition/window`` items of what the device holds, so that
 /// opening costs what a screen shows, however much is held. ``loadMore(_:)`` makes it longer.
 ///
-/// Nothing is missed and nothing shown twice under inserts, late arrivals, equal times, edits, marked
-/// deletes and clears. All times are the server's; the device's clock plays no part.
+/// Nothing is missed and nothing shown twice under inserts, late arrivals, equal times, edits,
+/// marked deletes and clears. All times are the server's; the device's clock plays no part.
 public actor Feed {
     /// Pages that one sync asks for at the most. A feed with more behind goes on at the next sync.
     static let maxPages = 10_000
@@ -50,9 +50,9 @@ public actor Feed {
         ReadPlanner.plan(progress, action: marks.action, pageSize: store.definition.pageSize)
     }
 
-    /// Reads the window from what the device holds: the newest items, as many as it had before or as
-    /// the definition says. Costs no reads; asks no server. It looks at the items it shows and at the
-    /// marked deletes between them, and counts the unread where they go on below the window.
+    /// Reads the window from what the device holds: the newest items, as many as it had before or
+    /// as the definition says. Costs no reads; asks no server. It looks at the items it shows and
+    /// at the marked deletes between them, and counts the unread where they go on below the window.
     @discardableResult
     public func open() async throws(FirestoreError) -> [FeedItem] {
         if !isOpen {
@@ -61,17 +61,16 @@ public actor Feed {
             if !isOpen {
                 self.marks.merge(marks)
                 self.progress = progress
+                version += 1
                 isOpen = true
             }
         }
-        window = FeedWindow(size: window.size)
-        version += 1
-        try await fill()
+        try await fill(anew: true)
         return state.items
     }
 
-    /// Makes the window longer by the next `count` items that the device holds. Costs no reads; asks
-    /// no server.
+    /// Makes the window longer by the next `count` items that the device holds. Costs no reads;
+    /// asks no server.
     ///
     /// - Returns: All items of the window.
     @discardableResult
@@ -86,16 +85,16 @@ public actor Feed {
         return state.items
     }
 
-    /// Makes the window as long as the feed, now and as it grows. Costs no reads, and time and memory
-    /// for all that the device holds.
+    /// Makes the window as long as the feed, now and as it grows. Costs no reads, and time and
+    /// memory for all that the device holds.
     @discardableResult
     public func loadAll() async throws(FirestoreError) -> [FeedItem] { try await loadMore(.max) }
 
-    /// Brings the feed up to date. Calls made while one runs share it. Of the window only what changed
-    /// is read again.
+    /// Brings the feed up to date. Calls made while one runs share it. Of the window only what
+    /// changed is read again.
     ///
-    /// - Throws: What the server or the disk answered. What had arrived by then is kept, and the next
-    ///   sync goes on from there.
+    /// - Throws: What the server or the disk answered. What had arrived by then is kept, and the
+    ///   next sync goes on from there.
     @discardableResult
     public func sync() async throws(FirestoreError) -> FeedSync {
         let task = running ?? Task { await run() }
@@ -147,32 +146,51 @@ public actor Feed {
 
 extension Feed {
     /// Reads from disk what the window lacks, and shows it.
-    private func fill() async throws(FirestoreError) {
+    ///
+    /// - Parameter anew: Whether all of the window is read.
+    private func fill(anew: Bool = false) async throws(FirestoreError) {
+        try await fillWindow(anew: anew)
+        show()
+        let isFirst = state.phase == .loading
+        state.phase = phase
+        // The first content does not wait for the count.
+        if isFirst, window.unreadCount == nil { publish() }
+        try await countUnread()
+        publish()
+    }
+
+    // In both loops, only another call that came through meanwhile makes this one go round again.
+
+    private func fillWindow(anew: Bool) async throws(FirestoreError) {
         while true {
             let version = version
-            let marks = marks
-            var filled = window
-            if filled.hasMore {
-                let isWhole = filled.end?.isUnsettled ?? true
-                let next = try await store.items(
-                    below: filled.end, first: isWhole ? filled.size : filled.room, marks)
-                rowsScanned += next.rowsScanned
-                filled.append(next.items, hasMore: next.hasMore)
-            }
-            var unread = filled.unreadCount
-            if unread == nil { unread = try await store.unreadCount(marks) }
+            var filled = anew ? FeedWindow(size: window.size) : window
+            guard filled.hasMore else { return }
+            let isWhole = filled.end?.isUnsettled ?? true
+            let next = try await store.items(
+                below: filled.end, first: isWhole ? filled.size : filled.room, marks)
+            rowsScanned += next.rowsScanned
             // What changed meanwhile may be missing from what was read.
             guard version == self.version else { continue }
+            filled.append(next.items, hasMore: next.hasMore)
             window = filled
             self.version += 1
-            show()
-            state.unreadCount = unread ?? 0
-            state.phase = phase
-            return publish()
+            return
         }
     }
 
-    /// Applies to the window what became of documents, and of those with pending writes then and now.
+    private func countUnread() async throws(FirestoreError) {
+        while window.unreadCount == nil {
+            let version = version
+            let count = try await store.unreadCount(marks)
+            guard version == self.version else { continue }
+            state.unreadCount = count
+            return
+        }
+    }
+
+    /// Applies to the window what became of documents, and of those with pending writes then and
+    /// now.
     private func apply(_ paths: [DocumentPath]) async throws(FirestoreError) {
         while true {
             let version = version
@@ -185,12 +203,13 @@ extension Feed {
         }
     }
 
-    /// Takes the window over into the state. The number of unread ones stays where only the disk can
-    /// tell it.
+    /// Takes the window over into the state. Where only the disk can tell the number of unread ones,
+    /// it stays, or is that of the window.
     private func show() {
         state.items = window.items
         state.hasMore = window.hasMore
-        if let unread = window.unreadCount { state.unreadCount = unread }
+        state.unreadCount =
+            window.unreadCount ?? max(state.unreadCount, window.items.count(where: \.isUnread))
     }
 
     private var phase: FeedPhase {
@@ -249,23 +268,21 @@ extension Feed {
         return try await keep(marks.move(name, to: time, serverNow: serverNow))
     }
 
-    /// The server's time as far as responses have told it; the device's clock only measures how long
-    /// ago that was.
+    /// The server's time as far as responses have told it; the device's clock only measures how
+    /// long ago that was.
     private var serverNow: Timestamp? {
         serverTime.estimate(deviceNow: store.now()) ?? progress.cursor.readTime
     }
 
     /// Shows a mark's move at once, stores it, and fills what it left free.
     private func keep(_ move: Marks.Move) async throws(FirestoreError) -> Marks.Move {
-        // Without a mark more may be shown than the window has.
-        if move == .reset { window = FeedWindow(size: window.size) } else { window.apply(marks) }
+        window.apply(marks)
         version += 1
-        if move != .reset {
-            show()
-            publish()
-        }
+        show()
+        publish()
         try await store.save(marks)
-        try await fill()
+        // Without a mark, items come back that are above and between those of the window.
+        try await fill(anew: move == .reset)
         return move
     }
 }

@@ -26,7 +26,7 @@ extension ParsedDefinition {
     /// All above a mark, those marked as deleted too.
     func counted(above mark: Timestamp?) -> QueryValue { display.filtered(above: mark, itemTime) }
 
-    /// Those above a mark that have the field of deletes: by their order, which no other takes part in.
+    /// Those above a mark that have the field of deletes: no other takes part in such an order.
     func counted(above mark: Timestamp?, having deleted: FieldPath) -> QueryValue {
         var result = counted(above: mark)
         result.orders.insert(Order(deleted, .descending), at: 1)

@@ -66,11 +66,13 @@ public enum FeedPhase: Hashable, Sendable {
 
 /// A feed at one moment.
 public struct FeedState: Hashable, Sendable {
-    /// The window: the newest of what is held, newest first; equal times by document path; each once.
+    /// The window: the newest of what is held, newest first; equal times by document path; each
+    /// once.
     public internal(set) var items: [FeedItem]
     /// Whether the device holds more below the last item, for ``Feed/loadMore(_:)`` to show.
     public internal(set) var hasMore = false
-    /// Of all that is held, whether it is in the window or below it.
+    /// Of all that is held, whether it is in the window or below it. While ``Feed/open()`` is still
+    /// counting below, at least those in the window.
     public internal(set) var unreadCount = 0
     public internal(set) var phase: FeedPhase
 }

@@ -11,7 +11,8 @@ struct FeedStore: Sendable {
         try await record(definition.marksKey).flatMap(Marks.init(encoded:)) ?? Marks()
     }
 
-    /// A record that cannot be read counts as nothing known: it costs a first read, and loses nothing.
+    /// A record that cannot be read counts as nothing known: it costs a first read, and loses
+    /// nothing.
     func progress() async throws(FirestoreError) -> FeedProgress {
         let bytes = try await record(definition.progressKey)
         return bytes.flatMap { FeedProgress(encoded: $0, overlap: definition.overlap) }
@@ -135,17 +136,17 @@ extension FeedStore {
     /// read for it.
     func unreadCount(_ marks: Marks) async throws(FirestoreError) -> Int {
         let mark = marks.floor
-        let all = try await count(definition.counted(above: mark))
-        guard let field = definition.deletedField else { return all }
-        let marked = try await count(definition.counted(above: mark, having: field))
-        let unmarked =
-            marked == 0 ? 0 : try await count(definition.counted(above: mark, lacking: field))
-        return max(0, all - marked + unmarked)
-    }
-
-    private func count(_ query: QueryValue) async throws(FirestoreError) -> Int {
-        try await answer { finish in
-            firestore.engine.cachedCount(of: query, completion: finish)
+        var queries = [definition.counted(above: mark)]
+        if let field = definition.deletedField {
+            queries += [
+                definition.counted(above: mark, having: field),
+                definition.counted(above: mark, lacking: field),
+            ]
         }
+        let counts: [Int] = try await answer { finish in
+            firestore.engine.cachedCounts(of: queries, completion: finish)
+        }
+        guard counts.count == 3 else { return counts[0] }
+        return max(0, counts[0] - counts[1] + counts[2])
     }
 }

@@ -11,8 +11,8 @@ struct FeedWindow: Sendable {
     var size: Int
     /// Whether there may be more on disk below the end.
     private(set) var hasMore = true
-    /// Of the last item that was read, though that may be gone by now; nil before the first read, and
-    /// when everything has been read.
+    /// Of the last item that was read, though that may be gone by now; nil before the first read,
+    /// and when everything has been read.
     private(set) var end: FeedItem.Position?
 
     /// - Precondition: `size` is positive.

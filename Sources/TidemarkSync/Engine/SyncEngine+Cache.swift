@@ -14,8 +14,8 @@ package struct CachedRows: Sendable {
 // What layers above the engine ask of the cache alone. Nothing here asks the server.
 extension SyncEngine {
     /// Makes the indexes with which each query is one range of an index that ends where its reader
-    /// stops. Costs a look where they are there; a pass over the collection's documents where not, so
-    /// it is best called before there are any.
+    /// stops. Costs a look where they are there; a pass over the collection's documents where not,
+    /// so it is best called before there are any.
     package func declareIndexes(
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
@@ -25,8 +25,8 @@ extension SyncEngine {
         }
     }
 
-    /// The first rows of a query that `isWanted`, pending writes merged in, of one state of the cache.
-    /// With an index it looks at these rows, one more, and those passed over between them.
+    /// The first rows of a query that `isWanted`, pending writes merged in, of one state of the
+    /// cache. With an index it looks at these rows, one more, and those passed over between them.
     ///
     /// - Parameters:
     ///   - count: How many rows at most; 0 tells whether there is one.
@@ -41,16 +41,16 @@ extension SyncEngine {
         }
     }
 
-    /// How many rows a query has in the cache, pending writes counted in. Where an index is one range
-    /// of the query, only its entries are counted: some 0.1 µs each.
-    package func cachedCount(
-        of query: Query, completion: @escaping @Sendable (Result<Int, SyncError>) -> Void
+    /// How many rows each query has in one state of the cache, pending writes counted in. Where a
+    /// query is one range of an index, only its entries are counted, and no document is read.
+    package func cachedCounts(
+        of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform { core in completion(core.fromCache { try $0.count(query) }) }
+        perform { core in completion(core.fromCache { try $0.counts(of: queries) }) }
     }
 
-    /// How the documents look now, and with them those of the query that have pending writes. One
-    /// that is not there is nil.
+    /// How the documents look now, and with them those of the query that have pending writes; nil
+    /// for one that is not there.
     package func cachedDocuments(
         at paths: [DocumentPath], andWrittenIn query: Query,
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
