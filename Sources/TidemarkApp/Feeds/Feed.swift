@@ -203,8 +203,8 @@ extension Feed {
         }
     }
 
-    /// Takes the window over into the state. Where only the disk can tell the number of unread ones,
-    /// it stays, or is that of the window.
+    /// Takes the window over into the state. The number of unread ones, where only the disk can tell
+    /// it, stays, or is that of the window.
     private func show() {
         state.items = window.items
         state.hasMore = window.hasMore
