@@ -43,7 +43,7 @@ struct CacheFile {
         server.close()
     }
 
-    /// Makes the system forget what it holds of the files, so that the next read comes from the disk.
+    /// Makes the system forget what it holds of the files: the next read comes from the disk.
     ///
     /// - Returns: False where the system cannot be told.
     static func evict(_ folder: URL) -> Bool {

@@ -3,8 +3,8 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// The yardstick of the server suite: the same gRPC, with nothing behind it. Answers are ready before
-/// they are asked for; a query's are the newest 50 documents, a listen's are all of them.
+/// The yardstick of the server suite: the same gRPC, with nothing behind it. Answers are ready
+/// before they are asked for; a query's are 50 documents, a listen's are all of them.
 final class EmptyServer: Transport {
     private let documents: [Document]
     private let queue = DispatchQueue(label: "benchmark.empty")

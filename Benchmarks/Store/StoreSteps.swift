@@ -41,15 +41,11 @@ struct StoreSteps {
         try store.read { try $0.documents(of: Workload.database).run(query) }.documents.count
     }
 
-    /// - Returns: The time of all slices, and of the longest, in microseconds.
-    func buildIndexes() throws -> (total: Double, longest: Double) {
-        var (total, longest) = (0.0, 0.0)
+    /// - Returns: How long each slice took, in microseconds.
+    func buildIndexes() throws -> [Double] {
+        var slices: [Double] = []
         var isMore = true
-        while isMore {
-            let spent = try time { isMore = try store.buildWantedIndexes() }
-            total += spent
-            longest = max(longest, spent)
-        }
-        return (total, longest)
+        while isMore { slices.append(try time { isMore = try store.buildWantedIndexes() }) }
+        return slices
     }
 }
