@@ -9,7 +9,9 @@ struct ClientSuite {
     let report: Report
 
     func run() async throws {
-        for size in Set([1_000, 11_000, count]).sorted() { try await measure(Workload(count: size)) }
+        for size in Set([1_000, 11_000, count]).sorted() {
+            try await measure(Workload(count: size))
+        }
     }
 
     private struct Fixture {
