@@ -12,8 +12,8 @@ extension Connection {
         }
         var index = group.indexes[position]
         while budget > 0, !index.isReady {
-            budget -= 1
             if index.builtCollection != 0, try fillCollection(&index, &budget) { continue }
+            budget -= 1
             if let next = try collection(after: index.builtCollection, in: group) {
                 index.builtCollection = next
                 index.builtName = []
@@ -25,6 +25,8 @@ extension Connection {
         group.indexes[position] = index
     }
 
+    /// However small the budget, something of it is used for something.
+    ///
     /// - Returns: Whether the collection may have more documents.
     private func fillCollection(
         _ index: inout FieldIndex, _ budget: inout Int
@@ -56,7 +58,7 @@ extension Connection {
         _ batch: EntryBatch, from name: [UInt8], _ budget: inout Int
     ) throws(StoreError) -> Bool {
         // A name is listed in a tenth of the time that a document is read in.
-        let wanted = min(batch.room, 10 * min(budget + 1, EntryBatch.capacity))
+        let wanted = min(batch.room, 10 * min(budget, EntryBatch.capacity))
         let statement = try statement(.namesToIndex)
         defer { statement.release() }
         statement.bind(1, batch.collection)
@@ -67,7 +69,7 @@ extension Connection {
             count += 1
             batch.list(statement.integer(0), statement.blob(1))
         }
-        budget -= count / 10
+        budget -= max(1, count / 10)
         if count == wanted, batch.room > 0 { return true }
         if batch.endListing() { return true }
         indexing.batch = nil

@@ -119,8 +119,8 @@ import TidemarkModel
                 }
             }
             let found = Set(stored.map(\.values))
-            #expect(found.isSuperset(of: expected))
-            #expect(found.isSubset(of: possible))
+            #expect(expected.subtracting(found).count == 0)
+            #expect(found.subtracting(possible).count == 0)
         }
     }
 }
