@@ -25,10 +25,10 @@ setup:
 	@Scripts/setup
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Tests Package.swift
+	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Tests Benchmarks Package.swift
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Benchmarks Package.swift
 
 # No target may import a module that it does not declare.
 check-imports:
@@ -47,12 +47,13 @@ serve: setup
 	@.build/release/tidemark serve $(ARGS)
 
 # Speed, as ratios to raw SQLite and to an empty gRPC call measured in the same run.
+# One suite, or figures for a file: make bench ARGS="server --json FILE"
 bench: setup
-	@$(SWIFT) build -c release --package-path Benchmarks
-	@$(SWIFT) run -c release --skip-build --package-path Benchmarks $(ARGS)
+	@$(SWIFT) build -c release --product tidemark
+	@$(SWIFT) run -c release Benchmarks $(ARGS)
 
 proto:
 	@Scripts/generate-proto
 
 clean:
-	rm -rf .build Benchmarks/.build Tests/Interop/.venv
+	rm -rf .build Tests/Interop/.venv

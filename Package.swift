@@ -80,9 +80,12 @@ let package = Package(
 
         // Inside this package, because what it measures is `package` and no product.
         .executableTarget(
-            name: "StoreBenchmark",
-            dependencies: ["TidemarkModel", "TidemarkStore", sqlite],
-            path: "Benchmarks/Store", swiftSettings: settings),
+            name: "Benchmarks",
+            dependencies: [
+                "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer", "Tidemark",
+                arguments, sqlite,
+            ],
+            path: "Benchmarks", swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience"]),

@@ -11,6 +11,11 @@ struct StoreSteps {
         store = try DocumentStore(.file(path), indexBuilding: .onRequest)
     }
 
+    func document(_ number: Int) -> StoredDocument {
+        let document = workload.document(number)
+        return StoredDocument(document, readTime: document.updateTime)
+    }
+
     func load(_ documents: [StoredDocument]) throws {
         for start in stride(from: 0, to: documents.count, by: 500) {
             try store.write { transaction in
@@ -22,12 +27,9 @@ struct StoreSteps {
         }
     }
 
-    func document(_ number: Int) -> StoredDocument {
-        let time = Timestamp(seconds: 1_750_000_000 + Int64(number), nanoseconds: 0)
-        return StoredDocument(
-            path: workload.path(number), kind: .found,
-            contents: EncodedFields(workload.fields(number)), createTime: time, updateTime: time,
-            readTime: time)
+    func put(_ document: StoredDocument, _ durability: DocumentStore.Durability) throws -> Int {
+        try store.write(durability) { try $0.documents(of: Workload.database).put(document) }
+        return 1
     }
 
     func point(_ path: DocumentPath) throws -> Int {
@@ -35,34 +37,15 @@ struct StoreSteps {
         return found!.contents.bytes.count
     }
 
-    private var newestFirst: [Order] { [Order(FieldPath(name: "timestamp"), .descending)] }
-
-    func top() throws -> Int {
-        try run(Query(collectionID: "messages", orders: newestFirst, limit: .first(50)))
-    }
-
-    func conversation(_ number: Int) throws -> Int {
-        let name = Value.string(workload.conversation(number))
-        return try run(
-            Query(
-                collectionID: "messages",
-                filter: .field(FieldPath(name: "conversationId"), .equal, name),
-                orders: newestFirst, limit: .first(50)))
-    }
-
-    func first() throws -> Int { try run(Query(collectionID: "messages", limit: .first(1))) }
-
-    private func run(_ query: Query) throws -> Int {
+    func run(_ query: Query) throws -> Int {
         try store.read { try $0.documents(of: Workload.database).run(query) }.documents.count
     }
 
-    /// - Returns: The longest slice, in seconds.
-    func buildIndexes(_ time: (() throws -> Bool) throws -> (Bool, Double)) throws -> Double {
-        var longest = 0.0
-        while true {
-            let (isMore, seconds) = try time { try store.buildWantedIndexes(slice: 1_000) }
-            longest = max(longest, seconds)
-            if !isMore { return longest }
-        }
+    /// - Returns: How long each slice took, in microseconds.
+    func buildIndexes() throws -> [Double] {
+        var slices: [Double] = []
+        var isMore = true
+        while isMore { slices.append(try time { isMore = try store.buildWantedIndexes() }) }
+        return slices
     }
 }

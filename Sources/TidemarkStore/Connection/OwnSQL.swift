@@ -10,7 +10,7 @@ enum OwnSQL: Int, CaseIterable {
     case insertEntry, deleteEntry
     case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
     case deleteIndex, deleteIndexFields, deleteEntriesOfIndex, unfinishedIndexes, allIndexes
-    case countIndexes, documentsToIndex
+    case countIndexes, namesToIndex, documentToIndex
     case clearEntries, clearDocuments, clearCollections, resetProgress
 
     /// The columns of a ``StoredDocument``, in the order ``DocumentReader`` wants them.
@@ -115,7 +115,8 @@ enum OwnSQL: Int, CaseIterable {
         case .countEntries:
             "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(Self.entriesInRange) LIMIT ?)"
         case .insertEntry:
-            "INSERT INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
+            // An index that was left half made has entries already.
+            "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
         case .deleteEntry: "DELETE FROM entry WHERE fieldIndex = ? AND scope = ? AND key = ?"
         case .indexesOfGroup:
             """
@@ -147,11 +148,12 @@ enum OwnSQL: Int, CaseIterable {
             SELECT count(*), total(groupID = ?) FROM fieldIndex
             WHERE database = ? AND NOT isDeclared
             """
-        case .documentsToIndex:
+        case .namesToIndex:
             """
-            SELECT id, name, fields FROM document
-            WHERE collection = ? AND name > ? AND kind = 0 ORDER BY name LIMIT ?
+            SELECT id, name FROM document WHERE collection = ? AND name > ? ORDER BY name LIMIT ?
             """
+        case .documentToIndex:
+            "SELECT name, fields FROM document WHERE id = ? AND collection = ? AND kind = 0"
         case .clearEntries:
             "DELETE FROM entry WHERE fieldIndex IN (SELECT id FROM fieldIndex WHERE database = ?)"
         case .resetProgress:

@@ -58,6 +58,7 @@ package struct DocumentTable {
         try connection.run(.clearCollections, id)
         try connection.run(.resetProgress, id)
         connection.catalog.forget()
+        connection.indexing.batch = nil
     }
 
     func collection(_ path: CollectionPath) throws(StoreError) -> CollectionRow? {

@@ -39,6 +39,7 @@ extension DocumentTable {
             return
         }
         try group.indexes[known].delete(connection)
+        connection.indexing.batch = nil
         group.indexes.remove(at: known)
     }
 

@@ -1,7 +1,7 @@
 import TidemarkModel
 
 /// An index as it is stored, and how far it is filled.
-struct FieldIndex {
+struct FieldIndex: Equatable {
     let id: Int64
     let definition: IndexDefinition
     var isDeclared: Bool

@@ -12,6 +12,8 @@ final class IndexingState {
     var scanned = 0
     /// Whether an index may be unfinished in the file: true until that was looked up.
     var mayBeUnfinished = true
+    /// Of the index that is being filled.
+    var batch: EntryBatch?
 
     /// How many wishes wait; later ones come again with the next query.
     private static let maxWishes = 32
@@ -32,15 +34,16 @@ final class IndexingState {
         wishes = []
         scanned = 0
         mayBeUnfinished = true
+        batch = nil
     }
 }
 
 extension Connection {
-    /// Documents that are indexed after any transaction while there is an unfinished index.
+    /// Steps that are made after any transaction while there is an unfinished index.
     private static let slice = 1_000
 
-    /// Makes wished indexes after a transaction: for twice the documents that its queries looked
-    /// at, so that the pause is in proportion to the scan that asked for it.
+    /// Makes wished indexes after a transaction, in three steps for each document that its queries
+    /// looked at: enough for one index over them, and a pause in proportion to the scan.
     ///
     /// An index is never needed, so what stops it (a full disk) is left to the transaction that
     /// meets it.
@@ -48,19 +51,31 @@ extension Connection {
         let scanned = indexing.scanned
         indexing.scanned = 0
         guard indexing.mayBeUnfinished || !indexing.wishes.isEmpty else { return }
-        _ = try? buildIndexes(documents: max(Self.slice, 2 * scanned))
+        _ = try? buildIndexes(steps: max(Self.slice, 3 * scanned))
+    }
+
+    var wantsIndexes: Bool {
+        if !indexing.wishes.isEmpty { return true }
+        if indexing.mayBeUnfinished {
+            // One that is left from before; a store that cannot be read has nothing to fill.
+            do throws(StoreError) {
+                try requireOpen()
+                indexing.mayBeUnfinished = try unfinishedGroup() != nil
+            } catch { return false }
+        }
+        return indexing.mayBeUnfinished
     }
 
     /// Fills unfinished indexes, in a transaction of its own.
     ///
     /// - Returns: Whether there is more to do.
-    func buildIndexes(documents: Int) throws(StoreError) -> Bool {
+    func buildIndexes(steps: Int) throws(StoreError) -> Bool {
         guard indexing.mayBeUnfinished || !indexing.wishes.isEmpty else { return false }
         let wishes = indexing.takeWishes()
         try begin(synced: false)
         do throws(StoreError) {
             for wish in wishes { try create(wish) }
-            var budget = documents
+            var budget = steps
             while budget > 0, let group = try unfinishedGroup() {
                 try fill(group, &budget)
             }
@@ -96,76 +111,5 @@ extension Connection {
         defer { statement.release() }
         guard try statement.step() else { return nil }
         return try catalog.group(statement.text(1), in: statement.integer(0), self)
-    }
-}
-
-// MARK: - Filling
-
-extension Connection {
-    /// Goes on with the first unfinished index of the group; an index is ready with the last
-    /// document.
-    ///
-    /// - Parameter budget: Documents, and collections, still to be looked at.
-    func fill(_ group: CollectionGroup, _ budget: inout Int) throws(StoreError) {
-        guard let position = group.indexes.firstIndex(where: { !$0.isReady }) else {
-            throw .corrupt(detail: "the indexes of \(group.id)")
-        }
-        var index = group.indexes[position]
-        while budget > 0, !index.isReady {
-            budget -= 1
-            if index.builtCollection != 0, try fillCollection(&index, &budget) { continue }
-            if let next = try collection(after: index.builtCollection, in: group) {
-                index.builtCollection = next
-                index.builtName = []
-            } else {
-                index.isReady = true
-            }
-        }
-        try index.saveProgress(self)
-        group.indexes[position] = index
-    }
-
-    /// - Returns: Whether the collection may have more documents.
-    private func fillCollection(
-        _ index: inout FieldIndex, _ budget: inout Int
-    ) throws(StoreError) -> Bool {
-        let collection = try catalog.collection(id: index.builtCollection, self)
-        let wanted = min(max(budget, 1), 2_000)
-        let statement = try statement(.documentsToIndex)
-        defer { statement.release() }
-        statement.bind(1, collection.id)
-        statement.bind(2, index.builtName)
-        statement.bind(3, wanted)
-        var entries: [(key: [UInt8], row: IndexedRow)] = []
-        var count = 0
-        while try statement.step() {
-            count += 1
-            let name = statement.blob(1)
-            guard let id = KeyWriter.segment(in: statement.bytes(1))?.id else {
-                throw .corrupt(detail: "a name in \(collection.path)")
-            }
-            let row = IndexedRow(
-                id: statement.integer(0), collection: collection, name: name,
-                path: DocumentPath(unchecked: "\(collection.path.text)/\(id)"))
-            let fields = EncodedFields(trusted: statement.blob(2)).decoded
-            entries += index.definition.keys(of: fields, row).map { ($0, row) }
-            index.builtName = name
-        }
-        // In their order, neighbours share pages.
-        entries.sort { KeyRange.precedes($0.key, $1.key) }
-        for entry in entries { try insertEntry(entry.key, of: index, entry.row) }
-        budget -= count
-        return count == wanted
-    }
-
-    private func collection(
-        after id: Int64, in group: CollectionGroup
-    ) throws(StoreError) -> Int64? {
-        let statement = try statement(.nextCollectionOfGroup)
-        defer { statement.release() }
-        statement.bind(1, group.database)
-        statement.bind(2, group.id)
-        statement.bind(3, id)
-        return try statement.step() ? statement.integer(0) : nil
     }
 }

@@ -40,10 +40,13 @@ extension Connection {
     func replaceEntries(
         of row: IndexedRow, from old: MapValue?, to new: MapValue?
     ) throws(StoreError) {
-        for index in row.collection.group.indexes
-        where index.covers(row.collection.id, row.name) {
+        for index in row.collection.group.indexes {
             let before = old.map { index.definition.keys(of: $0, row) } ?? []
             let after = new.map { index.definition.keys(of: $0, row) } ?? []
+            guard index.covers(row.collection.id, row.name) else {
+                try replaceAwaited(row, before, after, index)
+                continue
+            }
             if before.count == 1, before == after { continue }
             let kept = before.count > 1 ? Set(before).intersection(after) : []
             for key in before where !kept.contains(key) {
@@ -55,7 +58,20 @@ extension Connection {
         }
     }
 
-    func insertEntry(
+    /// Where the filling has yet to come, or is: what was before may have entries, from a batch that
+    /// is under way or was lost; what is after has them now, or with a later batch.
+    private func replaceAwaited(
+        _ row: IndexedRow, _ before: [[UInt8]], _ after: [[UInt8]], _ index: FieldIndex
+    ) throws(StoreError) {
+        for key in before { try deleteEntry(key, of: index, row) }
+        guard let batch = indexing.batch, batch.index == index.id,
+            batch.holds(row.collection.id, row.name)
+        else { return }
+        for key in after { try insertEntry(key, of: index, row) }
+        if !batch.leaveOut(row.id) { indexing.batch = nil }
+    }
+
+    private func insertEntry(
         _ key: [UInt8], of index: FieldIndex, _ row: IndexedRow
     ) throws(StoreError) {
         let statement = try statement(.insertEntry)

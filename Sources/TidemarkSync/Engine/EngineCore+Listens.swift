@@ -50,6 +50,7 @@ extension EngineCore {
         _ query: Query, _ key: QueryKey, _ id: UInt64, _ listener: ListenedQuery.Listener
     ) throws {
         let target = try local.allocateTarget(query.wireForm)
+        defer { wantIndexes() }
         let documents = try local.run(query)
         let view = View(query, in: database, synced: try local.remoteKeys(of: target.id))
         // Another query of the same target may be synced already.

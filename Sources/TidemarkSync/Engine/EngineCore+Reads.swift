@@ -170,6 +170,7 @@ extension EngineCore {
     }
 
     private func cachedQuery(_ query: Query, _ reason: StaleReason) throws -> ReadResult {
+        defer { wantIndexes() }
         let documents = try local.run(query).compactMap(\.viewDocument)
         let confirmed = try local.confirmed(query.wireForm)
         return ReadResult(

@@ -79,7 +79,10 @@ final class EngineCore: @unchecked Sendable {
         CallContext(database: database, label: configuration.label, timeout: timeout)
     }
 
-    func start() { fillPipeline() }
+    func start() {
+        fillPipeline()
+        wantIndexes()
+    }
 
     // MARK: Timers
 
@@ -109,9 +112,12 @@ final class EngineCore: @unchecked Sendable {
         case .writeIdle: performWrite(.idleElapsed)
         case .writeHealthy: performWrite(.healthyElapsed)
         case .storageRetry: storageMayBeBack()
+        case .indexBuilding: buildIndexes()
         case .readDeadline: break
         }
     }
+
+    func isScheduled(_ id: TimerID) -> Bool { timers[id] != nil }
 
     // MARK: Online state
 

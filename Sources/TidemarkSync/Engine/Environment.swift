@@ -40,5 +40,5 @@ public protocol EngineScheduler: Sendable {
 public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy
-    case readDeadline, storageRetry
+    case readDeadline, storageRetry, indexBuilding
 }

@@ -163,6 +163,14 @@ public final class SyncEngine: Sendable {
         perform { $0.waitForPendingWrites(completion) }
     }
 
+    /// Makes the indexes now that idle moments would make, so that a measurement finds them made.
+    package func finishIndexes(completion: @escaping @Sendable () -> Void) {
+        perform { core in
+            core.finishIndexes()
+            completion()
+        }
+    }
+
     /// Stops everything and closes the cache. Later calls fail with ``SyncError/terminated``.
     public func terminate(completion: @escaping @Sendable () -> Void) {
         perform { $0.terminate(completion) }

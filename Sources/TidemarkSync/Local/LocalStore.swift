@@ -19,7 +19,8 @@ final class LocalStore {
 
     init(_ location: DocumentStore.Location, database: DatabaseID) throws {
         self.database = database
-        store = try DocumentStore(location, migrations: LocalSchema.migrations)
+        store = try DocumentStore(
+            location, migrations: LocalSchema.migrations, indexBuilding: .onRequest)
         try store.read { transaction in
             try loadGlobals(transaction)
             try loadQueue(transaction)

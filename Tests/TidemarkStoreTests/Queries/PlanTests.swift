@@ -101,6 +101,20 @@ import TidemarkStore
         #expect(quick.documents == slow.documents)
     }
 
+    @Test func `slices of one step come to an end`() throws {
+        let store = try messages(200, .onRequest)
+        let slow = try run(store, inConversation)
+        var slices = 0
+        while try store.buildWantedIndexes(slice: 1) {
+            slices += 1
+            try #require(slices < 1_000)
+        }
+        #expect(slices >= 400)
+        let quick = try run(store, inConversation)
+        #expect(quick.stats.rowsScanned == 50)
+        #expect(quick.documents == slow.documents)
+    }
+
     @Test func `newer than a time looks at what is newer`() throws {
         let store = try messages(1_000, .onRequest)
         try declare(store, [IndexDefinition.Field(Self.time)])

@@ -3,6 +3,7 @@ import TidemarkModel
 /// The documents that every step reads and writes: chat messages of about 500 bytes.
 struct Workload {
     let count: Int
+    var collection = "messages"
     static let database = try! DatabaseID(project: "benchmark")
 
     /// Repeatable, and the same on every machine.
@@ -31,8 +32,12 @@ struct Workload {
     private static let idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters + "0123456789"
 
     func id(_ number: Int) -> String { Self.characters(number, 1, 20, Self.idLetters) }
-    func path(_ number: Int) -> DocumentPath { DocumentPath(unchecked: "messages/" + id(number)) }
+    func path(_ number: Int) -> DocumentPath {
+        DocumentPath(unchecked: "\(collection)/\(id(number))")
+    }
     func conversation(_ number: Int) -> String { "conv-\(1_000_000 + number % (count / 50))" }
+    /// An order that visits documents all over the collection.
+    func scattered(_ number: Int) -> Int { number &* 7_919 % count }
     func seconds(_ number: Int) -> Int64 { 1_700_000_000 + Int64(number) }
 
     func fields(_ number: Int) -> MapValue {
@@ -46,5 +51,25 @@ struct Workload {
             "text": .string(Self.characters(number, 2, 200, Self.letters + "      ")),
             "timestamp": .timestamp(Timestamp(seconds: seconds(number), nanoseconds: 0)),
         ]
+    }
+
+    func document(_ number: Int) -> Document {
+        let time = Timestamp(seconds: 1_750_000_000 + Int64(number), nanoseconds: 0)
+        return Document(
+            path: path(number), fields: fields(number), createTime: time, updateTime: time)
+    }
+
+    var newestFirst: [Order] { [Order(FieldPath(name: "timestamp"), .descending)] }
+
+    var top: Query {
+        Query(collectionID: collection, orders: newestFirst, limit: .first(50))
+    }
+
+    func newest(ofConversation number: Int) -> Query {
+        let name = Value.string(conversation(number))
+        return Query(
+            collectionID: collection,
+            filter: .field(FieldPath(name: "conversationId"), .equal, name),
+            orders: newestFirst, limit: .first(50))
     }
 }

@@ -1,0 +1,109 @@
+import GRDBSQLite
+import TidemarkModel
+
+/// The same rows and reads in SQLite with nothing around it: what cannot be beaten.
+final class RawDatabase {
+    private var handle: OpaquePointer?
+    private var statements: [String: OpaquePointer] = [:]
+    private let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    init(_ path: String) {
+        precondition(sqlite3_open(path, &handle) == SQLITE_OK)
+        run(
+            """
+            PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+            PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8000;
+            CREATE TABLE IF NOT EXISTS message (
+                id TEXT NOT NULL, time INTEGER NOT NULL, conversation TEXT NOT NULL,
+                body BLOB NOT NULL);
+            CREATE UNIQUE INDEX IF NOT EXISTS messageByID ON message (id);
+            """)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close(handle)
+    }
+
+    private func run(_ sql: String) {
+        precondition(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK)
+    }
+
+    private func statement(_ sql: String) -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        var statement: OpaquePointer?
+        precondition(sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK)
+        statements[sql] = statement!
+        return statement!
+    }
+
+    private func read(_ statement: OpaquePointer) -> Int {
+        var count = 0
+        while sqlite3_step(statement) == SQLITE_ROW {
+            let start = sqlite3_column_blob(statement, 0)
+            let bytes = UnsafeRawBufferPointer(
+                start: start, count: Int(sqlite3_column_bytes(statement, 0)))
+            count += Array(bytes).isEmpty ? 0 : 1
+        }
+        sqlite3_reset(statement)
+        return count
+    }
+}
+
+extension RawDatabase {
+    struct Row {
+        let id: String
+        let time: Int64
+        let conversation: String
+        let body: [UInt8]
+
+        init(_ workload: Workload, _ number: Int) {
+            id = workload.id(number)
+            time = workload.seconds(number)
+            conversation = workload.conversation(number)
+            body = EncodedFields(workload.fields(number)).bytes
+        }
+    }
+
+    func load(_ rows: [Row]) {
+        for start in stride(from: 0, to: rows.count, by: 500) {
+            run("BEGIN")
+            for row in rows[start..<min(start + 500, rows.count)] { put(row) }
+            run("COMMIT")
+        }
+    }
+
+    /// In a transaction of its own, unless one is open.
+    func put(_ row: Row) {
+        let insert = statement("INSERT OR REPLACE INTO message VALUES (?, ?, ?, ?)")
+        sqlite3_bind_text(insert, 1, row.id, -1, copied)
+        sqlite3_bind_int64(insert, 2, row.time)
+        sqlite3_bind_text(insert, 3, row.conversation, -1, copied)
+        sqlite3_bind_blob(insert, 4, row.body, Int32(row.body.count), copied)
+        precondition(sqlite3_step(insert) == SQLITE_DONE)
+        sqlite3_reset(insert)
+    }
+
+    func syncEveryCommit(_ on: Bool) { run("PRAGMA synchronous = \(on ? "FULL" : "NORMAL")") }
+    func indexConversations() {
+        run("CREATE INDEX messageByConversation ON message (conversation, time)")
+    }
+    func indexTimes() { run("CREATE INDEX messageByTime ON message (time)") }
+
+    func point(_ id: String) -> Int {
+        let select = statement("SELECT body FROM message WHERE id = ?")
+        sqlite3_bind_text(select, 1, id, -1, copied)
+        return read(select)
+    }
+
+    func first() -> Int { read(statement("SELECT body FROM message ORDER BY id LIMIT 1")) }
+
+    func top() -> Int { read(statement("SELECT body FROM message ORDER BY time DESC LIMIT 50")) }
+
+    func conversation(_ name: String) -> Int {
+        let select = statement(
+            "SELECT body FROM message WHERE conversation = ? ORDER BY time DESC LIMIT 50")
+        sqlite3_bind_text(select, 1, name, -1, copied)
+        return read(select)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// The figures, printed as they come.
+final class Report {
+    private struct Row: Encodable {
+        let suite: String
+        let step: String
+        let micros: Double
+        let yardstickMicros: Double?
+        let ratio: Double?
+        let perSecond: Double?
+    }
+
+    private var suite = ""
+    private var rows: [Row] = []
+
+    func begin(_ suite: String, _ title: String, yardstick: String) {
+        self.suite = suite
+        let columns = ["this", yardstick].map(Self.right).joined()
+        print("\n\(Self.left("\(suite): \(title)"))\(columns)   ratio")
+    }
+
+    /// - Parameters:
+    ///   - ours: Microseconds.
+    ///   - yardstick: Microseconds; nil where nothing comparable was measured.
+    ///   - items: What one step carries, to say how many a second; nil to say nothing.
+    func add(_ step: String, _ ours: Double, _ yardstick: Double? = nil, items: Int? = nil) {
+        let perSecond = items.map { Double($0) * 1e6 / ours }
+        rows.append(
+            Row(
+                suite: suite, step: step, micros: ours, yardstickMicros: yardstick,
+                ratio: yardstick.map { ours / $0 }, perSecond: perSecond))
+        let ratio = yardstick.map { String(format: "%7.2fx", ours / $0) } ?? "        "
+        let rate = perSecond.map { String(format: "%10.0f/s", $0) } ?? ""
+        print(
+            Self.left(step.hasPrefix(" ") ? step : "  " + step) + Self.right(Self.text(ours))
+                + Self.right(yardstick.map(Self.text) ?? "") + ratio + rate)
+    }
+
+    func lines() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return try rows.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }
+            .joined()
+    }
+
+    private static func text(_ micros: Double) -> String { String(format: "%.1f µs", micros) }
+
+    private static func left(_ text: String) -> String {
+        text.padding(toLength: 48, withPad: " ", startingAt: 0)
+    }
+
+    private static func right(_ text: String) -> String {
+        String(repeating: " ", count: max(1, 16 - text.count)) + text
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// A server in a process of its own, as it is used.
+final class ServerChild {
+    let port: Int
+    private let process = Process()
+
+    /// - Parameter program: One that prints `ready HOST:PORT` and ends on SIGTERM.
+    /// - Throws: When it does not say that it is ready.
+    init(_ program: URL, _ arguments: [String]) throws {
+        process.executableURL = program
+        process.arguments = arguments
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch {
+            throw ServerChildError(program: program.path, reason: "cannot be started")
+        }
+        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        guard line.hasPrefix("ready "), let last = line.split(separator: ":").last,
+            let port = Int(last.trimmingCharacters(in: .whitespacesAndNewlines))
+        else { throw ServerChildError(program: program.path, reason: "did not get ready") }
+        self.port = port
+    }
+
+    func stop() {
+        process.terminate()
+        process.waitUntilExit()
+    }
+
+    static var thisProgram: URL {
+        Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+    }
+
+    static var besideThisProgram: URL {
+        thisProgram.deletingLastPathComponent().appending(path: "tidemark")
+    }
+}
+
+struct ServerChildError: Error, CustomStringConvertible {
+    let program: String
+    let reason: String
+
+    var description: String {
+        "\(program) \(reason): build it with `swift build -c release --product tidemark`."
+    }
+}

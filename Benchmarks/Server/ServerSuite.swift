@@ -1,0 +1,120 @@
+import Foundation
+import TidemarkModel
+import TidemarkWire
+
+/// `tidemark serve` over gRPC, beside a server of the same gRPC with nothing behind it. Client and
+/// servers are processes of their own; the client is ``GRPCTransport`` without an engine.
+struct ServerSuite {
+    let count: Int
+    let folder: URL
+    let program: URL
+    let report: Report
+
+    private static let width = 16
+
+    func run() async throws {
+        let yardstick = try ServerChild(ServerChild.thisProgram, ["--serve-empty-calls"])
+        defer { yardstick.stop() }
+        let empty = try await Yardstick(ServerSteps(yardstick), width: Self.width)
+        let data = folder.appending(path: "server").path
+        for (title, place) in [("in a file", ["--data", data]), ("in memory", ["--memory"])] {
+            let child = try ServerChild(program, ["serve", "--port", "0"] + place)
+            defer { child.stop() }
+            report.begin("server", "\(count) documents \(title)", yardstick: "empty gRPC")
+            try await measure(ServerSteps(child), empty)
+        }
+    }
+
+    private func measure(_ steps: ServerSteps, _ empty: Yardstick) async throws {
+        let workload = Workload(count: count)
+        let load = try await time { try await steps.load(workload) }
+        report.add("load, 500 a commit, each document", load / Double(count))
+        try await steps.load(ServerWorkload.listened)
+        try await get(steps, workload, empty)
+        try await commit(steps, workload, empty)
+        try await query(steps, workload, empty)
+        let listened = Query(collectionID: ServerWorkload.listened.collection)
+        report.add(
+            "listen to 10,000", try await median(5) { _ in try await steps.listen(listened) },
+            empty.listen, items: ServerWorkload.listened.count)
+        await steps.transport.close()
+    }
+
+    private func get(
+        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
+    ) async throws {
+        let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
+        report.add(
+            "get", try await median(2_000) { try await steps.get(paths[$0]) }, empty.call)
+        report.add(
+            "  16 at once, each",
+            try await mean(4_000, width: Self.width) { try await steps.get(paths[$0 % 2_000]) },
+            empty.calls, items: 1)
+    }
+
+    private func commit(
+        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
+    ) async throws {
+        let ones = (0..<2_000).map { [ServerSteps.set(workload, workload.count + $0)] }
+        report.add(
+            "commit of 1 write", try await median(300) { try await steps.commit(ones[$0]) },
+            empty.call)
+        report.add(
+            "  16 at once, each",
+            try await mean(2_000, width: Self.width) { try await steps.commit(ones[$0]) },
+            empty.calls, items: 1)
+        let many = Yardstick.commits(after: workload.count + 2_000, workload)
+        report.add(
+            "commit of 500 writes",
+            try await median(many.count) { try await steps.commit(many[$0]) }, empty.commit,
+            items: 500)
+    }
+
+    private func query(
+        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick
+    ) async throws {
+        // The first one asks for the index.
+        let first = try await median(1) { _ in try await steps.query(workload.top) }
+        report.add("top 50, no index", first, empty.query)
+        report.add(
+            "top 50", try await median(500) { _ in try await steps.query(workload.top) },
+            empty.query)
+        report.add(
+            "  16 at once, each",
+            try await mean(1_000, width: Self.width) { _ in try await steps.query(workload.top) },
+            empty.queries, items: 1)
+    }
+}
+
+/// The same calls, answered by nothing.
+struct Yardstick {
+    /// A call without contents; one of 16 at once.
+    let call, calls: Double
+    /// 500 writes that nothing stores.
+    let commit: Double
+    /// 50 documents; one of 16 at once.
+    let query, queries: Double
+    /// 10,000 documents.
+    let listen: Double
+
+    init(_ steps: ServerSteps, width: Int) async throws {
+        let workload = ServerWorkload.listened
+        // The first calls make the connection.
+        _ = try await median(200) { _ in try await steps.emptyCall() }
+        call = try await median(2_000) { _ in try await steps.emptyCall() }
+        calls = try await mean(4_000, width: width) { _ in try await steps.emptyCall() }
+        let many = Self.commits(after: 0, workload)
+        commit = try await median(many.count) { try await steps.commit(many[$0]) }
+        query = try await median(500) { _ in try await steps.query(workload.top) }
+        queries = try await mean(1_000, width: width) { _ in try await steps.query(workload.top) }
+        listen = try await median(5) { _ in
+            try await steps.listen(Query(collectionID: workload.collection))
+        }
+    }
+
+    static func commits(after number: Int, _ workload: Workload) -> [[Mutation]] {
+        (0..<15).map { commit in
+            (0..<500).map { ServerSteps.set(workload, number + 500 * commit + $0) }
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import TidemarkModel
+
+extension Connection {
+    /// Goes on with the first unfinished index of the group; an index is ready with the last
+    /// document.
+    ///
+    /// - Parameter budget: Steps still to be made: one for a collection, for a document that is read
+    ///   and for an entry that is written, so about two for a document.
+    func fill(_ group: CollectionGroup, _ budget: inout Int) throws(StoreError) {
+        guard let position = group.indexes.firstIndex(where: { !$0.isReady }) else {
+            throw .corrupt(detail: "the indexes of \(group.id)")
+        }
+        var index = group.indexes[position]
+        while budget > 0, !index.isReady {
+            if index.builtCollection != 0, try fillCollection(&index, &budget) { continue }
+            budget -= 1
+            if let next = try collection(after: index.builtCollection, in: group) {
+                index.builtCollection = next
+                index.builtName = []
+            } else {
+                index.isReady = true
+            }
+        }
+        if index != group.indexes[position] { try index.saveProgress(self) }
+        group.indexes[position] = index
+    }
+
+    /// However small the budget, something of it is used for something.
+    ///
+    /// - Returns: Whether the collection may have more documents.
+    private func fillCollection(
+        _ index: inout FieldIndex, _ budget: inout Int
+    ) throws(StoreError) -> Bool {
+        let batch = batch(for: index)
+        switch batch.stage {
+        case .listing: return try list(batch, from: index.builtName, &budget)
+        case .reading: try read(batch, index, &budget)
+        case .writing: try write(batch, index, &budget)
+        case .done:
+            index.builtName = batch.through
+            indexing.batch = nil
+        }
+        return true
+    }
+
+    private func batch(for index: FieldIndex) -> EntryBatch {
+        if let batch = indexing.batch, batch.index == index.id,
+            batch.collection == index.builtCollection
+        {
+            return batch
+        }
+        let batch = EntryBatch(index: index.id, collection: index.builtCollection)
+        indexing.batch = batch
+        return batch
+    }
+
+    private func list(
+        _ batch: EntryBatch, from name: [UInt8], _ budget: inout Int
+    ) throws(StoreError) -> Bool {
+        // A name is listed in a tenth of the time that a document is read in.
+        let wanted = min(batch.room, 10 * min(budget, EntryBatch.capacity))
+        let statement = try statement(.namesToIndex)
+        defer { statement.release() }
+        statement.bind(1, batch.collection)
+        statement.bind(2, batch.through.isEmpty ? name : batch.through)
+        statement.bind(3, wanted)
+        var count = 0
+        while try statement.step() {
+            count += 1
+            batch.list(statement.integer(0), statement.blob(1))
+        }
+        budget -= max(1, count / 10)
+        if count == wanted, batch.room > 0 { return true }
+        if batch.endListing() { return true }
+        indexing.batch = nil
+        return false
+    }
+
+    private func read(
+        _ batch: EntryBatch, _ index: FieldIndex, _ budget: inout Int
+    ) throws(StoreError) {
+        let collection = try catalog.collection(id: batch.collection, self)
+        let statement = try statement(.documentToIndex)
+        defer { statement.release() }
+        var entries: [IndexEntry] = []
+        while budget > 0, let id = batch.takeRow() {
+            budget -= 1
+            statement.bind(1, id)
+            statement.bind(2, collection.id)
+            // Gone, or missing by now.
+            if try statement.step() {
+                guard let documentID = KeyWriter.segment(in: statement.bytes(0))?.id else {
+                    throw .corrupt(detail: "a name in \(collection.path)")
+                }
+                let row = IndexedRow(
+                    id: id, collection: collection, name: statement.blob(0),
+                    path: DocumentPath(unchecked: "\(collection.path.text)/\(documentID)"))
+                let fields = EncodedFields(trusted: statement.blob(1)).decoded
+                entries += index.definition.keys(of: fields, row)
+                    .map { IndexEntry(key: $0, row: id) }
+            }
+            statement.reset()
+        }
+        batch.add(entries)
+    }
+
+    private func write(
+        _ batch: EntryBatch, _ index: FieldIndex, _ budget: inout Int
+    ) throws(StoreError) {
+        let collection = try catalog.collection(id: batch.collection, self)
+        let statement = try statement(.insertEntry)
+        defer { statement.release() }
+        statement.bind(1, index.id)
+        statement.bind(2, index.scope(collection))
+        while budget > 0, let entry = batch.takeEntry() {
+            budget -= 1
+            statement.bind(3, entry.key)
+            statement.bind(4, entry.row)
+            try statement.run()
+        }
+    }
+
+    private func collection(
+        after id: Int64, in group: CollectionGroup
+    ) throws(StoreError) -> Int64? {
+        let statement = try statement(.nextCollectionOfGroup)
+        defer { statement.release() }
+        statement.bind(1, group.database)
+        statement.bind(2, group.id)
+        statement.bind(3, id)
+        return try statement.step() ? statement.integer(0) : nil
+    }
+}
