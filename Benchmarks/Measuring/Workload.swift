@@ -6,24 +6,11 @@ struct Workload {
     var collection = "messages"
     static let database = try! DatabaseID(project: "benchmark")
 
-    /// Repeatable, and the same on every machine.
-    private struct Draws {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private static func characters(_ number: Int, _ salt: UInt64, _ count: Int, _ alphabet: String)
         -> String
     {
         let alphabet = Array(alphabet.utf8)
-        var draws = Draws(state: UInt64(number) &* 1_000_003 &+ salt)
+        var draws = SeededRandom(seed: UInt64(number) &* 1_000_003 &+ salt)
         let bytes = (0..<count).map { _ in alphabet[Int(draws.next() % UInt64(alphabet.count))] }
         return String(decoding: bytes, as: UTF8.self)
     }

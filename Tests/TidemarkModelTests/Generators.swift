@@ -1,26 +1,11 @@
 import TidemarkModel
 
-/// Random numbers from a seed, so that a seed is a bug report.
-struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Makes what the model is about, with a bias to the edges: few distinct keys and values, so that they
 /// meet, and the numbers and texts on which comparisons go wrong.
 struct Generator {
-    var random: SplitMix64
+    var random: SeededRandom
 
-    init(seed: UInt64) { random = SplitMix64(seed: seed) }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     mutating func pick<T>(_ options: [T]) -> T { options.randomElement(using: &random)! }
     mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &random) }

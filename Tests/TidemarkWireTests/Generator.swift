@@ -3,10 +3,9 @@ import TidemarkModel
 /// Random messages from a seed, with a bias to the edges. What the protocol has no words for, such as an
 /// empty transaction id, is not made.
 struct Generator {
-    /// The SplitMix64 generator's state.
-    private var state: UInt64
+    private var random: SeededRandom
 
-    init(seed: UInt64) { state = seed }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     mutating func pick<T>(_ options: [T]) -> T { options.randomElement(using: &self)! }
     mutating func number(_ range: ClosedRange<Int>) -> Int { .random(in: range, using: &self) }
@@ -147,11 +146,5 @@ struct Generator {
 }
 
 extension Generator: RandomNumberGenerator {
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
+    mutating func next() -> UInt64 { random.next() }
 }

@@ -1,3 +1,5 @@
+import TidemarkModel
+
 extension History {
     /// A made-up history of the kind that breaks naive caching: bursts and lulls, one item in twenty
     /// that arrives hours or weeks after it was made, and items that share a second.
@@ -25,20 +27,5 @@ extension History {
         return try History(
             events, source: "a generated history of \(count) events, not a real one", limit: limit
         ).checked()
-    }
-}
-
-/// SplitMix64: the same numbers from the same seed, everywhere.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -171,7 +171,7 @@ import Testing
     @Test(arguments: UInt64(0)..<20)
     func `shows what a full read shows, whatever happened`(seed: UInt64) async throws {
         try await world(pageSize: seed.isMultiple(of: 2) ? 4 : 500) { world in
-            var random = SeededDice(seed)
+            var random = SeededRandom(seed: seed)
             var cleared: Timestamp?
             for _ in 0..<12 {
                 for _ in 0..<Int.random(in: 0...6, using: &random) {
@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    private func event(_ world: FeedWorld, _ random: inout SeededDice) async throws {
+    private func event(_ world: FeedWorld, _ random: inout SeededRandom) async throws {
         let known = world.ids.randomElement(using: &random)
         switch (Int.random(in: 0..<10, using: &random), known) {
         case (0...1, let id?):
@@ -204,20 +204,5 @@ import Testing
         case (3...4, _): try await world.insert(age: .random(in: 0...200_000, using: &random))
         default: try await world.insert(age: .random(in: 0...2, using: &random))
         }
-    }
-}
-
-/// SplitMix64, so that a failing seed fails again.
-struct SeededDice: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -131,7 +131,7 @@ import Testing
     @Test(arguments: UInt64(0)..<20)
     func `is after every sync what a reread would show`(seed: UInt64) async throws {
         try await world(window: 4, pageSize: seed.isMultiple(of: 2) ? 3 : 500) { world in
-            var random = SeededDice(seed)
+            var random = SeededRandom(seed: seed)
             var size = 4
             for _ in 0..<15 {
                 for _ in 0..<Int.random(in: 0...6, using: &random) {
@@ -171,11 +171,11 @@ import Testing
         #expect(state.unreadCount == unread, "seed \(seed)")
     }
 
-    private func anyTime(_ world: FeedWorld, _ random: inout SeededDice) -> Timestamp {
+    private func anyTime(_ world: FeedWorld, _ random: inout SeededRandom) -> Timestamp {
         Timestamp(seconds: world.now - .random(in: 0...5_000, using: &random), nanoseconds: 0)
     }
 
-    private func event(_ world: FeedWorld, _ random: inout SeededDice) async throws {
+    private func event(_ world: FeedWorld, _ random: inout SeededRandom) async throws {
         let known = world.ids.randomElement(using: &random)
         switch (Int.random(in: 0..<12, using: &random), known) {
         case (0...1, let id?): try await world.edit(id, "edit \(world.now)")

@@ -6,7 +6,7 @@ import TidemarkModel
 struct ListenCheckerTests {
     @Test(arguments: UInt64(0)..<200)
     func `a client's state is the query's, whatever was cut and resumed`(seed: UInt64) throws {
-        var random = SeededRandom(seed)
+        var random = SeededRandom(seed: seed)
         let server = try TestServer(history: .seconds(Int.random(in: 20...400, using: &random)))
         var clients = (0..<4).map { CheckedClient(server, query: Self.query($0, &random)) }
         for step in 0..<40 {
@@ -123,19 +123,5 @@ private struct CheckedClient {
             case .targetChange: break
             }
         }
-    }
-}
-
-/// SplitMix64: the same numbers from the same seed, everywhere.
-struct SeededRandom: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
     }
 }

@@ -80,7 +80,7 @@ final class TestServer: Sendable {
 final class TestMachine: Sendable {
     private struct State {
         var now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
-        var chance: UInt64 = 0
+        var chance = SeededRandom(seed: 0)
         var jobs: [@Sendable () -> Void] = []
     }
 
@@ -102,11 +102,7 @@ final class TestMachine: Sendable {
         ServerEnvironment(
             now: { [self] in now },
             randomBits: { [self] in
-                state.withLock { state in
-                    state.chance &+= 0x9E37_79B9_7F4A_7C15
-                    let mixed = (state.chance ^ state.chance >> 30) &* 0xBF58_476D_1CE4_E5B9
-                    return mixed ^ mixed >> 27
-                }
+                state.withLock { $0.chance.next() }
             }, executor: Executor(machine: self))
     }
 

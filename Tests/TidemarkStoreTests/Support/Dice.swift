@@ -1,17 +1,8 @@
-/// Random numbers that a seed repeats.
-struct Dice: RandomNumberGenerator {
-    private var state: UInt64
+import TidemarkModel
 
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+typealias Dice = SeededRandom
 
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension Dice {
     mutating func roll(_ sides: Int) -> Int { Int.random(in: 0..<sides, using: &self) }
     mutating func chance(_ percent: Int) -> Bool { roll(100) < percent }
     mutating func pick<T>(_ values: [T]) -> T { values[roll(values.count)] }

@@ -43,14 +43,14 @@ import TidemarkModel
             }
     }
 
-    private static func range(_ random: inout Seeded) -> Range<Int> {
+    private static func range(_ random: inout SeededRandom) -> Range<Int> {
         let a = Int.random(in: positions.indices, using: &random)
         let b = Int.random(in: positions.indices, using: &random)
         return min(a, b)..<max(a, b)
     }
 
     private static func step(
-        _ coverage: inout Coverage, _ cells: inout Cells, _ random: inout Seeded
+        _ coverage: inout Coverage, _ cells: inout Cells, _ random: inout SeededRandom
     ) {
         let range = range(&random)
         let asOf = Timestamp(seconds: .random(in: 100...103, using: &random), nanoseconds: 0)
@@ -73,7 +73,7 @@ import TidemarkModel
 
     @Test(arguments: UInt64(0)..<200)
     func `is what its cells say after any operations`(seed: UInt64) throws {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed: seed)
         var coverage = Coverage()
         var cells = Cells()
         for _ in 0..<40 {
@@ -100,7 +100,7 @@ import TidemarkModel
 
     @Test(arguments: UInt64(0)..<50)
     func `is one union in any order and any grouping`(seed: UInt64) {
-        var random = Seeded(seed)
+        var random = SeededRandom(seed: seed)
         let parts = (0..<3).map { _ in
             var coverage = Coverage()
             var cells = Cells()
@@ -140,20 +140,5 @@ import TidemarkModel
                 #expect((a == b) == (i == j))
             }
         }
-    }
-}
-
-/// Steele, Lea and Flood's SplitMix64, so that a failing seed fails again.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(_ seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }
