@@ -36,7 +36,7 @@ final class EngineCore: @unchecked Sendable {
     var unstoredOutcome: WriteOutcome?
 
     // Writing.
-    var writeStream = WriteStream()
+    var writeStream: WriteStream
     var writeCall: (any RequestStream<WriteRequest>)?
     var writeGeneration = 0
     /// Sent, or to be sent once the stream is ready; the first is answered first.
@@ -63,6 +63,7 @@ final class EngineCore: @unchecked Sendable {
         limbo = LimboResolution(limit: configuration.maxLimboResolutions)
         local = try LocalStore(
             configuration.cacheFile.map { .file($0) } ?? .memory, database: configuration.database)
+        writeStream = WriteStream(position: local.writePosition)
     }
 
     /// An engine that is let go without an end leaves nothing open.
