@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkStore
 import TidemarkTesting
 
 @testable import TidemarkSync
@@ -153,16 +154,64 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         #expect(try Harness(cacheFile: file.path).writeStream.sent == [WriteRequest()])
     }
 
-    @Test func `after a rejected batch the next stream is a new one`() throws {
+    @Test func `an answer that cannot be stored is asked for again after a kill`() throws {
+        let file = TemporaryFile()
+        var before: Harness? = try Harness(cacheFile: file.path)
+        _ = before!.write(set("rooms/a", [:]))
+        push(before!, opening(0))
+        try before!.engine.core.local.store.close()
+        push(before!, answer(1, at: 30))
+        before = nil
+        let after = try Harness(cacheFile: file.path)
+        #expect(
+            after.writeStream.sent
+                == [WriteRequest(streamID: "tidemark-1", streamToken: [0])])
+        push(after, answer(1, at: 30), opening(1))
+        #expect(after.writeStream.sent.count == 1)
+        after.terminate()
+        #expect(try Harness(cacheFile: file.path).transport.writes.isEmpty)
+    }
+
+    /// A server that reads a message it cannot take may end the stream before it has answered the
+    /// batches ahead of it.
+    @Test func `a refusal of one of several batches is blamed on the right one`() throws {
+        let file = TemporaryFile()
+        let world = try Harness(cacheFile: file.path)
+        let batches = ["a", "b", "c"].map { world.write(set("rooms/\($0)", [:])) }
+        push(world, opening(0))
+        let status = RPCStatus(.invalidArgument, "too large")
+        world.writeStream.end(status)
+        world.run()
+        world.scheduler.advance(by: .zero)
+        #expect(
+            world.writeStream.sent
+                == [WriteRequest(streamID: "tidemark-1", streamToken: [0])])
+        push(world, answer(1, at: 30), opening(1))
+        #expect(batches[0].all.last == .acknowledged(commitTime: at(30)))
+        // The next goes alone, so that there is no doubt.
+        #expect(world.writeStream.sent.dropFirst().map(\.mutations) == [[set("rooms/b", [:])]])
+        world.writeStream.end(status)
+        world.run()
+        #expect(batches[1].all.last == .failed(.server(status)))
+        // All is answered: the next stream is a new one.
+        world.scheduler.advance(by: .zero)
+        #expect(world.writeStream.sent == [WriteRequest()])
+        push(world, opening(0))
+        #expect(world.writeStream.sent.last?.mutations == [set("rooms/c", [:])])
+        for id in ["d", "e"] { _ = world.write(set("rooms/\(id)", [:])) }
+        #expect(world.writeStream.sent.count == 4, "several at once again")
+    }
+
+    @Test func `a rejected batch and the stream are forgotten together`() throws {
         let file = TemporaryFile()
         let world = try Harness(cacheFile: file.path)
         let bad = world.write(set("rooms/a", [:]))
-        _ = world.write(set("rooms/b", [:]))
         push(world, opening(0))
         let status = RPCStatus(.permissionDenied, "no")
         world.writeStream.end(status)
         world.run()
         #expect(bad.all.last == .failed(.server(status)))
+        _ = world.write(set("rooms/b", [:]))
         world.scheduler.advance(by: .zero)
         #expect(world.writeStream.sent == [WriteRequest()])
         world.terminate()

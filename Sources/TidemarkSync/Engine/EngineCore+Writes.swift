@@ -26,7 +26,8 @@ extension EngineCore {
 
     func fillPipeline() {
         guard state == .running, !storageIsBroken else { return }
-        while pipeline.count < Self.pipelineLimit,
+        if local.pending.isEmpty { writesSingly = false }
+        while pipeline.count < (writesSingly ? 1 : Self.pipelineLimit),
             let batch = local.pending.batch(after: pipeline.last?.id ?? 0)
         {
             pipeline.append(batch)
@@ -138,13 +139,25 @@ extension EngineCore {
         writeCall = nil
         guard networkEnabled else { return }
         if wasReady, status.code.rejectsWrite, let batch = pipeline.first {
-            // It was the batch's fault, not the connection's.
+            // It was a batch's fault, not the connection's.
             performWrite(.inhibitBackoff)
-            performWrite(event: .forgetPosition)
-            store(.rejected(batch, status))
+            if pipeline.count > 1, local.writePosition != nil {
+                // The head may have been applied, and its answer lost: the server is asked.
+                writesSingly = true
+                pipeline = []
+                fillPipeline()
+            } else {
+                reject(batch, status)
+            }
         } else {
             fillPipeline()
         }
+    }
+
+    private func reject(_ batch: MutationBatch, _ status: RPCStatus) {
+        writesSingly = false
+        performWrite(event: .forgetPosition)
+        store(.rejected(batch, status))
     }
 
     private func resumeRefused() {

@@ -41,6 +41,8 @@ final class EngineCore: @unchecked Sendable {
     var writeGeneration = 0
     /// Sent, or to be sent once the stream is ready; the first is answered first.
     var pipeline: [MutationBatch] = []
+    /// One of several batches under way was refused. Which one shows when each is sent alone.
+    var writesSingly = false
     var writeObservers: [Int64: @Sendable (SyncEngine.WriteEvent) -> Void] = [:]
     var pendingWriteWaiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
 
