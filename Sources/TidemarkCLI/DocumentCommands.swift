@@ -73,8 +73,8 @@ struct SetCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes numbered documents through the durable queue, counts them in the same batches, and says how far
-/// it is: what the crash tests kill.
+/// Writes numbered documents through the durable queue, counts them in the same batches, and says
+/// how far it is: what the crash tests kill.
 struct PumpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pump", abstract: "Write numbered documents until it is stopped.",
