@@ -92,7 +92,10 @@ let package = Package(
         tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore"]),
         tests(
             "TidemarkSyncTests",
-            ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkTesting"]),
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
+                "TidemarkTesting",
+            ]),
         tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", protobuf, grpcCore]),
         tests(
             "TidemarkServerTests",

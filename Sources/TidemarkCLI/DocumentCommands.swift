@@ -73,7 +73,8 @@ struct SetCommand: AsyncParsableCommand {
     }
 }
 
-/// Writes numbered documents through the durable queue and says how far it is: what the crash tests kill.
+/// Writes numbered documents through the durable queue, counts them in the same batches, and says
+/// how far it is: what the crash tests kill.
 struct PumpCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pump", abstract: "Write numbered documents until it is stopped.",
@@ -93,8 +94,13 @@ struct PumpCommand: AsyncParsableCommand {
     func run() async throws {
         let firestore = try database.firestore(cache: .directory(cache), label: "pump")
         let documents = firestore.collection(collection)
+        let counter = firestore.document("\(collection)-state/counter")
         for number in 0..<count {
-            _ = try await documents.document("n\(number)").enqueueSetData(["number": number])
+            let batch = firestore.batch()
+            batch.setData(["number": number], forDocument: documents.document("n\(number)"))
+            batch.setData(
+                ["n": FieldValue.increment(Int64(1))], forDocument: counter, merge: true)
+            _ = try await batch.enqueue()
             FileHandle.standardOutput.write(Data("journalled \(number)\n".utf8))
         }
         try await firestore.waitForPendingWrites()

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import threading
+import time
 
 import pytest
 from google.api_core import exceptions
@@ -57,20 +58,8 @@ def test_the_server_is_killed(tmp_path, kill_after):
 def test_the_client_is_killed(tmp_path, kill_after):
     server = Server(tmp_path / "server")
     cache = tmp_path / "cache"
-    environment = dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host)
-
-    def pump(*arguments):
-        return subprocess.Popen(
-            [BINARY, "pump", "log", "--project", "crash", "--cache", cache, *arguments],
-            env=environment, stdout=subprocess.PIPE, text=True)
-
-    process = pump("--count", "100000")
-    journalled = -1
-    for line in process.stdout:
-        if match := re.match(r"journalled (\d+)", line):
-            journalled = int(match[1])
-            if journalled >= kill_after:
-                break
+    process = pump(server, cache, 100000)
+    journalled = read_until_journalled(process, kill_after)
     process.kill()
     for line in process.stdout:
         if match := re.match(r"journalled (\d+)\n", line):
@@ -78,14 +67,53 @@ def test_the_client_is_killed(tmp_path, kill_after):
     process.wait()
 
     # The next launch sends what was left, and writes nothing of its own.
-    again = pump("--count", "0")
-    assert again.wait(timeout=60) == 0
+    assert pump(server, cache, 0).wait(timeout=60) == 0
+    assert expect_each_once(server) >= journalled + 1, "a journalled write is lost"
+    server.stop()
 
-    documents = list(server.client("crash").collection("log").order_by("number").stream())
+
+def test_the_server_is_killed_under_a_client(tmp_path):
+    """Often, and while it answers: the client finds it on the same port and goes on."""
+    count = 1000
+    server = Server(tmp_path / "server")
+    process = pump(server, tmp_path / "cache", count)
+    end = time.monotonic() + 120
+    for applied in [1, 150, 300, 450, 600]:
+        counter = server.client("crash").document("log-state/counter")
+        while (counter.get().get("n") or 0) < applied:
+            assert process.poll() is None, "the client ended before it had sent everything"
+            assert time.monotonic() < end, "the client does not go on"
+        server.kill()
+        server = Server(tmp_path / "server", server.port)
+    process.communicate(timeout=120)
+    assert process.returncode == 0
+    assert expect_each_once(server) == count
+    server.stop()
+
+
+def pump(server, cache, count):
+    return subprocess.Popen(
+        [BINARY, "pump", "log", "--project", "crash", "--cache", cache, "--count", str(count)],
+        env=dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host), stdout=subprocess.PIPE,
+        text=True)
+
+
+def read_until_journalled(process, number):
+    for line in process.stdout:
+        if (match := re.match(r"journalled (\d+)", line)) and int(match[1]) >= number:
+            return int(match[1])
+    raise AssertionError(f"the client ended before {number}")
+
+
+def expect_each_once(server):
+    """Every numbered document was written once, in order, and counted once. Returns how many."""
+    client = server.client("crash")
+    documents = list(client.collection("log").order_by("number").stream())
     numbers = [d.get("number") for d in documents]
     assert numbers == list(range(len(numbers))), "a write is missing, or out of order"
-    assert len(numbers) >= journalled + 1, "a journalled write is lost"
     assert all(d.create_time == d.update_time for d in documents), "a write was applied twice"
     times = [d.create_time for d in documents]
     assert times == sorted(times), "writes were applied out of order"
-    server.stop()
+    assert client.document("log-state/counter").get().get("n") == len(numbers), \
+        "an increment was applied twice, or not at all"
+    return len(numbers)

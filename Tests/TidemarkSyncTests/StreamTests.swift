@@ -125,7 +125,7 @@ import TidemarkModel
                     .lifecycle(.schedule(.writeHealthy, .seconds(10))),
                 ])
         #expect(!machine.isReady)
-        #expect(machine.step(.received(WriteResponse(streamToken: [1]))) == [.ready])
+        #expect(machine.step(.received(WriteResponse(streamToken: [1]))) == [.ready(nil)])
         #expect(
             machine.step(.send(write))
                 == [.request(WriteRequest(streamToken: [1], mutations: write))])

@@ -4,10 +4,13 @@ import TidemarkStore
 extension WriteStage {
     /// Commits the mutations: all or nothing.
     ///
+    /// - Parameter record: Called with the reply and the database's row, to store what belongs with
+    ///   the commit: it is undone with it.
     /// - Throws: ``RPCStatus`` when it is refused, with nothing changed; ``StoreError`` when the
     ///   transaction of the batch is lost.
     func commit(
-        _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil
+        _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil,
+        record: (CommitReply, Int64, StoreTransaction) throws -> Void = { _, _, _ in }
     ) throws -> CommitReply {
         guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
         let valid = try Mutation.validated(mutations)
@@ -21,13 +24,16 @@ extension WriteStage {
         do {
             (row, time) = try takeCommitTime(database)
             let draft = try prepare(valid, database, time, transaction)
+            let reply = CommitReply(results: draft.results, commitTime: time)
             let commit = try transaction.savepoint {
-                try store(draft.draft.differences, database, row, time, transaction)
+                let commit = try store(draft.draft.differences, database, row, time, transaction)
+                try record(reply, row, transaction)
+                return commit
             }
             commits.append(commit)
             count(valid, context.label)
             if let transactionID { endedTransactions[transactionID] = .committed }
-            return CommitReply(results: draft.results, commitTime: time)
+            return reply
         } catch let status as RPCStatus {
             // Its time goes back, unless it made the database's row, which stays.
             if var previous {

@@ -9,6 +9,8 @@ final class WriteStage {
     var transaction: StoreTransaction?
     var databases: [DatabaseID: DatabaseState]
     var writeStreams: [CallID: WriteStreamState]
+    /// How many streams' histories are in the store.
+    var storedStreams: Int
     var outputs: [Output] = []
     var commits: [Commit] = []
     var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
@@ -25,6 +27,7 @@ final class WriteStage {
         self.core = core
         databases = core.databases
         writeStreams = core.writeStreams
+        storedStreams = core.storedStreams
     }
 
     /// - Throws: ``StoreError`` when the whole transaction is lost; a refusal of one command is among
@@ -87,9 +90,11 @@ final class WriteStage {
         return (state.rowID ?? 0, Timestamp(microseconds: time))
     }
 
-    /// What a batch writes once: the clocks of its databases, and the trimming of their logs.
+    /// What a batch writes once: the clocks of its databases, and the trimming of their logs and of
+    /// the streams.
     func finish() throws {
         guard let transaction else { return }
+        try trimWriteStreams()
         for database in touched.sorted(by: { $0.name < $1.name }) {
             guard var state = databases[database], let row = state.rowID else { continue }
             let cutoff = core.now.advanced(by: .zero - core.configuration.history)

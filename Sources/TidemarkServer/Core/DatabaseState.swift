@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 /// What the server keeps in mind of one database: its clock and how far back its log goes. All times
 /// in microseconds since 1970, as versions are counted.
@@ -34,11 +35,16 @@ struct DatabaseState {
     }
 }
 
-/// The server's own tables, beside the store's.
+/// The server's own tables, beside the store's. Append only: a released step is never edited.
 enum ServerSchema {
+    static let migrations = [
+        StoreMigration("server 1", sql: tables),
+        StoreMigration("server 2", sql: WriteStreamTable.schema),
+    ]
+
     /// One row of `change` says what a document was before a commit changed it: all three `previous`
     /// columns are null where it did not exist.
-    static let tables = """
+    private static let tables = """
         CREATE TABLE serverIdentity (incarnation INTEGER NOT NULL) STRICT;
         CREATE TABLE serverDatabase (
             id INTEGER PRIMARY KEY,

@@ -59,10 +59,10 @@ extension ServerCore {
         switch command {
         case .call: true
         case .write(let id, let request):
-            // A stream's first message writes nothing; one that is new in this batch may be followed
-            // by more in it.
+            // A stream's first message writes nothing, but one that takes up another reads; one that
+            // is new in this batch may be followed by more in it.
             writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
-                || !request.streamToken.isEmpty
+                || !request.streamToken.isEmpty || !request.streamID.isEmpty
         case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .end: false
         }
     }
@@ -70,6 +70,7 @@ extension ServerCore {
     private func adopt(_ stage: WriteStage) {
         databases = stage.databases
         writeStreams = stage.writeStreams
+        storedStreams = stage.storedStreams
         for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
         for bill in stage.bills {
             meter.countWrites(bill.writes, deletes: bill.deletes, label: bill.label)

@@ -19,6 +19,8 @@ final class ServerCore {
     var databases: [DatabaseID: DatabaseState]
     var listens = ListenRegistry()
     var writeStreams: [CallID: WriteStreamState] = [:]
+    /// How many streams' histories are in the store.
+    var storedStreams: Int
     var transactions = TransactionTable()
     var meter = ReadMeter()
     /// How far the server's clock is ahead of the machine's.
@@ -31,14 +33,14 @@ final class ServerCore {
             configuration.dataDirectory.map {
                 DocumentStore.Location.file($0 + "/tidemark-server.sqlite")
             } ?? .memory
-        let store = try DocumentStore(
-            location, migrations: [StoreMigration("server 1", sql: ServerSchema.tables)])
+        let store = try DocumentStore(location, migrations: ServerSchema.migrations)
         let chance = Int64(truncatingIfNeeded: environment.randomBits())
         do {
-            (incarnation, databases) = try store.write(.disk) { transaction in
+            (incarnation, databases, storedStreams) = try store.write(.disk) { transaction in
                 (
                     try Self.loadIncarnation(transaction, orMake: chance),
-                    try Self.loadDatabases(transaction)
+                    try Self.loadDatabases(transaction),
+                    try WriteStreamTable(transaction: transaction).count()
                 )
             }
         } catch let error as StoreError {

@@ -18,6 +18,8 @@ public final class FirestoreServer: Sendable {
         /// Reads billed for a listen that resumes within 30 minutes and finds nothing changed.
         /// Google does not document whether the minimum of one applies; none is the default here.
         public var unchangedResumeReads: Int
+        /// How many write streams can be taken up again, the newest.
+        package var rememberedWriteStreams = 100_000
 
         public init(
             dataDirectory: String? = nil, history: Duration = .seconds(3_600),

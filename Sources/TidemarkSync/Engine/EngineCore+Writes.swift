@@ -26,7 +26,8 @@ extension EngineCore {
 
     func fillPipeline() {
         guard state == .running, !storageIsBroken else { return }
-        while pipeline.count < Self.pipelineLimit,
+        if local.pending.isEmpty { writesSingly = false }
+        while pipeline.count < (writesSingly ? 1 : Self.pipelineLimit),
             let batch = local.pending.batch(after: pipeline.last?.id ?? 0)
         {
             pipeline.append(batch)
@@ -54,9 +55,10 @@ extension EngineCore {
             case .lifecycle(.failed): preconditionFailure("the machine tells it another way")
             case .failed(let status, let wasReady): writeStreamFailed(status, wasReady)
             case .request(let request): writeCall?.send(request)
-            case .ready:
-                for batch in pipeline { performWrite(event: .send(batch.mutations)) }
-            case .committed(let results, let time): committed(results, time)
+            case .resumeRefused: resumeRefused()
+            case .ready(let position): writeStreamIsReady(position)
+            case .committed(let results, let time, let position):
+                committed(results, time, position)
             }
         }
     }
@@ -85,9 +87,17 @@ extension EngineCore {
         }
     }
 
-    private func committed(_ results: [MutationResult], _ time: Timestamp) {
+    /// Nothing is sent before it is stored where to ask for the answer.
+    private func writeStreamIsReady(_ position: WritePosition?) {
+        do { try local.keep(position) } catch { return storageFailed() }
+        for batch in pipeline { performWrite(event: .send(batch.mutations)) }
+    }
+
+    private func committed(
+        _ results: [MutationResult], _ time: Timestamp, _ position: WritePosition?
+    ) {
         guard let batch = pipeline.first else { return }
-        store(.acknowledged(batch, results, time))
+        store(.acknowledged(batch, results, time, position))
     }
 
     /// Stores what became of a batch, or sees to it that it is stored later.
@@ -96,8 +106,9 @@ extension EngineCore {
         let changed: [LocalDocument]
         do {
             switch outcome {
-            case .acknowledged(let batch, let results, let time):
-                changed = try local.acknowledge(batch, results, commitTime: time)
+            case .acknowledged(let batch, let results, let time, let position):
+                changed = try local.acknowledge(
+                    batch, results, commitTime: time, position: position)
             case .rejected(let batch, _): changed = try local.reject(batch)
             }
         } catch {
@@ -128,12 +139,34 @@ extension EngineCore {
         writeCall = nil
         guard networkEnabled else { return }
         if wasReady, status.code.rejectsWrite, let batch = pipeline.first {
-            // It was the batch's fault, not the connection's.
+            // It was a batch's fault, not the connection's.
             performWrite(.inhibitBackoff)
-            store(.rejected(batch, status))
+            if pipeline.count > 1, local.writePosition != nil {
+                // The head may have been applied, and its answer lost: the server is asked.
+                writesSingly = true
+                pipeline = []
+                fillPipeline()
+            } else {
+                reject(batch, status)
+            }
         } else {
             fillPipeline()
         }
+    }
+
+    private func reject(_ batch: MutationBatch, _ status: RPCStatus) {
+        writesSingly = false
+        performWrite(event: .forgetPosition)
+        store(.rejected(batch, status))
+    }
+
+    private func resumeRefused() {
+        writeGeneration += 1
+        writeCall = nil
+        do { try local.keep(nil) } catch { return storageFailed() }
+        guard networkEnabled else { return }
+        performWrite(.inhibitBackoff)
+        fillPipeline()
     }
 
     // MARK: Waiting
@@ -147,18 +180,18 @@ extension EngineCore {
 
 /// The server's last word on a batch.
 enum WriteOutcome: Equatable, Sendable {
-    case acknowledged(MutationBatch, [MutationResult], Timestamp)
+    case acknowledged(MutationBatch, [MutationResult], Timestamp, WritePosition?)
     case rejected(MutationBatch, RPCStatus)
 
     var batch: MutationBatch {
         switch self {
-        case .acknowledged(let batch, _, _), .rejected(let batch, _): batch
+        case .acknowledged(let batch, _, _, _), .rejected(let batch, _): batch
         }
     }
 
     var event: SyncEngine.WriteEvent {
         switch self {
-        case .acknowledged(_, _, let time): .acknowledged(commitTime: time)
+        case .acknowledged(_, _, let time, _): .acknowledged(commitTime: time)
         case .rejected(_, let status): .failed(.server(status))
         }
     }

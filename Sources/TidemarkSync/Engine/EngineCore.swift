@@ -36,11 +36,13 @@ final class EngineCore: @unchecked Sendable {
     var unstoredOutcome: WriteOutcome?
 
     // Writing.
-    var writeStream = WriteStream()
+    var writeStream: WriteStream
     var writeCall: (any RequestStream<WriteRequest>)?
     var writeGeneration = 0
     /// Sent, or to be sent once the stream is ready; the first is answered first.
     var pipeline: [MutationBatch] = []
+    /// One of several batches under way was refused. Which one shows when each is sent alone.
+    var writesSingly = false
     var writeObservers: [Int64: @Sendable (SyncEngine.WriteEvent) -> Void] = [:]
     var pendingWriteWaiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
 
@@ -63,6 +65,7 @@ final class EngineCore: @unchecked Sendable {
         limbo = LimboResolution(limit: configuration.maxLimboResolutions)
         local = try LocalStore(
             configuration.cacheFile.map { .file($0) } ?? .memory, database: configuration.database)
+        writeStream = WriteStream(position: local.writePosition)
     }
 
     /// An engine that is let go without an end leaves nothing open.

@@ -36,8 +36,12 @@ extension LocalStore {
     }
 
     /// Takes an acknowledged batch out of the queue and its outcome into the cache.
+    ///
+    /// - Parameter position: The stream's after this batch. Stored with it, so that the answers after
+    ///   it, and only those, are to the batches that are left.
     func acknowledge(
-        _ batch: MutationBatch, _ results: [MutationResult], commitTime: Timestamp
+        _ batch: MutationBatch, _ results: [MutationResult], commitTime: Timestamp,
+        position: WritePosition? = nil
     ) throws -> [LocalDocument] {
         try store.write { transaction in
             let table = transaction.documents(of: database)
@@ -48,7 +52,9 @@ extension LocalStore {
                 }
             }
             try removeBatch(batch.id, transaction)
+            if position != writePosition { try save(position, transaction) }
         }
+        writePosition = position
         return try forget(batch)
     }
 
@@ -71,9 +77,14 @@ extension LocalStore {
         return hasChanged ? document : nil
     }
 
-    /// Takes a batch that the server refused out of the queue.
+    /// Takes a batch that the server refused out of the queue. All before it were acknowledged and
+    /// what follows was not done, so the next stream is a new one.
     func reject(_ batch: MutationBatch) throws -> [LocalDocument] {
-        try store.write(.disk) { try removeBatch(batch.id, $0) }
+        try store.write(.disk) { transaction in
+            try removeBatch(batch.id, transaction)
+            try save(nil, transaction)
+        }
+        writePosition = nil
         return try forget(batch)
     }
 
@@ -89,6 +100,34 @@ extension LocalStore {
     func documents(at paths: [DocumentPath]) throws -> [LocalDocument] {
         try store.read { transaction in
             try paths.map { try document(at: $0, transaction) }
+        }
+    }
+}
+
+// MARK: - The write stream's position
+
+extension LocalStore {
+    /// To be called before a batch is sent on the stream. Costs a sync of the disk when it is news.
+    func keep(_ position: WritePosition?) throws {
+        if position == writePosition { return }
+        try store.write(.disk) { try save(position, $0) }
+        writePosition = position
+    }
+
+    private func save(
+        _ position: WritePosition?, _ transaction: StoreTransaction
+    ) throws(StoreError) {
+        guard let position else {
+            return try transaction.execute("DELETE FROM syncWritePosition")
+        }
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncWritePosition VALUES (1, ?, ?)",
+            [.text(position.streamID), .blob(position.token)])
+    }
+
+    func storedWritePosition(_ transaction: StoreTransaction) throws(StoreError) -> WritePosition? {
+        try transaction.rows("SELECT stream, token FROM syncWritePosition").first.flatMap {
+            WritePosition(streamID: $0.text(0), token: $0.blob(1))
         }
     }
 }

@@ -8,6 +8,8 @@ final class LocalStore {
     let database: DatabaseID
     let store: DocumentStore
     var pending = PendingWrites()
+    /// Of the stream on which the head of the queue was sent, if it was. As it is on disk.
+    var writePosition: WritePosition?
     /// Those in use, by id, with the newest token; the disk may have an older one.
     var targets: [Int32: LocalTarget] = [:]
     /// As they are on disk.
@@ -24,6 +26,7 @@ final class LocalStore {
         try store.read { transaction in
             try loadGlobals(transaction)
             try loadQueue(transaction)
+            writePosition = try storedWritePosition(transaction)
         }
     }
 

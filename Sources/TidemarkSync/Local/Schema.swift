@@ -38,6 +38,16 @@ enum LocalSchema {
                     name TEXT PRIMARY KEY,
                     value INTEGER NOT NULL
                 ) WITHOUT ROWID;
-                """)
+                """),
+        StoreMigration(
+            "sync 2",
+            sql: """
+                -- Where the write stream can be taken up again; no row, or one.
+                CREATE TABLE syncWritePosition (
+                    id INTEGER PRIMARY KEY CHECK (id = 1),
+                    stream TEXT NOT NULL,
+                    token BLOB NOT NULL
+                );
+                """),
     ]
 }

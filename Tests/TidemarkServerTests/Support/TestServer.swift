@@ -12,15 +12,15 @@ final class TestServer: Sendable {
 
     init(
         directory: String? = nil, history: Duration = .seconds(3_600),
-        unchangedResumeReads: Int = 0, machine: TestMachine = TestMachine()
+        unchangedResumeReads: Int = 0, rememberedWriteStreams: Int = 100,
+        machine: TestMachine = TestMachine()
     ) throws {
         self.machine = machine
         database = try DatabaseID(project: "test")
-        server = try FirestoreServer(
-            .init(
-                dataDirectory: directory, history: history,
-                unchangedResumeReads: unchangedResumeReads),
-            environment: machine.environment)
+        var configuration = FirestoreServer.Configuration(
+            dataDirectory: directory, history: history, unchangedResumeReads: unchangedResumeReads)
+        configuration.rememberedWriteStreams = rememberedWriteStreams
+        server = try FirestoreServer(configuration, environment: machine.environment)
     }
 
     func context(_ label: String? = nil) -> CallContext {

@@ -1,0 +1,110 @@
+import TidemarkModel
+
+/// What one write stream has applied, over all the connections that took it up: a count, and the
+/// newest answers, because their client may not have heard them.
+struct StreamHistory: Equatable {
+    /// Tells a client that this stream can be taken up again. No other server's ids begin so.
+    static let prefix = "tidemark-"
+    /// How many answers are kept: as many as a client has under way.
+    static let kept = 10
+
+    let id: String
+    /// How many batches were applied. One that was refused is none of them.
+    private(set) var position: Int64 = 0
+    /// The answers to the newest of them, encoded, in order.
+    private var newest: [[UInt8]] = []
+
+    init(randomBits: () -> UInt64) { id = Self.prefix + DocumentNaming.makeID(randomBits) }
+
+    mutating func append(_ reply: CommitReply) {
+        position += 1
+        newest.append(Self.encode(reply))
+        if newest.count > Self.kept { newest.removeFirst() }
+    }
+
+    // MARK: Tokens
+
+    var token: [UInt8] { Self.token(position) }
+
+    private static func token(_ position: Int64) -> [UInt8] {
+        (0..<8).map { UInt8(truncatingIfNeeded: position >> (56 - 8 * $0)) }
+    }
+
+    private func position(_ token: [UInt8]) -> Int64? {
+        guard token.count == 8 else { return nil }
+        let number = token.reduce(0) { $0 << 8 | Int64($1) }
+        return 0...position ~= number ? number : nil
+    }
+
+    /// Whether this stream gave out the token. Clients with several messages under way return older
+    /// ones, and some none at all.
+    func knows(_ token: [UInt8]) -> Bool { token.isEmpty || position(token) != nil }
+
+    // MARK: Responses
+
+    /// The answer that opens the stream, or takes it up again.
+    var opening: WriteResponse { WriteResponse(streamID: id, streamToken: token) }
+
+    /// The answer to the newest batch.
+    func response(_ reply: CommitReply) -> WriteResponse { response(reply, at: position) }
+
+    private func response(_ reply: CommitReply, at position: Int64) -> WriteResponse {
+        WriteResponse(
+            streamID: id, streamToken: Self.token(position), results: reply.results,
+            commitTime: reply.commitTime)
+    }
+
+    /// What a client has not heard that has heard this token; nil when that is not known any more.
+    func responses(after token: [UInt8]) -> [WriteResponse]? {
+        guard let heard = position(token), position - heard <= newest.count else { return nil }
+        let missed = newest.suffix(Int(position - heard)).compactMap(Self.decode)
+        guard missed.count == position - heard else { return nil }
+        return zip(missed, heard + 1...position + 1).map { response($0, at: $1) }
+    }
+}
+
+// MARK: - The stored form
+
+extension StreamHistory {
+    /// Nil when the bytes are none of ours.
+    init?(id: String, position: Int64, newest bytes: [UInt8]) {
+        guard case .array(let values)? = try? FieldsCodec.decodeValue(bytes) else { return nil }
+        self.id = id
+        self.position = position
+        for case .bytes(let answer) in values { newest.append(answer) }
+        guard newest.count == min(position, Int64(Self.kept)) else { return nil }
+    }
+
+    var encodedNewest: [UInt8] { FieldsCodec.encode(Value.array(newest.map(Value.bytes))) }
+
+    /// The commit time, and for each result its time and what the transforms made.
+    private static func encode(_ reply: CommitReply) -> [UInt8] {
+        let results = reply.results.map { result in
+            Value.array([
+                result.updateTime.map(Value.timestamp) ?? .null, .array(result.transformResults),
+            ])
+        }
+        return FieldsCodec.encode(Value.array([.timestamp(reply.commitTime), .array(results)]))
+    }
+
+    private static func decode(_ bytes: [UInt8]) -> CommitReply? {
+        guard case .array(let parts)? = try? FieldsCodec.decodeValue(bytes), parts.count == 2,
+            case .timestamp(let time) = parts[0], case .array(let values) = parts[1]
+        else { return nil }
+        let results = values.compactMap(result)
+        return results.count == values.count
+            ? CommitReply(results: results, commitTime: time) : nil
+    }
+
+    private static func result(_ value: Value) -> MutationResult? {
+        guard case .array(let parts) = value, parts.count == 2,
+            case .array(let transforms) = parts[1]
+        else { return nil }
+        switch parts[0] {
+        case .null: return MutationResult(updateTime: nil, transformResults: transforms)
+        case .timestamp(let time):
+            return MutationResult(updateTime: time, transformResults: transforms)
+        default: return nil
+        }
+    }
+}
