@@ -15,13 +15,13 @@ final class Harness {
 
     init(
         cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler(),
-        maxLimbo: Int = 100
+        maxLimbo: Int = 100, maxPendingWrites: Int = 100_000
     ) throws {
         self.scheduler = scheduler
         engine = try SyncEngine(
             .init(
                 database: Self.database, cacheFile: cacheFile, label: "test",
-                maxLimboResolutions: maxLimbo),
+                maxLimboResolutions: maxLimbo, maxPendingWrites: maxPendingWrites),
             SyncEnvironment(
                 transport: transport, scheduler: scheduler, now: { scheduler.now },
                 random: { 0.5 }))

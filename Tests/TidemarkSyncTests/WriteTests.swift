@@ -34,6 +34,18 @@ import TidemarkTesting
         #expect(confirmed.summary == ["metadata a"] && !confirmed.hasPendingWrites)
     }
 
+    @Test func `a full queue refuses a write, and takes one again after an acknowledgement`() throws
+    {
+        let world = try Harness(maxPendingWrites: 2)
+        for id in ["a", "b"] { _ = world.write(set("rooms/\(id)", [:])) }
+        let refused = world.write(set("rooms/c", [:]))
+        #expect(refused.all == [.failed(.queueFull(limit: 2))])
+        world.shakeHands()
+        world.acknowledge(at: 30)
+        let taken = world.write(set("rooms/d", [:]))
+        #expect(taken.all == [.journalled(batch: 3)])
+    }
+
     @Test func `a rejected write is taken back with its reason, and the next goes on`() throws {
         let world = try Harness()
         let listener = world.listen(rooms())

@@ -61,6 +61,9 @@ extension FirestoreError {
         case .invalidArgument(let message): self.init(.invalidArgument, message)
         case .notInCache(let reason):
             self.init(.unavailable, "Not in the cache, and the server did not answer: \(reason).")
+        case .queueFull(let limit):
+            self.init(
+                .resourceExhausted, "\(limit) writes wait for the server; no more are taken.")
         case .terminated: self = .terminated
         }
     }

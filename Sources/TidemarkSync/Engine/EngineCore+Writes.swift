@@ -13,6 +13,9 @@ extension EngineCore {
         guard !mutations.isEmpty else {
             return observer(.failed(.invalidArgument("A write without mutations.")))
         }
+        guard local.pending.batches.count < configuration.maxPendingWrites else {
+            return observer(.failed(.queueFull(limit: configuration.maxPendingWrites)))
+        }
         let batch: MutationBatch
         let changed: [LocalDocument]
         do {

@@ -109,6 +109,8 @@ public enum SyncError: Error, Hashable, Sendable {
     case server(RPCStatus)
     case storage(message: String)
     case invalidArgument(String)
+    /// The queue holds as many writes as it may; some must be acknowledged first.
+    case queueFull(limit: Int)
     /// The cache does not hold it, and the server was not or could not be asked.
     case notInCache(reason: StaleReason)
     case terminated

@@ -14,16 +14,20 @@ public final class SyncEngine: Sendable {
         public var label: String?
         /// How many documents in limbo are asked for at once; the others wait.
         public var maxLimboResolutions: Int
+        /// How many batches the queue of writes holds; a write beyond is refused. They are kept in
+        /// memory too.
+        public var maxPendingWrites: Int
 
         public init(
             database: DatabaseID, cacheFile: String?, label: String? = nil,
-            maxLimboResolutions: Int = 100
+            maxLimboResolutions: Int = 100, maxPendingWrites: Int = 100_000
         ) {
-            precondition(maxLimboResolutions > 0)
+            precondition(maxLimboResolutions > 0 && maxPendingWrites > 0)
             self.database = database
             self.cacheFile = cacheFile
             self.label = label
             self.maxLimboResolutions = maxLimboResolutions
+            self.maxPendingWrites = maxPendingWrites
         }
     }
 
