@@ -14,7 +14,7 @@ demo: setup
 # Every test: unit, property, engine, server over sockets, and other people's clients.
 test: setup
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build
+	$(SWIFT) test --skip-build --quiet
 	@$(MAKE) --no-print-directory interop
 
 # What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
