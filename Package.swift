@@ -55,7 +55,7 @@ let package = Package(
     ],
     targets: [
         library("TidemarkModel"),
-        library("TidemarkResilience", [log]),
+        library("TidemarkResilience"),
         library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
         library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
         library("TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, protobuf]),

@@ -1,0 +1,25 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+
+/// Where a command finds its database.
+struct DatabaseOptions: ParsableArguments {
+    @Option(help: "The project.")
+    var project = "demo"
+
+    @Option(help: "The database of the project.")
+    var database = "(default)"
+
+    @Option(
+        help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
+    var host: String?
+
+    func firestore(cache: FirestoreSettings.Cache = .memory, label: String) throws -> Firestore {
+        var settings = FirestoreSettings(cache: cache, label: label)
+        if let host {
+            settings.host = host
+            settings.isSSLEnabled = false
+        }
+        return try Firestore(projectID: project, databaseID: database, settings: settings)
+    }
+}
