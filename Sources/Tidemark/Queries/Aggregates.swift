@@ -76,7 +76,7 @@ public struct AggregateQuerySnapshot: Hashable, Sendable {
     /// The figure, a number or null; nil when it was not asked for.
     public func get(_ field: AggregateField) -> Any? {
         guard let index = query.fields.firstIndex(of: field),
-            let value = reply.values[AggregateQuery.alias(index)]
+            let value = reply.values?[AggregateQuery.alias(index)]
         else { return nil }
         return ValueExport(firestore: query.query.firestore, serverTimestamps: .none).any(value)
     }

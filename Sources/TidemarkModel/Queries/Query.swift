@@ -16,6 +16,8 @@ public struct Query: Sendable {
     public var limit: Limit?
     /// The fields to return; nil for all of them, `[.documentID]` for none.
     public var projection: [FieldPath]?
+    /// Keeps the rows nearest to a vector, nearest first.
+    public var findNearest: FindNearest?
 
     public enum Limit: Hashable, Sendable {
         case first(Int)
@@ -32,7 +34,8 @@ public struct Query: Sendable {
     public init(
         parent: DocumentPath? = nil, collectionID: String?, allDescendants: Bool = false,
         filter: Filter? = nil, orders: [Order] = [], start: Cursor? = nil, end: Cursor? = nil,
-        offset: Int = 0, limit: Limit? = nil, projection: [FieldPath]? = nil
+        offset: Int = 0, limit: Limit? = nil, projection: [FieldPath]? = nil,
+        findNearest: FindNearest? = nil
     ) {
         precondition(offset >= 0)
         self.parent = parent
@@ -45,6 +48,7 @@ public struct Query: Sendable {
         self.offset = offset
         self.limit = limit
         self.projection = projection
+        self.findNearest = findNearest
     }
 
     public init(collection: CollectionPath) {
@@ -66,7 +70,7 @@ extension Query: Hashable {
             && left.allDescendants == right.allDescendants && left.filter == right.filter
             && left.orders == right.orders && left.start == right.start && left.end == right.end
             && left.offset == right.offset && left.limit == right.limit
-            && left.projection == right.projection
+            && left.projection == right.projection && left.findNearest == right.findNearest
     }
 
     /// Leaves out what rarely tells queries apart.

@@ -10,10 +10,33 @@ public struct RPCStatus: Error, Hashable, Sendable {
 
     public var code: Code
     public var message: String
+    /// What a program can read of the reason: `grpc-status-details-bin` on the wire.
+    public var details: [Detail]
+    /// Metadata that came after the last message, by lower-case key. No part of what two statuses
+    /// are compared by.
+    public var trailers: [String: String] = [:]
 
-    public init(_ code: Code, _ message: String) {
+    /// The kinds of `google.rpc` that a Firestore sends.
+    public enum Detail: Hashable, Sendable {
+        /// Why, in a word that does not change: `INDEX_ENTRIES_COUNT_LIMIT_EXCEEDED`.
+        case errorInfo(reason: String, domain: String, metadata: [String: String])
+        case help(description: String, url: String)
+        case badRequest(field: String, description: String)
+    }
+
+    public init(_ code: Code, _ message: String, details: [Detail] = []) {
         self.code = code
         self.message = message
+        self.details = details
+    }
+
+    public static func == (left: RPCStatus, right: RPCStatus) -> Bool {
+        left.code == right.code && left.message == right.message && left.details == right.details
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
     }
 
     public static let ok = RPCStatus(.ok, "")

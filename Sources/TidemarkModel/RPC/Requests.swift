@@ -35,8 +35,17 @@ public enum Reply: Hashable, Sendable {
 public typealias TransactionID = [UInt8]
 
 public enum TransactionOptions: Hashable, Sendable {
-    case readWrite(retrying: TransactionID?)
+    case readWrite(retrying: TransactionID?, concurrency: ConcurrencyMode = .standard)
     case readOnly(at: Timestamp?)
+
+    public enum ConcurrencyMode: Hashable, Sendable {
+        /// The database's own: pessimistic.
+        case standard
+        /// Takes no locks; the commit fails when anything it has read has changed.
+        case optimistic
+        /// Reads take shared locks until the transaction ends.
+        case pessimistic
+    }
 }
 
 /// As of when, or inside which transaction, a read is made.
@@ -196,10 +205,14 @@ public struct CommitReply: Hashable, Sendable {
 public struct RunQueryRequest: Hashable, Sendable {
     public var query: Query
     public var consistency: ReadConsistency
+    public var explain: ExplainOptions?
 
-    public init(query: Query, consistency: ReadConsistency = .latest) {
+    public init(
+        query: Query, consistency: ReadConsistency = .latest, explain: ExplainOptions? = nil
+    ) {
         self.query = query
         self.consistency = consistency
+        self.explain = explain
     }
 }
 
@@ -210,15 +223,18 @@ public struct RunQueryReply: Hashable, Sendable {
     public var readTime: Timestamp?
     /// Rows passed over for the offset; only in a reply of its own, before the documents.
     public var skippedResults: Int
+    /// Only in the last reply of a query that is explained.
+    public var explain: ExplainMetrics?
 
     public init(
         document: Document? = nil, transaction: TransactionID? = nil, readTime: Timestamp? = nil,
-        skippedResults: Int = 0
+        skippedResults: Int = 0, explain: ExplainMetrics? = nil
     ) {
         self.document = document
         self.transaction = transaction
         self.readTime = readTime
         self.skippedResults = skippedResults
+        self.explain = explain
     }
 }
 
@@ -226,24 +242,34 @@ public struct RunAggregationQueryRequest: Hashable, Sendable {
     public var query: Query
     public var aggregations: [Aggregation]
     public var consistency: ReadConsistency
+    public var explain: ExplainOptions?
 
-    public init(query: Query, aggregations: [Aggregation], consistency: ReadConsistency = .latest) {
+    public init(
+        query: Query, aggregations: [Aggregation], consistency: ReadConsistency = .latest,
+        explain: ExplainOptions? = nil
+    ) {
         self.query = query
         self.aggregations = aggregations
         self.consistency = consistency
+        self.explain = explain
     }
 }
 
 public struct AggregationReply: Hashable, Sendable {
-    /// By alias.
-    public var values: MapValue
+    /// By alias; nil where the query was only planned.
+    public var values: MapValue?
     public var transaction: TransactionID?
     public var readTime: Timestamp
+    public var explain: ExplainMetrics?
 
-    public init(values: MapValue, transaction: TransactionID? = nil, readTime: Timestamp) {
+    public init(
+        values: MapValue?, transaction: TransactionID? = nil, readTime: Timestamp,
+        explain: ExplainMetrics? = nil
+    ) {
         self.values = values
         self.transaction = transaction
         self.readTime = readTime
+        self.explain = explain
     }
 }
 

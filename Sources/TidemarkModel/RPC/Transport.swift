@@ -31,14 +31,22 @@ public struct CallContext: Hashable, Sendable {
     public var timeout: Duration?
     /// A bearer token; nil for none.
     public var token: String?
+    /// Which installation calls, for the read meter; `x-tidemark-client` on the wire.
+    public var client: String?
+    /// Whether the end of the call should say what it was billed, in ``RPCStatus/trailers``;
+    /// `x-tidemark-usage: 1` on the wire.
+    public var reportsUsage: Bool
 
     public init(
-        database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil
+        database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil,
+        client: String? = nil, reportsUsage: Bool = false
     ) {
         self.database = database
         self.label = label
         self.timeout = timeout
         self.token = token
+        self.client = client
+        self.reportsUsage = reportsUsage
     }
 }
 

@@ -49,7 +49,7 @@ struct TransactionTable {
         var isReadOnly = false
         switch options {
         case .readOnly: isReadOnly = true
-        case .readWrite(let retrying):
+        case .readWrite(let retrying, _):
             if let retrying, open[retrying]?.isReadOnly ?? endings[retrying]?.wasReadOnly ?? false {
                 throw .invalidArgument("Cannot retry a read-only transaction")
             }

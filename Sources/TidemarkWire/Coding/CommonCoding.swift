@@ -59,8 +59,15 @@ extension PBTransactionOptions {
     init(_ options: TransactionOptions) {
         self.init()
         switch options {
-        case .readWrite(let retrying):
-            readWrite = .with { $0.retryTransaction = Data(retrying ?? []) }
+        case .readWrite(let retrying, let concurrency):
+            readWrite = .with {
+                $0.retryTransaction = Data(retrying ?? [])
+                switch concurrency {
+                case .standard: break
+                case .optimistic: $0.concurrencyMode = .optimistic
+                case .pessimistic: $0.concurrencyMode = .pessimistic
+                }
+            }
         case .readOnly(let time):
             readOnly = .with { if let time { $0.readTime = time.wire } }
         }
@@ -71,7 +78,14 @@ extension PBTransactionOptions {
         switch mode {
         case nil: return .readWrite(retrying: nil)
         case .readWrite(let options):
-            return .readWrite(retrying: options.retryTransaction.nonEmptyArray)
+            let concurrency: TransactionOptions.ConcurrencyMode =
+                switch options.concurrencyMode {
+                case .unspecified, .UNRECOGNIZED: .standard
+                case .optimistic: .optimistic
+                case .pessimistic: .pessimistic
+                }
+            return .readWrite(
+                retrying: options.retryTransaction.nonEmptyArray, concurrency: concurrency)
         case .readOnly(let options):
             guard case .readTime(let time)? = options.consistencySelector else {
                 return .readOnly(at: nil)

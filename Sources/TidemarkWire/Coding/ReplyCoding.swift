@@ -22,7 +22,7 @@ extension Names {
         case .runAggregationQuery(let reply):
             PBRunAggregationQueryResponse.with {
                 // An AggregationResult has the layout of a document's fields.
-                $0.result = Data(FieldsCodec.encode(reply.values))
+                if let values = reply.values { $0.result = Data(FieldsCodec.encode(values)) }
                 $0.transaction = Data(reply.transaction ?? [])
                 $0.readTime = reply.readTime.wire
             }.wireBytes
