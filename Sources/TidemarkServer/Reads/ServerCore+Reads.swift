@@ -107,6 +107,8 @@ extension ServerCore {
     ) throws {
         let query = request.query
         try query.validate()
+        if request.explain != nil { throw RPCStatus.noExplain }
+        if query.findNearest != nil { throw RPCStatus.noVectorSearch }
         let scope = try scope(request.consistency, context.database, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
@@ -141,6 +143,13 @@ extension ServerCore {
             transactions.record(recorder, path, version: document.updateTime)
         }
     }
+}
+
+extension RPCStatus {
+    static let noExplain = RPCStatus(
+        .unimplemented, "Query explain (explain_options) is not supported.")
+    static let noVectorSearch = RPCStatus(
+        .unimplemented, "Vector search (find_nearest) is not supported.")
 }
 
 extension [Output] {

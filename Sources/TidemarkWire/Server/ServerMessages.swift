@@ -58,7 +58,10 @@ extension Document {
 extension ServerRPCStream {
     /// Ends a call that has sent nothing. Headers come before the status, as production sends them.
     func end(_ status: RPCStatus) async {
-        try? await outbound.write(contentsOf: [.metadata([:]), .status(Status(status), [:])])
+        try? await outbound.write(
+            contentsOf: [
+                .metadata([:]), .status(Status(status), Metadata(trailersOf: status)),
+            ])
         await outbound.finish()
     }
 
@@ -75,7 +78,8 @@ extension ServerRPCStream {
                 switch event {
                 case .message(let message):
                     parts.append(.message(GRPCNIOTransportBytes(encode(message))))
-                case .ended(let status): parts.append(.status(Status(status), [:]))
+                case .ended(let status):
+                    parts.append(.status(Status(status), Metadata(trailersOf: status)))
                 }
                 if parts.count >= 256 {
                     guard (try? await outbound.write(contentsOf: parts)) != nil else { return }

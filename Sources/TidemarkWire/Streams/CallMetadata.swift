@@ -54,7 +54,7 @@ extension Metadata {
     }
 
     /// Metadata is visible ASCII; a label's other characters become `?`.
-    private static func ascii(_ text: String) -> String {
+    static func ascii(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? $0 : "?" }))
