@@ -34,7 +34,8 @@ extension ServerCore {
     ) {
         record(scope, query, [])
         meter.countReads(
-            max(1, (entries + 999) / 1_000), by: .runAggregationQuery, label: context.label)
+            Billing.aggregation(entries: entries), by: .runAggregationQuery, context,
+            on: query.meterTarget)
     }
 
     /// The answer where all figures are counts: the store counts without fetching documents.
