@@ -108,7 +108,6 @@ extension ServerCore {
         let query = request.query
         try query.validate()
         if request.explain != nil { throw RPCStatus.noExplain }
-        if query.findNearest != nil { throw RPCStatus.noVectorSearch }
         let scope = try scope(request.consistency, context.database, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
@@ -132,8 +131,7 @@ extension ServerCore {
         } else if totals.returned == 0 {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
-        meter.countReads(
-            max(1, totals.returned + totals.skipped), by: .runQuery, label: context.label)
+        meter.countReads(totals.reads, by: .runQuery, label: context.label)
     }
 
     func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
@@ -148,8 +146,9 @@ extension ServerCore {
 extension RPCStatus {
     static let noExplain = RPCStatus(
         .unimplemented, "Query explain (explain_options) is not supported.")
-    static let noVectorSearch = RPCStatus(
-        .unimplemented, "Vector search (find_nearest) is not supported.")
+    /// In calls and targets other than RunQuery. Production's text was not seen.
+    static let noVectorSearchHere = RPCStatus.invalidArgument(
+        "FindNearest can only be used in RunQuery.")
 }
 
 extension [Output] {
