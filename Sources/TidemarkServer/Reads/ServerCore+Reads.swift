@@ -37,10 +37,7 @@ extension ServerCore {
         case .listCollectionIDs(let request):
             outputs.append(id, try listCollectionIDs(request, context, transaction))
         case .partitionQuery(let request):
-            try request.query.validate()
-            meter.countReads(1, by: .partitionQuery, label: context.label)
-            // No split points: the one partition is the whole, which is always right.
-            outputs.append(id, .partitionQuery([], nextPageToken: ""))
+            outputs.append(id, try partition(request, context, transaction))
         case .beginTransaction(let options):
             outputs.append(id, .beginTransaction(try beginTransaction(options, database)))
         case .rollback(let transactionID):
