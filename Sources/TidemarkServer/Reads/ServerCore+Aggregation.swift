@@ -9,6 +9,7 @@ extension ServerCore {
         let aggregations = try Aggregation.validated(request.aggregations)
         let query = try Self.ordered(request.query, for: aggregations)
         try query.validate()
+        if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
         if request.explain != nil { throw RPCStatus.noExplain }
         let scope = try scope(request.consistency, context.database, transaction)
         var state = AggregationState(aggregations)
