@@ -9,10 +9,8 @@ extension ServerCore {
     ) {
         guard let stream = listens.streams[streamID] else { return }
         guard let id = targetID(request.id, stream) else {
-            _ = listens.close(streamID)
             let status = RPCStatus.invalidArgument("Target id \(request.id) cannot be chosen.")
-            outputs.append(Output(id: streamID, event: .ended(status)))
-            return
+            return closeListen(streamID, status, &outputs)
         }
         func refuse(_ cause: RPCStatus) {
             outputs.append(
