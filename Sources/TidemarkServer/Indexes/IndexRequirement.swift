@@ -142,23 +142,3 @@ extension IndexRequirement {
                 CompositeIndex(group: group, scope: scope, fields: whole.fields + [vector])))
     }
 }
-
-// MARK: - Ranges
-
-extension Query {
-    /// The fields that count as ranges for the bill: those with ranges or inequalities, the
-    /// document's name with whatever comparison, and, where there is any of these, the fields of the
-    /// orders. Source: server-protocol 2.3.
-    var rangeFields: Set<FieldPath> {
-        var fields: Set<FieldPath> = []
-        filter?.forEachLeaf { field, isInequality in
-            if isInequality || field.isDocumentID { fields.insert(field) }
-        }
-        if !fields.isEmpty { fields.formUnion(orders.map(\.field)) }
-        return fields
-    }
-
-    /// Whether index entries are billed beside the documents: 1 read for each 1,000 that are read,
-    /// for queries with more than one range field. Source: server-protocol 2.3.
-    var billsIndexEntries: Bool { rangeFields.count > 1 }
-}

@@ -142,17 +142,4 @@ struct IndexMergingTests {
         query.collectionID = "d"
         #expect(IndexRequirement(query, [], configuration).missing.isEmpty)
     }
-
-    @Test func `ranges that are billed by index entries`() {
-        func fields(_ plan: PlanCase) -> Int { plan.query.rangeFields.count }
-        #expect(fields(PlanCase("", equal("a"), orders: "b", "d")) == 0)
-        #expect(fields(PlanCase("", above("a"))) == 1)
-        #expect(fields(PlanCase("", above("a"), orders: "a")) == 1)
-        #expect(fields(PlanCase("", above("a"), orders: "a", "b")) == 2)
-        #expect(fields(PlanCase("", above("a"), above("b"))) == 2)
-        #expect(fields(PlanCase("", equal("__name__", name("x")))) == 1)
-        #expect(fields(PlanCase("", equal("__name__", name("x")), above("a"))) == 2)
-        #expect(PlanCase("", above("a"), above("b")).query.billsIndexEntries)
-        #expect(!PlanCase("", above("a")).query.billsIndexEntries)
-    }
 }
