@@ -32,6 +32,7 @@ extension ServerCore {
             if case .query(let query) = request.kind {
                 try query.validate()
                 if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
+                try admit(query, in: stream.database)
             }
             let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
             var opening = TargetOpening(

@@ -138,18 +138,23 @@ struct ReadScope {
     }
 
     /// How many rows the query has, counted no further than `upTo`.
-    func count(_ query: Query, upTo: Int64? = nil) throws -> (count: Int64, scanned: Int) {
+    ///
+    /// - Returns: That, how many index entries or documents were looked at, and how many of them
+    ///   were documents.
+    func count(
+        _ query: Query, upTo: Int64? = nil
+    ) throws -> (count: Int64, scanned: Int, documents: Int) {
         if past == nil {
             let count = try table.count(query, upTo: upTo)
-            return (count.count, count.entriesScanned)
+            return (count.count, count.entriesScanned, count.documentsScanned)
         }
         var rows: Int64 = 0
-        if let upTo, upTo <= 0 { return (0, 0) }
+        if let upTo, upTo <= 0 { return (0, 0, 0) }
         let totals = try run(query) { _ in
             rows += 1
             return upTo.map { rows < $0 } ?? true
         }
-        return (rows, totals.scanned)
+        return (rows, totals.scanned, totals.scanned)
     }
 }
 

@@ -128,10 +128,15 @@ extension ServerCore {
     ) throws {
         let query = request.query
         try query.validate()
-        if request.explain != nil { throw RPCStatus.noExplain }
+        let explanation = try admit(query, [], request.explain, in: context.database)
         let scope = try scope(request.consistency, context.database, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
+        }
+        if let explanation, !explanation.isAnalyzed {
+            meter.countReads(
+                Billing.withoutDocuments, by: .runQuery, context, on: query.meterTarget)
+            return outputs.append(id, .runQuery(RunQueryReply(explain: explanation.plan)))
         }
         let start = outputs.count
         var paths: [(DocumentPath, Document)] = []
@@ -149,7 +154,7 @@ extension ServerCore {
         if query.offset > 0 {
             let skipped = RunQueryReply(readTime: scope.readTime, skippedResults: totals.skipped)
             outputs.insert(Output(id: id, event: .reply(.runQuery(skipped))), at: start)
-        } else if totals.returned == 0 {
+        } else if totals.returned == 0, explanation == nil {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
         let reads =
@@ -159,6 +164,12 @@ extension ServerCore {
                 entriesScanned: totals.scanned)
             : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
         meter.countReads(reads, by: .runQuery, context, on: query.meterTarget)
+        if let explanation {
+            let counters = Explanation.counters(of: query, totals, reads: reads)
+            let metrics = explanation.metrics(counters, end: environment.ticks())
+            outputs.append(
+                id, .runQuery(RunQueryReply(readTime: scope.readTime, explain: metrics)))
+        }
     }
 
     func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
@@ -171,8 +182,6 @@ extension ServerCore {
 }
 
 extension RPCStatus {
-    static let noExplain = RPCStatus(
-        .unimplemented, "Query explain (explain_options) is not supported.")
     /// In calls and targets other than RunQuery. Production's text was not seen.
     static let noVectorSearchHere = RPCStatus.invalidArgument(
         "FindNearest can only be used in RunQuery.")
