@@ -22,7 +22,8 @@ final class ServerCore {
     /// How many streams' histories are in the store.
     var storedStreams: Int
     var transactions = TransactionTable()
-    var meter = ReadMeter()
+    var meter = UsageMeter()
+    var listenEndings = ListenEndings()
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 

@@ -84,7 +84,9 @@ extension ServerCore {
         guard let stream = listens.streams[streamID] else { return }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
         boundary(streamID, time, stream.database, &outputs)
-        meter.countReads(snapshot.reads, by: .listen, label: stream.label)
+        for (id, reads) in snapshot.readsByTarget {
+            if let target = stream.targets[id] { bill(reads, to: target) }
+        }
     }
 
     /// Says that all targets of the stream are as of `time`.

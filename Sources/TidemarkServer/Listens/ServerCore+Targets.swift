@@ -56,9 +56,8 @@ extension ServerCore {
     ) -> (id: Int32, stream: ListenStream)? {
         guard let stream = listens.streams[streamID] else { return nil }
         guard let id = targetID(asked, stream) else {
-            _ = listens.close(streamID)
             let status = RPCStatus.invalidArgument("Target id \(asked) cannot be chosen.")
-            outputs.append(Output(id: streamID, event: .ended(status)))
+            closeListen(streamID, status, &outputs)
             return nil
         }
         if stream.targets[id] != nil {

@@ -9,13 +9,15 @@ extension ServerCore {
     ) {
         var status = RPCStatus.ok
         let start = outputs.count
+        let before = meter.total
         do {
             try reply(id, to: request, context, transaction, &outputs)
         } catch {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
         }
-        outputs.append(Output(id: id, event: .ended(status)))
+        let ending = status.reporting(meter.total - before, to: context)
+        outputs.append(Output(id: id, event: .ended(ending)))
     }
 
     private func reply(
@@ -38,7 +40,9 @@ extension ServerCore {
             outputs.append(id, try listCollectionIDs(request, context, transaction))
         case .partitionQuery(let request):
             try request.query.validate()
-            meter.countReads(1, by: .partitionQuery, label: context.label)
+            meter.countReads(
+                Billing.withoutDocuments, by: .partitionQuery, context,
+                on: request.query.meterTarget)
             // No split points: the one partition is the whole, which is always right.
             outputs.append(id, .partitionQuery([], nextPageToken: ""))
         case .beginTransaction(let options):
@@ -57,8 +61,9 @@ extension ServerCore {
         let scope = try scope(request.consistency, context.database, transaction)
         let document = try scope.document(at: request.path)
         record(scope, request.path, document)
-        // A document that is missing was looked up all the same, and is billed.
-        meter.countReads(1, by: .getDocument, label: context.label)
+        let reads = configuration.billing.lookups(
+            found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
+        meter.countReads(reads, by: .getDocument, context, on: request.path.parent.text)
         guard let document else {
             let name = request.path.name(in: context.database)
             throw RPCStatus(.notFound, "Document \"\(name)\" not found.")
@@ -91,13 +96,34 @@ extension ServerCore {
                 missing.append(BatchGetResult(row: .missing(path), readTime: scope.readTime))
             }
         }
-        meter.countReads(seen.count, by: .batchGetDocuments, label: context.label)
+        bill(request.paths, found, missing, context)
         var results = found + missing
         if results.isEmpty, scope.begun != nil {
             results.append(BatchGetResult(row: nil, readTime: scope.readTime))
         }
         if !results.isEmpty { results[0].transaction = scope.begun }
         for result in results { outputs.append(id, .batchGetDocuments(result)) }
+    }
+
+    private func bill(
+        _ asked: [DocumentPath], _ found: [BatchGetResult], _ missing: [BatchGetResult],
+        _ context: CallContext
+    ) {
+        var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
+        for path in asked { counts[path.parent, default: (0, 0, 0)].repeated += 1 }
+        for result in found + missing {
+            switch result.row {
+            case .found(let document): counts[document.path.parent]?.found += 1
+            case .missing(let path): counts[path.parent]?.missing += 1
+            case nil: break
+            }
+        }
+        for (collection, count) in counts {
+            let reads = configuration.billing.lookups(
+                found: count.found, missing: count.missing,
+                repeated: count.repeated - count.found - count.missing)
+            meter.countReads(reads, by: .batchGetDocuments, context, on: collection.text)
+        }
     }
 
     /// The rows go out as they are stored; only a projection decodes them.
@@ -107,6 +133,8 @@ extension ServerCore {
     ) throws {
         let query = request.query
         try query.validate()
+        if request.explain != nil { throw RPCStatus.noExplain }
+        if query.findNearest != nil { throw RPCStatus.noVectorSearch }
         let scope = try scope(request.consistency, context.database, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
@@ -130,8 +158,10 @@ extension ServerCore {
         } else if totals.returned == 0 {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
-        meter.countReads(
-            max(1, totals.returned + totals.skipped), by: .runQuery, label: context.label)
+        let reads = Billing.reads(
+            of: query, returned: totals.returned, skipped: totals.skipped,
+            entriesScanned: totals.scanned)
+        meter.countReads(reads, by: .runQuery, context, on: query.meterTarget)
     }
 
     func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
@@ -141,6 +171,13 @@ extension ServerCore {
             transactions.record(recorder, path, version: document.updateTime)
         }
     }
+}
+
+extension RPCStatus {
+    static let noExplain = RPCStatus(
+        .unimplemented, "Query explain (explain_options) is not supported.")
+    static let noVectorSearch = RPCStatus(
+        .unimplemented, "Vector search (find_nearest) is not supported.")
 }
 
 extension [Output] {
