@@ -88,7 +88,9 @@ extension ServerCore {
         let token = ResumeToken(
             incarnation: incarnation, position: time.microseconds, readTime: time)
         boundary(streamID, token, &outputs)
-        meter.countReads(snapshot.reads, by: .listen, label: stream.label)
+        for (id, reads) in snapshot.readsByTarget {
+            if let target = stream.targets[id] { bill(reads, to: target) }
+        }
     }
 
     /// Says that all targets of the stream are as of the token's time.
