@@ -14,7 +14,7 @@ final class ServerCore {
     let environment: ServerEnvironment
     let store: DocumentStore
     /// Tells the data apart from other data: a token of a server that lost its memory is no good.
-    let incarnation: Int64
+    var incarnation: Int64
 
     var databases: [DatabaseID: DatabaseState]
     var listens = ListenRegistry()
@@ -114,12 +114,18 @@ final class ServerCore {
 
     /// Ends every stream and the use of the store. Called once, after the last batch.
     func close() -> [Output] {
-        let status = RPCStatus(.unavailable, "The server is shutting down.")
+        let outputs = endAll(RPCStatus(.unavailable, "The server is shutting down."))
+        // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
+        try? store.close()
+        return outputs
+    }
+
+    /// Ends every stream, and forgets all transactions.
+    func endAll(_ status: RPCStatus) -> [Output] {
         let streams = (Array(writeStreams.keys) + listens.streamIDs).sorted()
         writeStreams = [:]
         listens = ListenRegistry()
-        // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
-        try? store.close()
+        transactions = TransactionTable()
         return streams.map { Output(id: $0, event: .ended(status)) }
     }
 }
