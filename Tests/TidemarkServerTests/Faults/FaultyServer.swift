@@ -27,7 +27,8 @@ final class FaultyServer {
         let call = FaultyCall()
         var context = server.context("app")
         context.timeout = timeout
-        call.handle = transport.call(request, context) { call.heard.receive($0) }
+        let heard = call.heard
+        call.handle = transport.call(request, context) { heard.receive($0) }
         run()
         return call
     }
