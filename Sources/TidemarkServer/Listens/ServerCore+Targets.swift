@@ -15,7 +15,11 @@ extension ServerCore {
         outputs.append(streamID, .targetChange(TargetChange(.add, targetIDs: [id])))
         let beginning = outputs.count
         do {
-            if case .query(let query) = request.kind { try query.validate() }
+            if case .query(let query) = request.kind {
+                try query.validate()
+                if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
+                try admit(query, in: stream.database)
+            }
             let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
             var opening = TargetOpening(
                 core: self, target: target, request: request, stream: stream,
