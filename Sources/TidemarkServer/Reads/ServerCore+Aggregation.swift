@@ -9,6 +9,7 @@ extension ServerCore {
         let aggregations = try Aggregation.validated(request.aggregations)
         let query = try Self.ordered(request.query, for: aggregations)
         try query.validate()
+        if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
         let explanation = try admit(query, aggregations, request.explain, in: context.database)
         let scope = try scope(request.consistency, context.database, transaction)
         if let explanation, !explanation.isAnalyzed {

@@ -190,6 +190,12 @@ final class TestListen: Sendable {
         return heard.take()
     }
 
+    func unreadable(_ id: Int32, _ cause: RPCStatus) -> [ListenResponse] {
+        stream.send(.unreadable(targetID: id, cause))
+        server.machine.run()
+        return heard.take()
+    }
+
     func remove(_ id: Int32) -> [ListenResponse] {
         stream.send(.remove(targetID: id))
         server.machine.run()
