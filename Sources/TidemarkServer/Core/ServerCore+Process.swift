@@ -147,6 +147,8 @@ extension ServerCore {
         case .openListen(let id, let context):
             listens.open(id, context)
         case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
+        case .listen(let id, .unreadable(let target, let cause)):
+            refuseTarget(target, cause, id, &outputs)
         case .finishListen(let id):
             closeListen(id, .ok, &outputs)
         case .end(let id, let status):

@@ -24,6 +24,7 @@ final class ServerCore {
     var transactions = TransactionTable()
     var meter = UsageMeter()
     var listenEndings = ListenEndings()
+    var indexes: IndexRegister
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 
@@ -50,6 +51,7 @@ final class ServerCore {
             throw .unreadable(detail: "\(error)")
         }
         self.configuration = configuration
+        indexes = IndexRegister(configuration.indexes)
         self.environment = environment
         self.store = store
     }
