@@ -4,8 +4,8 @@ import TidemarkModel
 /// Who may call, how many at once, and for how long.
 final class CallDesk: Sendable {
     /// Calls and streams at once on one connection. HTTP/2 would let a client wait for its turn without
-    /// a word; this is said.
-    static let maxPerConnection = 1_000
+    /// a word; this is said. Room for a thousand listens and what is asked beside them.
+    static let maxPerConnection = 2_000
     /// Calls and streams at once on all connections.
     static let maxCalls = 20_000
 
