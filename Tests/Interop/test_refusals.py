@@ -165,6 +165,12 @@ def test_pipelines_are_refused_in_words_that_clients_look_for(wire):
     assert refused.message.endswith("only allowed on ENTERPRISE mode")
 
 
+def test_a_pipeline_of_the_client_is_refused(client):
+    for pipeline in (client.pipeline().collection("c"), client.pipeline().database()):
+        refused = refusal(exceptions.FailedPrecondition, pipeline.execute)
+        assert refused.message.startswith("Pipeline Operations are only available for")
+
+
 def error_info(refused):
     return [detail for detail in refused.details if detail.DESCRIPTOR.name == "ErrorInfo"]
 
