@@ -68,7 +68,8 @@ def test_a_query_is_refused_with_productions_text(wire, structured_query, text):
     query("c", where=field_filter("a", "OPERATOR_UNSPECIFIED", 1)),
 ], ids=["11 of NOT_IN", "empty NOT_IN", "empty IN", "IN of no list", "31 of IN", "31 of any",
         "36 disjunctions", "two !=", "!= and NOT_IN", "NOT_IN in an OR", "NOT_IN and IN",
-        "11 inequalities", "limit", "offset", "long cursor", "name by a number", "composite operator",
+        "11 inequalities", "limit", "offset", "long cursor", "name by a number",
+        "composite operator",
         "operator"])
 def test_a_query_beyond_the_documented_limits_is_refused(wire, structured_query):
     assert refusal(exceptions.InvalidArgument, wire.run, structured_query).message
@@ -158,10 +159,14 @@ def test_a_long_value_is_refused_with_its_field(wire, group):
         assert 'The value of property "v" is longer than 1048487 bytes.' in refused.message
 
 
+def refused_pipeline(wire):
+    stages = [{"name": "database"}]
+    return refusal(exceptions.FailedPrecondition, lambda: list(wire.execute_pipeline(
+        database=DATABASE, structured_pipeline={"pipeline": {"stages": stages}})))
+
+
 def test_pipelines_are_refused_in_words_that_clients_look_for(wire):
-    refused = refusal(
-        exceptions.FailedPrecondition, lambda: list(wire.execute_pipeline(
-            database=DATABASE, structured_pipeline={"pipeline": {"stages": [{"name": "database"}]}})))
+    refused = refused_pipeline(wire)
     assert refused.message.endswith("only allowed on ENTERPRISE mode")
 
 
@@ -177,9 +182,6 @@ def error_info(refused):
 
 def test_a_refusal_carries_its_reason_as_a_detail(wire):
     """In grpc-status-details-bin, where Google's clients find it."""
-    refused = refusal(
-        exceptions.FailedPrecondition, lambda: list(wire.execute_pipeline(
-            database=DATABASE, structured_pipeline={"pipeline": {"stages": [{"name": "database"}]}})))
-    info = error_info(refused)
+    info = error_info(refused_pipeline(wire))
     assert [(each.reason, each.domain) for each in info] == [
         ("PIPELINE_REQUIRES_ENTERPRISE_EDITION", "firestore.googleapis.com")]
