@@ -200,7 +200,6 @@ def test_the_one_that_was_aborted_is_retried_and_sees_the_winner(wire, group, as
 
 
 @without_locks
-@without_locks
 def test_a_retried_transaction_keeps_its_place_in_line(wire, group, aside):
     """It is as old as the one it retries: a third that began in between is the younger one."""
     older, younger = two_readers(wire, group)
@@ -219,7 +218,6 @@ def test_a_retried_transaction_keeps_its_place_in_line(wire, group, aside):
     assert wire.get(f"{group}/a").fields == fields({"n": 2})
 
 
-def test_a_circle_over_two_documents_is_seen_at_once(wire, group, aside):
     older, younger = wire.begin(), wire.begin()
     for transaction, document in ((older, "a"), (younger, "b")):
         wire.found(query(f"{group}-{document}"), transaction=transaction)
