@@ -111,6 +111,33 @@ def test_a_parent_that_is_a_collection_is_refused(wire):
         exceptions.InvalidArgument, lambda: list(wire.list_collection_ids(parent=parent))).message
 
 
+def test_a_group_with_a_filter_or_an_order_is_of_the_root_alone(wire):
+    below = {"from_": [{"collection_id": "x", "all_descendants": True}]}
+    for options in ({"where": field_filter("n", "EQUAL", 1)}, {"order_by": order("n")}):
+        refused = refusal(exceptions.InvalidArgument, wire.run,
+                          types.StructuredQuery({**below, **options}), parent=name("a/b"))
+        assert "collection group queries are only allowed at the root parent" in refused.message
+
+
+def test_a_query_of_every_collection_is_in_the_order_of_names(wire):
+    all_below = {"from_": [{"all_descendants": True}]}
+    refused = refusal(exceptions.InvalidArgument, wire.run,
+                      types.StructuredQuery({**all_below, "order_by": order("n")}))
+    assert "kind is required for all orders except __key__ ascending" in refused.message
+
+
+def test_a_sum_after_the_name_has_no_index(wire):
+    """A limit cuts in the order of what is summed, which belongs before the name."""
+    query_by_name = query("c", order_by=order("__name__"), limit=5)
+    refused = refusal(exceptions.InvalidArgument, lambda: list(wire.run_aggregation_query(
+        parent=DOCUMENTS, structured_aggregation_query={
+            "structured_query": query_by_name,
+            "aggregations": [{"alias": "s", "sum": {"field": {"field_path": "value"}}}]})))
+    assert refused.message.startswith(
+        "This query requires an index with fields [value] after __name__ and Firestore does not "
+        "currently support such an index.")
+
+
 def test_a_name_of_another_shape_is_refused(wire):
     assert 'Document name "bad/path" lacks "projects" at index 0.' in refusal(
         exceptions.InvalidArgument, wire.get_document, name="bad/path").message
