@@ -33,7 +33,8 @@ struct TargetOpening {
     }
 
     /// A resume that is accepted begins with a boundary. It says nothing that the client does not
-    /// know: its own token and time, so that a stream cut off here loses no changes.
+    /// know: its own token and time, so that a stream cut off here loses no changes. Clients take a
+    /// boundary's token for all their targets, so beside others, which are further on, it has none.
     private func acknowledge(
         token: [UInt8], _ readTime: Timestamp, _ outputs: inout [Output]
     ) {
@@ -41,7 +42,9 @@ struct TargetOpening {
         if let last = stream.readTime { time = max(time, last) }
         outputs.append(
             target.streamID,
-            .targetChange(TargetChange(.noChange, resumeToken: token, readTime: time)))
+            .targetChange(
+                TargetChange(
+                    .noChange, resumeToken: stream.targets.isEmpty ? token : [], readTime: time)))
     }
 
     private func sendCurrent(_ outputs: inout [Output]) {
@@ -52,7 +55,7 @@ struct TargetOpening {
                 TargetChange(
                     .current, targetIDs: [target.id], resumeToken: token.bytes,
                     readTime: scope.readTime)))
-        core.boundary(target.streamID, scope.readTime, stream.database, &outputs)
+        core.boundary(target.streamID, token, &outputs)
     }
 
     /// Sends every match as it is stored, in the query's order.

@@ -84,7 +84,9 @@ struct ReadScope {
         // No more of today's rows can drop out than have changed.
         case .first(let count)?:
             wide.limit = .first(Self.sum(count, query.offset, undos.count))
-        case .last(let count)?: wide.limit = .last(Self.sum(count, undos.count))
+        // The offset is counted from the first row, which the last ones do not tell.
+        case .last(let count)?:
+            wide.limit = query.offset == 0 ? .last(Self.sum(count, undos.count)) : nil
         case nil: break
         }
         let undone = Set(undos.map(\.path))
