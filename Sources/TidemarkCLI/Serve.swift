@@ -41,6 +41,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
+    @OptionGroup var indexOptions: IndexOptions
+
     func validate() throws {
         if memory, data != nil { throw ValidationError("--memory and --data exclude each other.") }
         for (name, port) in [("--port", port), ("--control-port", controlPort ?? 0)]
@@ -54,11 +56,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let directory = memory ? nil : data ?? ".tidemark"
+        var configuration = FirestoreServer.Configuration(
+            dataDirectory: directory, history: .seconds(history))
+        configuration.indexes = try indexOptions.settings()
         let server: FirestoreServer
-        do throws(StoreError) {
-            server = try FirestoreServer(
-                .init(dataDirectory: directory, history: .seconds(history)))
-        } catch {
+        do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
         let process = ServingProcess(
@@ -67,6 +69,7 @@ struct ServeCommand: AsyncParsableCommand {
         do { try await process.run() } catch is CancellationError {}
         server.close()
         report(server.meter())
+        indexOptions.report(server)
     }
 
     private func report(_ rows: [MeterRow]) {

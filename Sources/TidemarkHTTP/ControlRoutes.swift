@@ -20,8 +20,10 @@ struct ControlRoutes: Sendable {
         switch (request.method, path) {
         case (.get, "/"): return response(.ok, ["status": "alive"])
         case (.get, "/tidemark/v1/meter"): return response(.ok, server.meter())
+        case (.get, "/tidemark/v1/indexes"): return response(.ok, server.indexReport())
         case (.post, "/tidemark/v1/clock"): return try await setClock(request)
-        case (_, "/"), (_, "/tidemark/v1/meter"), (_, "/tidemark/v1/clock"):
+        case (_, "/"), (_, "/tidemark/v1/meter"), (_, "/tidemark/v1/clock"),
+            (_, "/tidemark/v1/indexes"):
             throw Refusal(.methodNotAllowed, "\(path) does not know the method \(request.method).")
         default: throw Refusal(.notFound, "There is nothing at \(path).")
         }

@@ -8,6 +8,7 @@ public import TidemarkServer
 ///
 /// - `GET /` says that it is alive.
 /// - `GET /tidemark/v1/meter`: the meter's rows as a JSON array.
+/// - `GET /tidemark/v1/indexes`: which indexes queries have used and missed.
 /// - `POST /tidemark/v1/clock` with `{"time": microseconds since 1970, or null}`.
 ///
 /// Errors are JSON with a sentence: `{"error": "…"}`.
