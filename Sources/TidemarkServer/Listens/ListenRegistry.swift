@@ -9,6 +9,12 @@ final class LiveTarget {
     /// document is among them depends on the others. Nil for all other targets.
     var window: [DocumentPath: Timestamp]?
 
+    /// The fields of its documents that are sent; nil for all. A change of others is sent all the
+    /// same: a document is new by its version.
+    var projection: [FieldPath]? {
+        if case .query(let query) = kind { query.projection } else { nil }
+    }
+
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
         self.streamID = streamID
         self.id = id

@@ -12,6 +12,12 @@ extension ServerCore {
         if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
         if request.explain != nil { throw RPCStatus.noExplain }
         let scope = try scope(request.consistency, context.database, transaction)
+        if aggregations.map(\.operation) == [.count(upTo: 0)] {
+            finish(scope, query, 0, context)
+            return AggregationReply(
+                values: [aggregations[0].alias: .integer(0)], transaction: scope.begun,
+                readTime: Self.noReadTime)
+        }
         var state = AggregationState(aggregations)
         var entries = 0
         if let values = try counts(aggregations, query, scope, &entries) {
@@ -28,6 +34,9 @@ extension ServerCore {
         return AggregationReply(
             values: state.result, transaction: scope.begun, readTime: scope.readTime)
     }
+
+    /// When production says that it has read nothing: a microsecond before the epoch.
+    private static let noReadTime = Timestamp(microseconds: -1)
 
     /// A read for each 1,000 index entries begun, at least one.
     private func finish(

@@ -17,6 +17,7 @@ extension ServerCore {
         var query = Query(
             parent: request.parent, collectionID: request.collectionID, orders: request.orders)
         try query.validate()
+        try request.mask?.validateAsMask()
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
@@ -65,7 +66,9 @@ extension ServerCore {
     ) throws -> Reply {
         var last: String?
         if let after {
-            guard case .string(let id)? = after.values.first else {
+            guard case .string(let id)? = after.values.first,
+                (try? collection.document(id)) != nil
+            else {
                 throw RPCStatus.invalidArgument("invalid page token")
             }
             last = id
