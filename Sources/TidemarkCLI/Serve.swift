@@ -39,6 +39,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
+    @OptionGroup var indexOptions: IndexOptions
     @OptionGroup var accessOptions: AccessOptions
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
@@ -60,13 +61,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let directory = memory ? nil : data ?? ".tidemark"
-        let billing = try billingOptions.billing()
+        var configuration = FirestoreServer.Configuration(
+            dataDirectory: directory, history: .seconds(history),
+            billing: try billingOptions.billing())
+        configuration.indexes = try indexOptions.settings()
         let server: FirestoreServer
-        do throws(StoreError) {
-            server = try FirestoreServer(
-                .init(
-                    dataDirectory: directory, history: .seconds(history), billing: billing))
-        } catch {
+        do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
         let process = ServingProcess(
@@ -77,6 +77,7 @@ struct ServeCommand: AsyncParsableCommand {
         do { try await process.run() } catch is CancellationError {}
         server.close()
         report(server.meter())
+        indexOptions.report(server)
     }
 
     /// By label, then the sum.

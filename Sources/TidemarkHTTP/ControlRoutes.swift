@@ -33,6 +33,7 @@ struct ControlRoutes: Sendable {
         case (.delete, "/tidemark/v1/meter"):
             server.resetMeter()
             return response(.ok, ["status": "reset"])
+        case (.get, "/tidemark/v1/indexes"): return response(.ok, server.indexReport())
         case (.post, "/tidemark/v1/clock"): return try await setClock(request)
         case (.get, "/tidemark/v1/faults"): return response(.ok, try board().state)
         case (.put, "/tidemark/v1/faults"): return try await orderFaults(request)
@@ -42,7 +43,10 @@ struct ControlRoutes: Sendable {
         case (.delete, _) where Self.database(clearedAt: path) != nil:
             return try await clear(path)
         default:
-            let known = ["/", "/tidemark/v1/meter", "/tidemark/v1/clock", "/tidemark/v1/faults"]
+            let known = [
+                "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
+                "/tidemark/v1/faults",
+            ]
             if known.contains(path) || Self.database(clearedAt: path) != nil {
                 throw Refusal(
                     .methodNotAllowed, "\(path) does not know the method \(request.method).")

@@ -10,6 +10,7 @@ public import TidemarkServer
 /// - `GET /tidemark/v1/meter`: what was billed by label, a JSON array of ``MeterRow``;
 ///   `?by=label,client,target,method`, or any of these: an array of ``MeterDetail``, the dearest first.
 /// - `DELETE /tidemark/v1/meter` begins to count again.
+/// - `GET /tidemark/v1/indexes`: which indexes queries have used and missed.
 /// - `POST /tidemark/v1/clock` with `{"time": microseconds since 1970, or null}`.
 /// - `GET /tidemark/v1/faults`: the network that is played, and the rules with how often each has
 ///   applied. `PUT` with `{"network": NAME, "rules": [RULE, …]}`, either of which may be missing, puts
