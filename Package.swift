@@ -94,7 +94,7 @@ let package = Package(
             "TidemarkSyncTests",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting",
+                "TidemarkTesting", "Tidemark",
             ]),
         tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", protobuf, grpcCore]),
         tests(

@@ -70,7 +70,7 @@ extension EngineCore {
     fileprivate func fromCache<Success: Sendable>(
         _ read: (LocalStore) throws -> Success
     ) -> Result<Success, SyncError> {
-        guard state == .running else { return .failure(.terminated) }
+        if let refusal { return .failure(refusal) }
         do { return .success(try read(local)) } catch {
             return .failure(SyncError(storing: error))
         }
