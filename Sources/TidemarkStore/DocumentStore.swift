@@ -117,6 +117,33 @@ extension DocumentStore {
         }.map { folder + "/" + $0 }
     }
 
+    /// Moves a damaged file, with all that lies beside it, out of the way; one that was set aside before
+    /// gives way. Nobody may have it open.
+    package static func setAside(_ path: String) throws(StoreError) {
+        try erase(path + ".damaged")
+        for suffix in ["", "-wal", "-shm", "-journal"]
+        where FileManager.default.fileExists(atPath: path + suffix) {
+            do {
+                try FileManager.default.moveItem(
+                    atPath: path + suffix, toPath: path + ".damaged" + suffix)
+            } catch { throw .unreadable(detail: "\(error)") }
+        }
+    }
+
+    /// The rows of a query that can be read of a damaged file, up to the first that cannot.
+    package static func salvage(_ sql: String, from path: String) -> [[SQLValue]] {
+        var rows: [[SQLValue]] = []
+        guard let queue = try? DatabaseQueue(path: path) else { return rows }
+        defer { try? queue.close() }
+        try? queue.writeWithoutTransaction { database in
+            let cursor = try Row.fetchCursor(database, sql: sql)
+            while let row = try cursor.next() {
+                rows.append(row.databaseValues.map(SQLValue.init))
+            }
+        }
+        return rows
+    }
+
     /// Deletes a file and all that lies beside it. Nobody may have it open.
     package static func erase(_ path: String) throws(StoreError) {
         for suffix in ["", "-wal", "-shm", "-journal"]
@@ -193,5 +220,17 @@ extension DocumentStore {
                 return try connection.buildIndexes(steps: slice)
             }
         } catch { throw StoreError(error) }
+    }
+}
+
+extension SQLValue {
+    fileprivate init(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: self = .null
+        case .int64(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .string(let value): self = .text(value)
+        case .blob(let data): self = .blob([UInt8](data))
+        }
     }
 }

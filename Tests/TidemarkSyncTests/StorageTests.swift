@@ -104,12 +104,67 @@ import TidemarkTesting
         #expect(world.transport.writes.count == 1)
     }
 
-    @Test func `a file that is no database is refused with a reason`() throws {
-        let file = TemporaryFile()
-        let handle = try #require(fopen(file.path, "w"))
-        fputs(String(repeating: "this is no database. ", count: 100), handle)
-        fclose(handle)
-        #expect(throws: SyncError.self) { try Harness(cacheFile: file.path) }
+    @Test func `a file that is no database is set aside, and a new one made`() throws {
+        let folder = TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.file("."), withIntermediateDirectories: true)
+        let file = folder.file("cache.sqlite")
+        let text = String(repeating: "this is no database. ", count: 100)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        let world = try Harness(cacheFile: file)
+        #expect(world.write(set("rooms/a", [:])).all == [.journalled(batch: 1)])
+        let aside = try Data(contentsOf: URL(fileURLWithPath: file + ".damaged"))
+        #expect(aside == Data(text.utf8))
+    }
+
+    @Test func `a cache found damaged is made anew, with the writes that wait in it`() throws {
+        let folder = TemporaryFolder()
+        let file = folder.file("cache.sqlite")
+        var world = try Harness(cacheFile: file, user: "ann")
+        _ = world.write(set("rooms/a", ["n": .integer(1)]))
+        _ = world.write(set("rooms/b", [:]))
+        world.shakeHands()
+        world.writeStream.end(RPCStatus(.permissionDenied, "no"))
+        world.run()
+        try world.engine.core.local.store.close()
+        let disk = FaultyDisk()
+        disk.fail([.open], with: .corrupt(detail: "a page"), times: 1)
+        world = try Harness(cacheFile: file, disk: disk, user: "ann")
+        #expect(disk.failures == 1)
+        let local = world.engine.core.local
+        #expect(local.pending.batches.map(\.mutations) == [[set("rooms/b", [:])]])
+        #expect(local.pending.batches.map(\.id) == [2])
+        #expect(try local.rejectedWrites().map(\.batch) == [1])
+        // Numbers are not used twice.
+        #expect(world.write(set("rooms/c", [:])).all == [.journalled(batch: 3)])
+    }
+
+    @Test func `a cache that turns out damaged is made anew while the app runs`() throws {
+        let folder = TemporaryFolder()
+        let world = try Harness(cacheFile: folder.file("cache.sqlite"))
+        let states = states(of: world)
+        let listener = world.listen(rooms(), metadata: true)
+        world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20, token: [1])
+        let events = world.write(set("rooms/w", [:]))
+        world.shakeHands()
+        _ = listener.take()
+        world.disk.fail([.applyRemoteEvent], with: .corrupt(detail: "a page"), times: 1)
+        world.push(
+            .documentChange(DocumentChange(doc("rooms/b", 25), targetIDs: [world.added[0].id])))
+        world.snapshot(30)
+        #expect(states.all.last == .failing(.damaged(detail: "a page")))
+        _ = listener.take()
+        world.scheduler.fire(.storageRetry)
+        #expect(states.all.last == .available)
+        let event = try listener.snapshot()
+        #expect(event.ids == ["w"] && event.isFromCache)
+        #expect(world.added.map(\.resume) == [.fromScratch])
+        world.answer(world.added[0].id, [doc("rooms/a", 10), doc("rooms/b", 25)], at: 40)
+        #expect(try listener.snapshot().ids == ["a", "b", "w"])
+        world.shakeHands()
+        #expect(world.writeStream.sent.last?.mutations == [set("rooms/w", [:])])
+        world.acknowledge(at: 50)
+        #expect(events.all == [.journalled(batch: 1), .acknowledged(commitTime: at(50))])
     }
 
     @Test func `pending writes survive their own encoding, all kinds`() throws {

@@ -74,7 +74,7 @@ extension EngineCore {
         let parked = parkedUsers[UserKey(change.user)]?.store
         let new =
             try parked
-            ?? LocalStore(
+            ?? LocalStore.opening(
                 location, database: database, user: change.user, fault: environment.storageFault)
         let reopened: [ReopenedQuery]
         do { reopened = try new.reopen(orderedQueries.map { queries[$0]!.query }) } catch {
@@ -92,8 +92,22 @@ extension EngineCore {
         let keeps = oldLocation == .memory && !old.pending.isEmpty && !change.erasesPrevious
         swapObservers(
             to: change.user, store: keeps ? old : nil, erasesPrevious: change.erasesPrevious)
-        local = new
         user = change.user
+        rescued = nil
+        exchange(new, reopened)
+        // Only newer tokens were to be written: without them the next listen reads a little more.
+        if !keeps { try? old.close() }
+        if change.erasesPrevious, case .file(let path) = oldLocation {
+            do { try DocumentStore.erase(path) } catch {
+                transactionEnded(StorageFault(error))
+            }
+        }
+    }
+
+    /// Puts another cache in the place of the present one, and tells the listeners what it holds.
+    /// Cannot fail.
+    func exchange(_ new: LocalStore, _ reopened: [ReopenedQuery]) {
+        local = new
         local.outcome = { [unowned self] in transactionEnded($0) }
         forgetWriteStream()
         collection = nil
@@ -108,13 +122,6 @@ extension EngineCore {
                 .exchanged(
                     query.documents, synced: query.synced,
                     hasToken: !query.target.resumeToken.isEmpty))
-        }
-        // Only newer tokens were to be written: without them the next listen reads a little more.
-        if !keeps { try? old.close() }
-        if change.erasesPrevious, case .file(let path) = oldLocation {
-            do { try DocumentStore.erase(path) } catch {
-                transactionEnded(StorageFault(error))
-            }
         }
     }
 

@@ -42,6 +42,12 @@ extension EngineCore {
     /// What waits to be stored goes first, in its order; only then is anything new taken in.
     func retryStorage() {
         perform(storageHealth.step(.retrying))
+        var isDamaged = rescued != nil
+        if case .failing(.damaged) = storageHealth.state { isDamaged = true }
+        if isDamaged {
+            do { try rebuildCache() } catch { return transactionEnded(StorageFault(error)) }
+            storageIsBroken = true
+        }
         if let outcome = unstoredOutcome {
             unstoredOutcome = nil
             guard store(outcome) else { return }

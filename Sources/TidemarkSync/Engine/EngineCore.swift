@@ -36,6 +36,8 @@ final class EngineCore: @unchecked Sendable {
     var limbo: LimboResolution
     /// What the server said could not be stored: nothing more is taken in until it can.
     var storageIsBroken = false
+    /// Of a cache that is damaged and set aside, while a new one could not be made yet.
+    var rescued: SavedQueue?
     var storageHealth = StorageHealth()
     var storageObservers: [UInt64: @Sendable (StorageState) -> Void] = [:]
     /// The server's word on the batch at the head of the queue, to be stored before anything else:
@@ -84,7 +86,7 @@ final class EngineCore: @unchecked Sendable {
         user = configuration.user
         files = CacheFiles(
             base: configuration.cacheFile, isShared: configuration.sharesCacheBetweenUsers)
-        local = try LocalStore(
+        local = try LocalStore.opening(
             files.location(of: user), database: configuration.database, user: user,
             fault: environment.storageFault)
         writeStream = WriteStream(position: local.writePosition)

@@ -45,7 +45,7 @@ final class LocalStore {
     }
 
     /// A batch that cannot be read is set aside, so that it keeps nobody from the others.
-    private func loadQueue() throws {
+    func loadQueue() throws {
         let (queue, damaged, rejected) = try store.read(label: StorageStep.open.rawValue) {
             transaction in
             let (queue, damaged) = try storedQueue(of: user, transaction)

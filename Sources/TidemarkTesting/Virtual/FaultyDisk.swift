@@ -14,6 +14,7 @@ package final class FaultyDisk: Sendable {
         var steps: Set<StorageStep> = []
         var error = StoreError.full
         var failures = 0
+        var remaining = Int.max
     }
 
     private let state = Mutex(State())
@@ -21,8 +22,13 @@ package final class FaultyDisk: Sendable {
     package init() {}
 
     /// Makes these kinds of transactions fail until ``recover()``, and no others.
-    package func fail(_ steps: Set<StorageStep>, with error: StoreError = .full) {
+    ///
+    /// - Parameter times: How many of them; the rest go well.
+    package func fail(
+        _ steps: Set<StorageStep>, with error: StoreError = .full, times: Int = .max
+    ) {
         state.withLock { state in
+            state.remaining = times
             state.steps = steps
             state.error = error
         }
@@ -36,7 +42,8 @@ package final class FaultyDisk: Sendable {
     package var fault: SyncEnvironment.StorageFaultSource {
         { [self] step in
             state.withLock { state in
-                guard state.steps.contains(step) else { return nil }
+                guard state.remaining > 0, state.steps.contains(step) else { return nil }
+                state.remaining -= 1
                 state.failures += 1
                 return state.error
             }

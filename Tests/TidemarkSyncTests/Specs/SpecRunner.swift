@@ -12,6 +12,7 @@ final class SpecRunner {
     struct Unsupported: Error { let what: String }
 
     let file = TemporaryFile()
+    let cacheFile: String?
     var world: Harness
     var wireIDs: [Int32: Int32] = [:]
     var oldWireIDs: [Int32: [Int32]] = [:]
@@ -39,11 +40,14 @@ final class SpecRunner {
 
     /// - Parameter sharesCache: As the scripts have it: documents are for all users, and only the queue
     ///   of writes is each one's own.
-    init(_ config: SpecJSON, sharesCache: Bool = true) throws {
+    init(_ script: SpecJSON, sharesCache: Bool = true) throws {
         self.sharesCache = sharesCache
-        limit = config["maxConcurrentLimboResolutions"]?.int.map(Int.init) ?? 100_000
+        limit = script["config"]?["maxConcurrentLimboResolutions"]?.int.map(Int.init) ?? 100_000
+        let restarts = script["steps"]?.list.contains { $0.keys.contains("restart") } ?? false
+        // On disk only where the script needs it: a sync of it costs more than all else.
+        cacheFile = restarts || !sharesCache ? file.path : nil
         world = try Harness(
-            cacheFile: file.path, disk: disk, sharesCache: sharesCache, maxLimbo: limit)
+            cacheFile: cacheFile, disk: disk, sharesCache: sharesCache, maxLimbo: limit)
     }
 
     var core: EngineCore { world.engine.core }
@@ -106,7 +110,7 @@ final class SpecRunner {
         case "restart":
             try core.local.store.close()
             world = try Harness(
-                cacheFile: file.path, disk: disk, user: user, sharesCache: sharesCache,
+                cacheFile: cacheFile, disk: disk, user: user, sharesCache: sharesCache,
                 maxLimbo: limit)
             shaken = 0
             handles = [:]

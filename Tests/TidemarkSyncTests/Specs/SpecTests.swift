@@ -76,7 +76,7 @@ enum SpecFolder {
         let unknown = SpecShape.script.unknownKeys(in: spec.script)
         #expect(unknown.isEmpty, "unknown keys: \(unknown)")
         let steps = try #require(spec.script["steps"]?.list)
-        let runner = try SpecRunner(spec.script["config"] ?? .null, sharesCache: sharesCache)
+        let runner = try SpecRunner(spec.script, sharesCache: sharesCache)
         try runner.run(steps)
         #expect(runner.problems.isEmpty, "\(runner.problems.first ?? "")")
     }
