@@ -116,6 +116,25 @@ import TidemarkTesting
         #expect(try listener.snapshot().ids == ["a"])
     }
 
+    @Test func `a damaged cache of the next user costs the present one nothing`() throws {
+        let world = try world(user: "ben")
+        _ = world.write(set("rooms/b", [:]))
+        change(world, to: "ann")
+        _ = world.write(set("rooms/a", [:]))
+        let listener = world.listen(rooms(), source: .cache)
+        _ = listener.take()
+        world.disk.fail([.handleUserChange], with: .corrupt(detail: "a page"), times: 1)
+        let done = change(world, to: "ben")
+        #expect(done.all.isEmpty && listener.take().isEmpty)
+        world.scheduler.fire(.storageRetry)
+        #expect(done.all == [nil])
+        #expect(try listener.snapshot().ids == ["b"])
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.file("."))
+        #expect(files.filter { $0.hasSuffix(".damaged") } == ["cache.user-mjsw4.sqlite.damaged"])
+        change(world, to: "ann")
+        #expect(try listener.snapshot().ids == ["a"])
+    }
+
     @Test func `a sign-out can wipe`() throws {
         let world = try world(user: "ann")
         let events = world.write(set("rooms/a", [:]))

@@ -104,6 +104,49 @@ import TidemarkTesting
         #expect(world.transport.writes.count == 1)
     }
 
+    /// Lets SQLite's file grow by no more than so many pages.
+    private func limit(_ world: Harness, pages: Int64) throws {
+        try world.engine.core.local.store.write { transaction in
+            let count = try transaction.rows("PRAGMA page_count")[0].integer(0)
+            _ = try transaction.rows("PRAGMA max_page_count = \(count + pages)")
+        }
+    }
+
+    @Test func `a disk that is really full loses nothing, and takes up again when there is room`()
+        throws
+    {
+        let file = TemporaryFile()
+        let world = try Harness(cacheFile: file.path)
+        let states = states(of: world)
+        let listener = world.listen(rooms(), metadata: true)
+        let id = world.added[0].id
+        world.answer(id, [doc("rooms/a", 10)], at: 20, token: [1])
+        let small = world.write(set("rooms/w", [:]))
+        _ = listener.take()
+        try limit(world, pages: 2)
+        let text = MapValue([("text", .string(String(repeating: "x", count: 500_000)))])
+        #expect(world.write(set("rooms/big", text)).all == [.failed(.storage(.full))])
+        #expect(states.all.last == .failing(.full))
+        #expect(world.read(path("rooms/a"), source: .cache).all.count == 1)
+        world.push(.documentChange(DocumentChange(doc("rooms/b", 25, text), targetIDs: [id])))
+        world.snapshot(30)
+        #expect(world.stream.isEnded)
+        #expect(listener.take().count == 1)
+        try limit(world, pages: 1_000_000)
+        world.scheduler.advance(by: .seconds(5))
+        #expect(states.all.last == .available)
+        #expect(world.added.map(\.resume) == [.token([1])])
+        let again = world.added[0].id
+        world.push(.targetChange(TargetChange(.add, targetIDs: [again])))
+        world.push(.documentChange(DocumentChange(doc("rooms/b", 25, text), targetIDs: [again])))
+        world.snapshot(30)
+        #expect(try listener.snapshot().ids == ["a", "b", "w"])
+        #expect(world.write(set("rooms/big", text)).all == [.journalled(batch: 2)])
+        #expect(small.all == [.journalled(batch: 1)])
+        world.shakeHands()
+        #expect(world.writeStream.sent.filter { !$0.mutations.isEmpty }.count == 2)
+    }
+
     @Test func `a file that is no database is set aside, and a new one made`() throws {
         let folder = TemporaryFolder()
         try FileManager.default.createDirectory(

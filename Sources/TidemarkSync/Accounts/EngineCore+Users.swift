@@ -4,6 +4,8 @@ import TidemarkStore
 /// A change of the user that was asked for and is not done yet.
 struct UserChange {
     let user: String?
+    /// As of ``EngineCore/session``.
+    let session: UInt64
     /// Whether what is kept of the user before is deleted, with the writes that were never sent.
     let erasesPrevious: Bool
     let completion: @Sendable (SyncError?) -> Void
@@ -29,12 +31,14 @@ extension EngineCore {
         }
         let last = userChanges.last.map(\.user) ?? user
         if UserKey(last) == UserKey(change.user) { return change.completion(nil) }
+        session = change.session
         userChanges.append(change)
         // Nothing that was asked for one user may be answered to, or stored for, the next one.
         stopStreams()
         endCalls(RPCStatus(.cancelled, "The user changed."), reads: .userChanged)
-        // A batch whose end is not stored yet belongs to this user: it goes first.
-        if unstoredOutcome == nil { changeUsers() }
+        // A batch whose end is not stored yet belongs to this user, as does a queue that is not in
+        // its new cache yet: they go first.
+        if unstoredOutcome == nil, !isDamaged { changeUsers() }
     }
 
     /// All changes that are asked for, in their order. One that fails is tried again later, and
@@ -71,17 +75,23 @@ extension EngineCore {
             refreshViews(changed, nil)
             return
         }
-        let parked = parkedUsers[UserKey(change.user)]?.store
-        let new =
-            try parked
-            ?? LocalStore.opening(
-                location, database: database, user: change.user, fault: environment.storageFault)
-        let reopened: [ReopenedQuery]
-        do { reopened = try new.reopen(orderedQueries.map { queries[$0]!.query }) } catch {
-            if parked == nil { try? new.close() }
+        let asked = orderedQueries.map { queries[$0]!.query }
+        if let parked = parkedUsers[UserKey(change.user)]?.store {
+            return swap(to: parked, of: change, try parked.reopen(asked))
+        }
+        let new = try LocalStore.opening(
+            location, database: database, user: change.user, fault: environment.storageFault)
+        do { swap(to: new, of: change, try new.reopen(asked)) } catch {
+            try? new.close()
+            guard case .damaged? = StorageFault(error), case .file(let path) = location else {
+                throw error
+            }
+            // It could be opened, and not read: the next attempt finds a new one.
+            let renewed = try LocalStore.renewed(
+                path, database: database, user: change.user, fault: environment.storageFault)
+            try renewed.close()
             throw error
         }
-        swap(to: new, of: change, reopened)
     }
 
     /// Cannot fail: from here on the engine is the new user's.
@@ -93,7 +103,6 @@ extension EngineCore {
         swapObservers(
             to: change.user, store: keeps ? old : nil, erasesPrevious: change.erasesPrevious)
         user = change.user
-        rescued = nil
         exchange(new, reopened)
         // Only newer tokens were to be written: without them the next listen reads a little more.
         if !keeps { try? old.close() }
@@ -108,7 +117,8 @@ extension EngineCore {
     /// Cannot fail.
     func exchange(_ new: LocalStore, _ reopened: [ReopenedQuery]) {
         local = new
-        local.outcome = { [unowned self] in transactionEnded($0) }
+        localIsDamaged = false
+        local.outcome = { [unowned self] in localTransactionEnded($0) }
         forgetWriteStream()
         collection = nil
         limbo = LimboResolution(limit: configuration.maxLimboResolutions)

@@ -18,7 +18,7 @@ extension EngineCore {
     static let garbageMost = 1000
     static let firstCollection = Duration.seconds(60)
     static let pauseBetweenCollections = Duration.seconds(300)
-    /// Rows of one step: some 10 µs each.
+    /// Rows of one step.
     private static let rowsOfStep = 200
     private static let pauseBetweenSteps = Duration.milliseconds(2)
 

@@ -3,6 +3,14 @@ import TidemarkModel
 // Storage that fails: what is told, what stops, and how it is tried again.
 
 extension EngineCore {
+    /// Whether another cache has to take the place of ``local``.
+    var isDamaged: Bool { localIsDamaged || rescued != nil }
+
+    func localTransactionEnded(_ fault: StorageFault?) {
+        if case .damaged? = fault { localIsDamaged = true }
+        transactionEnded(fault)
+    }
+
     /// Every transaction that wrote, or failed, comes by here.
     func transactionEnded(_ fault: StorageFault?) {
         guard state == .running else { return }
@@ -42,10 +50,10 @@ extension EngineCore {
     /// What waits to be stored goes first, in its order; only then is anything new taken in.
     func retryStorage() {
         perform(storageHealth.step(.retrying))
-        var isDamaged = rescued != nil
-        if case .failing(.damaged) = storageHealth.state { isDamaged = true }
         if isDamaged {
-            do { try rebuildCache() } catch { return transactionEnded(StorageFault(error)) }
+            do { try rebuildCache() } catch {
+                return transactionEnded(StorageFault(error) ?? .defect(detail: "\(error)"))
+            }
             storageIsBroken = true
         }
         if let outcome = unstoredOutcome {

@@ -12,6 +12,8 @@ final class EngineCore: @unchecked Sendable {
     let files: CacheFiles
     /// Whose cache and queue ``local`` is; nil for nobody's in particular.
     var user: String?
+    /// Of the changes of the user, the number of the last one that was asked for.
+    var session: UInt64 = 0
     /// What was asked for and could not be done yet; while there is any, nothing else is done.
     var userChanges: [UserChange] = []
     var parkedUsers: [UserKey: ParkedUser] = [:]
@@ -38,6 +40,7 @@ final class EngineCore: @unchecked Sendable {
     var storageIsBroken = false
     /// Of a cache that is damaged and set aside, while a new one could not be made yet.
     var rescued: SavedQueue?
+    var localIsDamaged = false
     var storageHealth = StorageHealth()
     var storageObservers: [UInt64: @Sendable (StorageState) -> Void] = [:]
     /// The server's word on the batch at the head of the queue, to be stored before anything else:
@@ -90,7 +93,7 @@ final class EngineCore: @unchecked Sendable {
             files.location(of: user), database: configuration.database, user: user,
             fault: environment.storageFault)
         writeStream = WriteStream(position: local.writePosition)
-        local.outcome = { [unowned self] in transactionEnded($0) }
+        local.outcome = { [unowned self] in localTransactionEnded($0) }
     }
 
     /// An engine that is let go without an end leaves nothing open.

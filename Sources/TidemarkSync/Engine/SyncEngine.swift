@@ -73,12 +73,14 @@ public final class SyncEngine: Sendable {
             throw SyncError(storing: error)
         }
         scheduler = environment.scheduler
+        sessions = Mutex(SessionCounter(user: configuration.user))
         perform { $0.start() }
     }
 
     let core: EngineCore
     let scheduler: any EngineScheduler
     private let nextListener = Atomic<UInt64>(0)
+    let sessions: Mutex<SessionCounter>
 
     func perform(_ job: @escaping @Sendable (EngineCore) -> Void) {
         let core = core
@@ -244,9 +246,13 @@ public final class SyncEngine: Sendable {
         to user: String?, erasesPrevious: Bool = false,
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        perform {
-            $0.changeUser(
-                UserChange(user: user, erasesPrevious: erasesPrevious, completion: completion))
+        // Within the lock, so that changes reach the engine in the order of their numbers.
+        sessions.withLock { sessions in
+            sessions.change(to: user)
+            let change = UserChange(
+                user: user, session: sessions.number, erasesPrevious: erasesPrevious,
+                completion: completion)
+            perform { $0.changeUser(change) }
         }
     }
 

@@ -42,6 +42,15 @@ extension LocalStore {
         }
     }
 
+    /// How documents look, and with them those of the query that have pending writes.
+    func documents(
+        at paths: [DocumentPath], andWrittenIn query: Query
+    ) throws -> [DocumentPath: ViewDocument?] {
+        let all = paths + pending.paths(in: query)
+        let views = try documents(at: all).map { ($0.path, $0.viewDocument) }
+        return Dictionary(views) { first, _ in first }
+    }
+
     /// How many rows each query has, pending writes counted in.
     func counts(of queries: [Query]) throws -> [Int] {
         try read { transaction in

@@ -55,12 +55,20 @@ extension LocalStore {
             guard case .damaged? = StorageFault(error), case .file(let path) = location else {
                 throw error
             }
-            let saved = SavedQueue(salvaging: path)
-            try DocumentStore.setAside(path)
-            let new = try LocalStore(location, database: database, user: user, fault: fault)
-            try new.restore(saved, nil)
-            return new
+            return try renewed(path, database: database, user: user, fault: fault)
         }
+    }
+
+    /// A new cache in the place of one that is damaged, which is closed.
+    static func renewed(
+        _ path: String, database: DatabaseID, user: String?,
+        fault: SyncEnvironment.StorageFaultSource?
+    ) throws -> LocalStore {
+        let saved = SavedQueue(salvaging: path)
+        try DocumentStore.setAside(path)
+        let new = try LocalStore(.file(path), database: database, user: user, fault: fault)
+        try new.restore(saved, nil)
+        return new
     }
 
     /// - Parameter position: Of the write stream on which the head of the queue was sent.

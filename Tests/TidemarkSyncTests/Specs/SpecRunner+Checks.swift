@@ -95,6 +95,7 @@ extension SpecRunner {
             switch request {
             case .add(let target, let labels): byWireID[target.id] = (target, labels)
             case .remove(let id): byWireID[id] = nil
+            case .unreadable(let id, let status): problems.append("target \(id): \(status)")
             }
         }
         for id in refused { byWireID[id] = nil }
