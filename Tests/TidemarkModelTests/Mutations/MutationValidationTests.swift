@@ -20,7 +20,7 @@ import Testing
     }
 
     /// A field in a map in a map.
-    private static func path(ofBytes count: Int) -> MapValue {
+    private static func nested(pathBytes count: Int) -> MapValue {
         let long = String(repeating: "n", count: count - 1_002)
         return [long: .map([String(repeating: "m", count: 1_000 - 1): .map(["l": .null])])]
     }
@@ -34,7 +34,7 @@ import Testing
         set(["v": text(1_048_487)]), set(["v": .vector(VectorValue([.infinity]))]),
         set(["v": .vector(VectorValue(Array(repeating: 1, count: 2_048)))]),
         set([String(repeating: "n", count: 1_500): .null]), set(["a.b": .null, "__x": .null]),
-        set(path(ofBytes: 1_500)), set(["a": .array([.map(path(ofBytes: 1_500))])]),
+        set(nested(pathBytes: 1_500)), set(["a": .array([.map(nested(pathBytes: 1_500))])]),
         patch([field("a"), field("b.c"), field("b.d"), field("`a.b`")]), patch([]),
         transforming(.arrayUnion([.map(["a": .array([])])])),
         transforming(.increment(.double(.nan))),
@@ -55,7 +55,7 @@ import Testing
             "The property.name \"__type__\" is reserved."
         ),
         (set([String(repeating: "n", count: 1_501): .null]), "longer than 1500 bytes"),
-        (set(path(ofBytes: 1_501)), "property path is longer than 1500 bytes."),
+        (set(nested(pathBytes: 1_501)), "property path is longer than 1500 bytes."),
         (set(["a": .array([.array([])])]), "Cannot convert an array value in an array value."),
         (set(nested(21)), "deeper than 20 levels"),
         (
