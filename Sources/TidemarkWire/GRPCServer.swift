@@ -16,18 +16,27 @@ public final class GRPCServer: Sendable {
     private let host: String
     private let port: Int
     private let access: AccessToken?
+    private let limits: CallLimits
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: 0 for a free one.
     ///   - access: What every call must show as a bearer token; nil asks for nothing.
-    public init(
+    public convenience init(
         _ transport: any Transport, host: String, port: Int, access: AccessToken? = nil
+    ) {
+        self.init(transport, host: host, port: port, access: access, CallLimits())
+    }
+
+    init(
+        _ transport: any Transport, host: String, port: Int, access: AccessToken?,
+        _ limits: CallLimits
     ) {
         self.transport = transport
         self.host = host
         self.port = port
         self.access = access
+        self.limits = limits
     }
 
     /// Serves until the task is cancelled: then streams end with `UNAVAILABLE` and calls have 2 s to
@@ -37,7 +46,7 @@ public final class GRPCServer: Sendable {
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let listener = try Self.transport(host: host, port: port)
         let streams = OpenStreams()
-        let desk = CallDesk(access)
+        let desk = CallDesk(access, limits)
         let calls = ServerCalls(transport, streams, desk)
         let sweeping = Task { await desk.sweepAlways() }
         defer { sweeping.cancel() }
