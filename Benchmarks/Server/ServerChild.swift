@@ -23,6 +23,20 @@ final class ServerChild {
         self.port = port
     }
 
+    /// What it holds in memory now, in MiB; nil where the system does not say so in `/proc`.
+    var residentMiB: Double? { memory(in: "status", "VmRSS:") }
+
+    /// Of that, what is its own and no file's.
+    var anonymousMiB: Double? { memory(in: "status", "RssAnon:") }
+
+    private func memory(in file: String, _ key: String) -> Double? {
+        let path = "/proc/\(process.processIdentifier)/\(file)"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+        let number = line?.split(whereSeparator: { !$0.isNumber }).first
+        return number.flatMap { Double($0) }.map { $0 / 1_024 }
+    }
+
     func stop() {
         process.terminate()
         process.waitUntilExit()

@@ -7,8 +7,9 @@ public import TidemarkModel
 ///
 /// What it refuses by itself, it refuses with a sentence: requests over 11 MiB and bytes that are no
 /// message with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, other methods with
-/// `UNIMPLEMENTED`. A client that reads too slowly for what it asked is let go with
-/// `RESOURCE_EXHAUSTED` when 256 MiB wait for it.
+/// `UNIMPLEMENTED`. A client that reads slowly is sent long answers in parts, each when it has taken
+/// the one before. Where all that waits to be sent comes to 64 MiB, the stream that has waited longest
+/// for its reader is let go with `RESOURCE_EXHAUSTED`.
 public final class GRPCServer: Sendable {
     private let transport: any Transport
     private let host: String

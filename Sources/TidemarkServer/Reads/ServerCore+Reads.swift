@@ -15,7 +15,8 @@ extension ServerCore {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
         }
-        outputs.append(Output(id: id, event: .ended(status)))
+        outputs.append(
+            Output(id: id, event: unfinished.contains(id) ? .unfinished : .ended(status)))
     }
 
     private func reply(
@@ -79,25 +80,25 @@ extension ServerCore {
     ) throws {
         let scope = try scope(request.consistency, context.database, transaction)
         var seen: Set<DocumentPath> = []
-        var found: [BatchGetResult] = []
-        var missing: [BatchGetResult] = []
-        for path in request.paths where seen.insert(path).inserted {
-            let document = try scope.document(at: path)
-            record(scope, path, document)
-            if let document {
-                let row = BatchGetResult.Row.found(document.projected(to: request.mask))
-                found.append(BatchGetResult(row: row, readTime: scope.readTime))
-            } else {
-                missing.append(BatchGetResult(row: .missing(path), readTime: scope.readTime))
-            }
+        let paths = request.paths.filter { seen.insert($0).inserted }
+        if scope.recorder != nil {
+            // All of it is read now, whenever it is sent.
+            for path in paths { record(scope, path, try scope.document(at: path)) }
         }
-        meter.countReads(seen.count, by: .batchGetDocuments, label: context.label)
-        var results = found + missing
-        if results.isEmpty, scope.begun != nil {
-            results.append(BatchGetResult(row: nil, readTime: scope.readTime))
+        meter.countReads(paths.count, by: .batchGetDocuments, label: context.label)
+        var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
+        let start = outputs.count
+        let isWhole = try sendPart(of: &rest, scope, id, &outputs)
+        if outputs.count == start, scope.begun != nil {
+            outputs.append(
+                id, .batchGetDocuments(BatchGetResult(row: nil, readTime: scope.readTime)))
         }
-        if !results.isEmpty { results[0].transaction = scope.begun }
-        for result in results { outputs.append(id, .batchGetDocuments(result)) }
+        if let begun = scope.begun, case .reply(.batchGetDocuments(var first)) = outputs[start].event
+        {
+            first.transaction = begun
+            outputs[start] = Output(id: id, event: .reply(.batchGetDocuments(first)))
+        }
+        if !isWhole { try wait(id, for: .batch(rest), scope, context) }
     }
 
     /// The rows go out as they are stored; only a projection decodes them.
@@ -112,18 +113,7 @@ extension ServerCore {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
         }
         let start = outputs.count
-        var paths: [(DocumentPath, Document)] = []
-        let totals = try scope.run(query) { document in
-            if scope.recorder != nil { paths.append((document.path, document)) }
-            outputs.append(
-                id,
-                .runQuery(
-                    RunQueryReply(
-                        document: document.projected(to: query.projection),
-                        readTime: scope.readTime)))
-            return true
-        }
-        record(scope, query, paths)
+        let (totals, rest) = try sendPart(of: query, scope, id, &outputs)
         if query.offset > 0 {
             let skipped = RunQueryReply(readTime: scope.readTime, skippedResults: totals.skipped)
             outputs.insert(Output(id: id, event: .reply(.runQuery(skipped))), at: start)
@@ -132,6 +122,7 @@ extension ServerCore {
         }
         meter.countReads(
             max(1, totals.returned + totals.skipped), by: .runQuery, label: context.label)
+        if let rest { try wait(id, for: rest, scope, context) }
     }
 
     func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {

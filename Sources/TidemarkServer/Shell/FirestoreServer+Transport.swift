@@ -32,7 +32,8 @@ extension FirestoreServer: Transport {
     }
 
     func submit(_ command: Command, for id: CallID) {
-        switch inbox.withLock({ $0.offer(command) }) {
+        let size = command.size
+        switch inbox.withLock({ $0.offer(command, size: size) }) {
         case .queued: break
         case .schedule: executor.async { [self] in takeTurn() }
         case .refused(let status):
@@ -41,6 +42,24 @@ extension FirestoreServer: Transport {
                 perform([.end(id, status)])
                 deliver([Output(id: id, event: .ended(status))])
             }
+        }
+    }
+
+    /// Ends a call that goes on; one that has ended needs no turn of the core.
+    func cancel(_ id: CallID) {
+        guard sinks.withLock({ $0[id] != nil }) else { return }
+        submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
+    }
+
+    func pause(_ id: CallID) { sinks.withLock { $0.pause(id) } }
+
+    func resume(_ id: CallID) {
+        if sinks.withLock({ $0.resume(id) }) { proceed(id) }
+    }
+
+    private func proceed(_ id: CallID) {
+        if case .schedule = inbox.withLock({ $0.take(.proceed(id)) }) {
+            executor.async { [self] in takeTurn() }
         }
     }
 
@@ -78,6 +97,10 @@ extension FirestoreServer: Transport {
                 current = nil
                 continue
             }
+            if case .unfinished = output.event {
+                if sinks.withLock({ $0.awaitRoom(output.id) }) { proceed(output.id) }
+                continue
+            }
             if current?.id != output.id {
                 current = (output.id, sinks.withLock { $0[output.id] })
             }
@@ -96,9 +119,9 @@ private final class ServerCall: CancellableCall {
         self.id = id
     }
 
-    func cancel() {
-        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
-    }
+    func cancel() { server.cancel(id) }
+    func pause() { server.pause(id) }
+    func resume() { server.resume(id) }
 }
 
 private final class ServerStream<Message: Sendable>: RequestStream {
@@ -119,7 +142,7 @@ private final class ServerStream<Message: Sendable>: RequestStream {
 
     func send(_ message: Message) { server.submit(command(message), for: id) }
     func finish() { server.submit(finishing, for: id) }
-    func cancel() {
-        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
-    }
+    func cancel() { server.cancel(id) }
+    func pause() { server.pause(id) }
+    func resume() { server.resume(id) }
 }

@@ -9,11 +9,12 @@ typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTranspo
 /// Carries calls from the socket to a transport and its answers back.
 struct ServerCalls: Sendable {
     let transport: any Transport
-    let streams: OpenStreams
+    let shared: SharedLimits
 
     init(_ transport: any Transport, _ streams: OpenStreams) {
         self.transport = transport
-        self.streams = streams
+        shared = SharedLimits(
+            streams: streams, budget: SendBudget(limit: GRPCServer.maxUnsentBytes))
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -30,14 +31,20 @@ struct ServerCalls: Sendable {
                 open: { transport.listen($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .listen(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, streams)
+            ).run(stream, shared)
         case .write:
             await ServerStream<WriteRequest, WriteResponse>(
                 open: { transport.write($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .write(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, streams)
-        default: await ServerCall(transport, method, streams).run(stream)
+            ).run(stream, shared)
+        default: await ServerCall(transport, method, shared).run(stream)
         }
     }
+}
+
+/// What all calls of a server share.
+struct SharedLimits: Sendable {
+    let streams: OpenStreams
+    let budget: SendBudget
 }

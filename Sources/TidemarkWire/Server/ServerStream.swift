@@ -12,10 +12,14 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     let encode: @Sendable (Names, Response) -> [UInt8]
     let size: @Sendable (Response) -> Int
 
-    func run(_ stream: ServerRPCStream, _ streams: OpenStreams) async {
-        let outbox = Outbox<StreamEvent<Response>>(limit: GRPCServer.maxQueuedBytes)
+    func run(_ stream: ServerRPCStream, _ shared: SharedLimits) async {
+        let streams = shared.streams
         let handle = ServerCallHandle()
         let database = SharedDatabase()
+        let sending = ReplySending<Response>(
+            shared.budget, handle, size: size, encode: { encode(database.names, $0) })
+        defer { sending.close() }
+        let outbox = sending.outbox
         let end: @Sendable (RPCStatus) -> Void = { status in
             outbox.fail(with: [.ended(status)])
             handle.cancel()
@@ -29,12 +33,10 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
                         try await receiveAll(stream.inbound, outbox, handle, database)
                     } catch { end(error) }
                 }
-                await stream.sendAll(from: outbox) { response in
-                    encode(database.names, response)
-                }
+                await sending.run(stream)
                 group.cancelAll()
             }
-        } onCancelRPC: { [streams] in
+        } onCancelRPC: {
             end(streams.isEnding ? .stopping : .clientGone)
         }
         handle.cancel()
@@ -75,9 +77,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             switch event {
             case .ended: outbox.finish(with: [event])
             case .message(let response):
-                guard outbox.offer(event, bytes: size(response)) == .full else { return }
-                outbox.fail(with: [.ended(.slowClient)])
-                handle.cancel()
+                outbox.offer(event, bytes: size(response), for: handle)
             }
         }
     }
