@@ -95,12 +95,13 @@ struct MixedLoad: Sendable {
             _ = try await steps.get(workload.path(number))
             _ = try await steps.query(workload.newest(ofConversation: number))
             // Documents that are there are written again: the data does not grow.
-            _ = try await steps.commit((0..<10).map { step in
-                var fields = workload.fields((number + step) % workload.count)
-                fields["likes"] = .integer(Int64(round))
-                return Mutation(
-                    path: workload.path((number + step) % workload.count), .set(fields))
-            })
+            _ = try await steps.commit(
+                (0..<10).map { step in
+                    var fields = workload.fields((number + step) % workload.count)
+                    fields["likes"] = .integer(Int64(round))
+                    return Mutation(
+                        path: workload.path((number + step) % workload.count), .set(fields))
+                })
             if round.isMultiple(of: 50) {
                 _ = try await steps.listen(workload.newest(ofConversation: number))
             }

@@ -103,7 +103,9 @@ final class BarSuite {
             let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
             _ = try await median(200) { try await steps.get(paths[$0]) }
             let one = try await median(2_000) { try await steps.get(paths[$0]) }
-            let gets = try await mean(4_000, width: width) { try await steps.get(paths[$0 % 2_000]) }
+            let gets = try await mean(4_000, width: width) {
+                try await steps.get(paths[$0 % 2_000])
+            }
             check(
                 .get, min(empty.call / one, empty.calls / gets),
                 shares(empty.call / one, empty.calls / gets, gets))

@@ -29,7 +29,9 @@ final class Listener: Sendable {
                 return waiter.continuation
             }
             guard let waiter else { return }
-            if case .ended(let status) = event { waiter.resume(throwing: status) } else {
+            if case .ended(let status) = event {
+                waiter.resume(throwing: status)
+            } else {
                 waiter.resume()
             }
         }

@@ -14,6 +14,8 @@ enum Command: Sendable {
     case finishWrite(CallID)
     /// The next part of an answer that is not finished: its reader has room.
     case proceed(CallID)
+    /// A listen stream's reader has no room: what is committed is to wait until it has.
+    case hold(CallID)
     /// A stream's end by its client, or because it sent more than the server holds for it.
     case end(CallID, RPCStatus)
 }

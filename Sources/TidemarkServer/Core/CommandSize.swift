@@ -9,7 +9,9 @@ extension Command {
         case .call(_, let request, _): 512 + request.size
         case .listen(_, .add(let target, _)): 512 + target.size
         case .write(_, let request): 512 + request.mutations.size
-        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .end: 512
+        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .hold,
+            .end:
+            512
         }
     }
 }
@@ -33,7 +35,7 @@ extension Request {
 }
 
 extension ListenTarget {
-    fileprivate var size: Int {
+    var size: Int {
         switch kind {
         case .query(let query): query.size
         case .documents(let paths): paths.size

@@ -26,7 +26,7 @@ extension ServerCore {
             case .openWrite, .write, .finishWrite: writes.append(command)
             // Each half drops the stream if it is its own.
             case .end: writes.append(command); others.append(command)
-            case .call, .openListen, .listen, .finishListen, .proceed: others.append(command)
+            case .call, .openListen, .listen, .finishListen, .proceed, .hold: others.append(command)
             }
         }
         return (writes, others)
@@ -63,7 +63,8 @@ extension ServerCore {
             // is new in this batch may be followed by more in it.
             writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
                 || !request.streamToken.isEmpty || !request.streamID.isEmpty
-        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .end: false
+        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .hold, .end:
+            false
         }
     }
 
@@ -73,7 +74,7 @@ extension ServerCore {
         storedStreams = stage.storedStreams
         for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
         for bill in stage.bills {
-            meter.countWrites(bill.writes, deletes: bill.deletes, label: bill.label)
+            meter.add(bill.usage, by: bill.method, bill.context, on: bill.collection.text)
         }
     }
 
@@ -92,7 +93,7 @@ extension ServerCore {
                 if writeStreams.removeValue(forKey: id) != nil {
                     outputs.append(Output(id: id, event: .ended(reason)))
                 }
-            case .openListen, .listen, .finishListen, .proceed: break
+            case .openListen, .listen, .finishListen, .proceed, .hold: break
             }
         }
         return outputs
@@ -130,8 +131,10 @@ extension ServerCore {
         case .proceed(let id):
             if unfinished.remove(id) != nil {
                 outputs.append(Output(id: id, event: .ended(status)))
+            } else {
+                closeListen(id, status, &outputs)
             }
-        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
+        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
     }
@@ -144,7 +147,7 @@ extension ServerCore {
             answer(id, request, context, transaction, &outputs)
         case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
         case .proceed(let id): proceed(id, transaction, &outputs)
-        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
+        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
     }
@@ -153,13 +156,16 @@ extension ServerCore {
     private func control(_ command: Command, _ outputs: inout [Output]) {
         switch command {
         case .openListen(let id, let context):
-            listens.open(id, database: context.database, label: context.label)
+            listens.open(id, context)
         case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
         case .finishListen(let id):
-            if listens.close(id) { outputs.append(Output(id: id, event: .ended(.ok))) }
+            closeListen(id, .ok, &outputs)
+        case .hold(let id): listens.update(id) { $0.isHeld = true }
         case .end(let id, let status):
-            if listens.close(id) || unfinished.remove(id) != nil {
-                outputs.append(Output(id: id, event: .ended(status)))
+            closeListen(id, status, &outputs)
+            if let answer = unfinished.remove(id) {
+                let ending = status.reporting(answer.usage, to: answer.context)
+                outputs.append(Output(id: id, event: .ended(ending)))
             }
         case .call, .listen, .openWrite, .write, .finishWrite, .proceed: break
         }

@@ -23,7 +23,8 @@ final class ServerCore {
     var storedStreams: Int
     var transactions = TransactionTable()
     var unfinished = UnfinishedAnswers()
-    var meter = ReadMeter()
+    var meter = UsageMeter()
+    var listenEndings = ListenEndings()
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 

@@ -82,9 +82,12 @@ extension ServerCore {
         _ outputs: inout [Output]
     ) {
         guard let stream = listens.streams[streamID] else { return }
+        if stream.isHeld || stream.lag != nil { return holdBack(streamID, &outputs) }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
         boundary(streamID, time, stream.database, &outputs)
-        meter.countReads(snapshot.reads, by: .listen, label: stream.label)
+        for (id, reads) in snapshot.readsByTarget {
+            if let target = stream.targets[id] { bill(reads, to: target) }
+        }
     }
 
     /// Says that all targets of the stream are as of `time`.

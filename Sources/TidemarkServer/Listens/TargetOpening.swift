@@ -13,26 +13,32 @@ struct TargetOpening {
     let stream: ListenStream
     let scope: ReadScope
 
-    /// Resuming within this time is billed for the changes only.
-    static let deltaBilling = Duration.seconds(30 * 60)
-
+    /// - Returns: What is left of the first answer, when it does not fit into one part.
     mutating func perform(
         from start: ServerCore.StartingPoint, _ outputs: inout [Output]
-    ) throws {
-        var reads: Int
+    ) throws -> PartialOpening? {
+        let reads: Int
         switch start {
-        case .nothing: reads = max(1, try sendAll(&outputs).count)
+        case .nothing:
+            var all = PartialOpening(of: target, request, scope, isFiltered: false)
+            try all.sendPart(core, scope, &outputs)
+            if !all.isWhole { return all }
+            reads = all.reads
         case .beforeLog(let token, let readTime):
             acknowledge(token: token, readTime, &outputs)
-            let names = try sendAll(&outputs)
-            sendFilter(names, &outputs)
-            reads = max(1, names.count)
+            var all = PartialOpening(of: target, request, scope, isFiltered: true)
+            try all.sendPart(core, scope, &outputs)
+            if !all.isWhole { return all }
+            all.sendFilter(stream.database, &outputs)
+            reads = all.reads
         case .position(let token):
             acknowledge(token: token.bytes, token.readTime, &outputs)
             reads = try sendChanges(since: token, &outputs)
         }
-        core.meter.countReads(reads, by: .listen, label: stream.label)
-        sendCurrent(&outputs)
+        core.bill(reads, to: target)
+        core.sendCurrent(target, scope, &outputs)
+        core.boundary(target.streamID, scope.readTime, stream.database, &outputs)
+        return nil
     }
 
     /// A resume that is accepted begins with a boundary. It says nothing that the client does not
@@ -47,74 +53,9 @@ struct TargetOpening {
             .targetChange(TargetChange(.noChange, resumeToken: token, readTime: time)))
     }
 
-    private func sendCurrent(_ outputs: inout [Output]) {
-        let token = core.resumeToken(stream.database, readTime: scope.readTime)
-        outputs.append(
-            target.streamID,
-            .targetChange(
-                TargetChange(
-                    .current, targetIDs: [target.id], resumeToken: token.bytes,
-                    readTime: scope.readTime)))
-        core.boundary(target.streamID, scope.readTime, stream.database, &outputs)
-    }
-
-    /// Sends every match as it is stored, in the query's order.
-    ///
-    /// - Returns: The matches.
-    private func sendAll(_ outputs: inout [Output]) throws -> [DocumentPath] {
-        var paths: [DocumentPath] = []
-        func send(_ document: Document) {
-            paths.append(document.path)
-            outputs.append(
-                target.streamID,
-                .documentChange(DocumentChange(document, targetIDs: [target.id])))
-        }
-        switch target.kind {
-        case .documents(let wanted):
-            for path in Self.unique(wanted) {
-                if let document = try scope.document(at: path) {
-                    send(document)
-                } else {
-                    sendMissing(path, &outputs)
-                }
-            }
-        case .query(let query):
-            var window: [DocumentPath: Timestamp] = [:]
-            _ = try scope.run(query) { document in
-                if query.isCutOff { window[document.path] = document.updateTime }
-                send(document)
-                return true
-            }
-            if query.isCutOff { target.window = window }
-        }
-        return paths
-    }
-
-    private func sendMissing(_ path: DocumentPath, _ outputs: inout [Output]) {
-        outputs.append(
-            target.streamID,
-            .documentDelete(
-                DocumentRemoval(
-                    path, removedTargetIDs: [target.id], readTime: scope.readTime)))
-    }
-
-    private static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {
+    static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {
         var seen: Set<DocumentPath> = []
         return paths.filter { seen.insert($0).inserted }
-    }
-
-    /// The filter has the names too when the client said how many it holds, as in production.
-    private func sendFilter(_ paths: [DocumentPath], _ outputs: inout [Output]) {
-        var bits: BloomFilterBits?
-        if request.expectedCount != nil {
-            bits = BloomFilter(names: paths.map { $0.name(in: stream.database) }).bits
-        }
-        outputs.append(
-            target.streamID,
-            .existenceFilter(
-                ExistenceFilter(
-                    targetID: target.id, count: Int32(clamping: paths.count),
-                    unchangedNames: bits)))
     }
 
     /// Sends what the client has missed since its token.
@@ -126,19 +67,19 @@ struct TargetOpening {
         for response in delta.snapshot.responses(readTime: scope.readTime) {
             outputs.append(target.streamID, response)
         }
-        let isRecent =
-            core.now.duration(since: token.readTime) <= Self.deltaBilling
+        let isRecent = core.isBilledByChange(token, stream.database)
         if request.expectedCount == nil, isRecent { return bill(delta) }
         let count = try matchCount()
         if let expected = request.expectedCount, Int(expected) != count - delta.growth {
-            sendFilter(try matches(), &outputs)
+            PartialOpening.sendFilter(
+                try matches(), of: target, request, stream.database, &outputs)
         }
         return isRecent ? bill(delta) : max(1, count)
     }
 
     private func bill(_ delta: TargetDelta) -> Int {
-        delta.snapshot.isEmpty
-            ? max(0, core.configuration.unchangedResumeReads) : delta.snapshot.reads
+        if delta.snapshot.isEmpty { return core.configuration.billing.unchangedResumeReads }
+        return delta.snapshot.readsByTarget.values.reduce(0, +)
     }
 
     private func matchCount() throws -> Int {

@@ -80,7 +80,8 @@ struct ReadScope {
             guard let document = stored.document, !undone.contains(stored.path) else { return true }
             if !then.isEmpty {
                 let row = Self.row(document)
-                while goesOn, let first = then.first, prepared.compare(first.0, row.0) == .ascending {
+                while goesOn, let first = then.first, prepared.compare(first.0, row.0) == .ascending
+                {
                     then.removeFirst()
                     goesOn = give(first.document)
                 }

@@ -9,6 +9,7 @@ extension ServerCore {
         let aggregations = try Aggregation.validated(request.aggregations)
         let query = try Self.ordered(request.query, for: aggregations)
         try query.validate()
+        if request.explain != nil { throw RPCStatus.noExplain }
         let scope = try scope(request.consistency, context.database, transaction)
         var state = AggregationState(aggregations)
         var entries = 0
@@ -33,7 +34,8 @@ extension ServerCore {
     ) {
         record(scope, query, [])
         meter.countReads(
-            max(1, (entries + 999) / 1_000), by: .runAggregationQuery, label: context.label)
+            Billing.aggregation(entries: entries), by: .runAggregationQuery, context,
+            on: query.meterTarget)
     }
 
     /// The answer where all figures are counts: the store counts without fetching documents.

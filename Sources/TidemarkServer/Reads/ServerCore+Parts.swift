@@ -10,12 +10,31 @@ extension ServerCore {
             UnfinishedAnswer(context: context, readTime: scope.readTime, rest: rest), id)
     }
 
-    /// Sends the next part of an answer, and its end after the last one.
+    /// Ends the call, or this part of its answer.
+    ///
+    /// - Parameter usage: What the call was billed for this part.
+    func endPart(
+        _ id: CallID, _ status: RPCStatus, _ usage: Usage, _ context: CallContext,
+        _ outputs: inout [Output]
+    ) {
+        if unfinished.contains(id) {
+            unfinished.addUsage(usage, id)
+            outputs.append(Output(id: id, event: .unfinished))
+        } else {
+            outputs.append(Output(id: id, event: .ended(status.reporting(usage, to: context))))
+        }
+    }
+
+    /// Sends the next part of an answer, and its end after the last one; or what a listen stream has
+    /// missed.
     func proceed(_ id: CallID, _ transaction: StoreTransaction, _ outputs: inout [Output]) {
         // It may have been cancelled since.
-        guard let answer = unfinished.remove(id) else { return }
+        guard let answer = unfinished.remove(id) else {
+            return catchUp(id, transaction, &outputs)
+        }
         var status = RPCStatus.ok
         let start = outputs.count
+        let before = meter.total
         do {
             let scope = try scope(continuing: answer, transaction)
             if let rest = try sendPart(of: answer, scope, id, &outputs) {
@@ -25,8 +44,9 @@ extension ServerCore {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
         }
-        outputs.append(
-            Output(id: id, event: unfinished.contains(id) ? .unfinished : .ended(status)))
+        var usage = answer.usage
+        usage += meter.total - before
+        endPart(id, status, usage, answer.context, &outputs)
     }
 
     /// Where an answer goes on: at its own time, while the log reaches back to it.
@@ -46,22 +66,27 @@ extension ServerCore {
         of answer: UnfinishedAnswer, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
     ) throws -> UnfinishedAnswer.Rest? {
         switch answer.rest {
-        case .query(let query):
-            let (totals, rest) = try sendPart(of: query, scope, id, &outputs)
-            meter.countReads(totals.returned, by: .runQuery, label: answer.context.label)
-            return rest
-        case .rows(var paths, let projection):
-            var part = AnswerPart()
-            while !part.isFull, let path = paths.popFirst() {
-                guard let document = try scope.document(at: path) else { continue }
-                part.add(document)
-                outputs.append(
-                    id, .runQuery(Self.row(document, projection, scope)))
+        case .query(var rows, let left):
+            let (totals, rest) = try readPart(of: left, scope) { document in
+                outputs.append(id, .runQuery(Self.row(document, rows.query, scope)))
             }
-            return paths.isEmpty ? nil : .rows(paths, projection: projection)
+            rows.add(totals)
+            bill(&rows, answer.context)
+            return rest.map { .query(rows, $0) }
         case .batch(var batch):
-            return try sendPart(of: &batch, scope, id, &outputs) ? nil : .batch(batch)
+            let isWhole = try sendPart(of: &batch, scope, id, answer.context, &outputs)
+            return isWhole ? nil : .batch(batch)
         }
+    }
+
+    /// Counts what the query's rows cost so far, as if they had been all.
+    func bill(_ rows: inout UnfinishedAnswer.Rows, _ context: CallContext) {
+        let reads = Billing.reads(
+            of: rows.query, returned: rows.totals.returned, skipped: rows.totals.skipped,
+            entriesScanned: rows.totals.scanned)
+        meter.countReads(
+            reads - rows.billed, by: .runQuery, context, on: rows.query.meterTarget)
+        rows.billed = reads
     }
 
     /// Sends the first rows of the query, as they are stored; only a projection decodes them.
@@ -69,7 +94,35 @@ extension ServerCore {
     /// - Returns: What it took, all rows included that the caller is billed for now, and what is left.
     func sendPart(
         of query: Query, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
-    ) throws -> (ReadScope.Totals, UnfinishedAnswer.Rest?) {
+    ) throws -> (ReadScope.Totals, UnfinishedAnswer.Left?) {
+        try readPart(of: .query(query), scope) { document in
+            outputs.append(id, .runQuery(Self.row(document, query, scope)))
+        }
+    }
+
+    /// Hands out as many rows as one part holds.
+    ///
+    /// - Returns: What it took, with all rows that it has found, and what is left.
+    func readPart(
+        of left: UnfinishedAnswer.Left, _ scope: ReadScope, _ give: (Document) -> Void
+    ) throws -> (ReadScope.Totals, UnfinishedAnswer.Left?) {
+        switch left {
+        case .query(let query): return try readPart(of: query, scope, give)
+        case .rows(var paths):
+            var part = AnswerPart()
+            while !part.isFull, let path = paths.popFirst() {
+                guard let document = try scope.document(at: path) else { continue }
+                part.add(document)
+                give(document)
+            }
+            // They were counted when they were found.
+            return (ReadScope.Totals(), paths.isEmpty ? nil : .rows(paths))
+        }
+    }
+
+    private func readPart(
+        of query: Query, _ scope: ReadScope, _ give: (Document) -> Void
+    ) throws -> (ReadScope.Totals, UnfinishedAnswer.Left?) {
         var part = AnswerPart()
         var last: Document?
         var left: PathList?
@@ -88,40 +141,45 @@ extension ServerCore {
             }
             part.add(document)
             last = document
-            outputs.append(id, .runQuery(Self.row(document, query.projection, scope)))
+            give(document)
             return true
         }
         record(scope, query, recorded)
         guard let left, let last else { return (totals, nil) }
-        if !goesOnByCursor { return (totals, .rows(left, projection: query.projection)) }
-        var billed = totals
+        if !goesOnByCursor { return (totals, .rows(left)) }
+        var found = totals
         // The row that did not fit is the next part's first.
-        billed.returned -= 1
-        return (billed, .query(query.continued(after: last, rows: billed.returned, scope)))
+        found.returned -= 1
+        return (found, .query(query.continued(after: last, rows: found.returned, scope)))
     }
 
     private static func row(
-        _ document: Document, _ projection: [FieldPath]?, _ scope: ReadScope
+        _ document: Document, _ query: Query, _ scope: ReadScope
     ) -> RunQueryReply {
-        RunQueryReply(document: document.projected(to: projection), readTime: scope.readTime)
+        RunQueryReply(
+            document: document.projected(to: query.projection), readTime: scope.readTime)
     }
 
     /// - Returns: Whether that was all of it.
     func sendPart(
         of batch: inout UnfinishedAnswer.Batch, _ scope: ReadScope, _ id: CallID,
-        _ outputs: inout [Output]
+        _ context: CallContext, _ outputs: inout [Output]
     ) throws -> Bool {
         var part = AnswerPart()
+        var lookups = Lookups()
         while !part.isFull, let path = batch.paths.popFirst() {
             guard let document = try scope.document(at: path) else {
+                lookups.missed(path)
                 batch.missing.append(path)
                 continue
             }
+            lookups.found(path)
             part.add(document)
             let row = BatchGetResult.Row.found(document.projected(to: batch.mask))
             outputs.append(
                 id, .batchGetDocuments(BatchGetResult(row: row, readTime: scope.readTime)))
         }
+        bill(lookups, context)
         guard batch.paths.isEmpty else { return false }
         while !part.isFull, let path = batch.missing.popFirst() {
             part.add(bytes: path.text.utf8.count)
@@ -130,6 +188,29 @@ extension ServerCore {
                 .batchGetDocuments(BatchGetResult(row: .missing(path), readTime: scope.readTime)))
         }
         return batch.missing.isEmpty
+    }
+}
+
+/// How often names were looked up, by collection: to be billed.
+struct Lookups {
+    fileprivate var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
+
+    mutating func found(_ path: DocumentPath) { counts[path.parent, default: (0, 0, 0)].found += 1 }
+    mutating func missed(_ path: DocumentPath) {
+        counts[path.parent, default: (0, 0, 0)].missing += 1
+    }
+    mutating func repeated(_ path: DocumentPath) {
+        counts[path.parent, default: (0, 0, 0)].repeated += 1
+    }
+}
+
+extension ServerCore {
+    func bill(_ lookups: Lookups, _ context: CallContext) {
+        for (collection, count) in lookups.counts {
+            let reads = configuration.billing.lookups(
+                found: count.found, missing: count.missing, repeated: count.repeated)
+            meter.countReads(reads, by: .batchGetDocuments, context, on: collection.text)
+        }
     }
 }
 

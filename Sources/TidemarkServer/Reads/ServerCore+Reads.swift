@@ -9,14 +9,14 @@ extension ServerCore {
     ) {
         var status = RPCStatus.ok
         let start = outputs.count
+        let before = meter.total
         do {
             try reply(id, to: request, context, transaction, &outputs)
         } catch {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
         }
-        outputs.append(
-            Output(id: id, event: unfinished.contains(id) ? .unfinished : .ended(status)))
+        endPart(id, status, meter.total - before, context, &outputs)
     }
 
     private func reply(
@@ -39,7 +39,9 @@ extension ServerCore {
             outputs.append(id, try listCollectionIDs(request, context, transaction))
         case .partitionQuery(let request):
             try request.query.validate()
-            meter.countReads(1, by: .partitionQuery, label: context.label)
+            meter.countReads(
+                Billing.withoutDocuments, by: .partitionQuery, context,
+                on: request.query.meterTarget)
             // No split points: the one partition is the whole, which is always right.
             outputs.append(id, .partitionQuery([], nextPageToken: ""))
         case .beginTransaction(let options):
@@ -58,8 +60,9 @@ extension ServerCore {
         let scope = try scope(request.consistency, context.database, transaction)
         let document = try scope.document(at: request.path)
         record(scope, request.path, document)
-        // A document that is missing was looked up all the same, and is billed.
-        meter.countReads(1, by: .getDocument, label: context.label)
+        let reads = configuration.billing.lookups(
+            found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
+        meter.countReads(reads, by: .getDocument, context, on: request.path.parent.text)
         guard let document else {
             let name = request.path.name(in: context.database)
             throw RPCStatus(.notFound, "Document \"\(name)\" not found.")
@@ -80,20 +83,25 @@ extension ServerCore {
     ) throws {
         let scope = try scope(request.consistency, context.database, transaction)
         var seen: Set<DocumentPath> = []
-        let paths = request.paths.filter { seen.insert($0).inserted }
+        var paths: [DocumentPath] = []
+        var lookups = Lookups()
+        for path in request.paths {
+            if seen.insert(path).inserted { paths.append(path) } else { lookups.repeated(path) }
+        }
+        bill(lookups, context)
         if scope.recorder != nil {
             // All of it is read now, whenever it is sent.
             for path in paths { record(scope, path, try scope.document(at: path)) }
         }
-        meter.countReads(paths.count, by: .batchGetDocuments, label: context.label)
         var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
         let start = outputs.count
-        let isWhole = try sendPart(of: &rest, scope, id, &outputs)
+        let isWhole = try sendPart(of: &rest, scope, id, context, &outputs)
         if outputs.count == start, scope.begun != nil {
             outputs.append(
                 id, .batchGetDocuments(BatchGetResult(row: nil, readTime: scope.readTime)))
         }
-        if let begun = scope.begun, case .reply(.batchGetDocuments(var first)) = outputs[start].event
+        if let begun = scope.begun,
+            case .reply(.batchGetDocuments(var first)) = outputs[start].event
         {
             first.transaction = begun
             outputs[start] = Output(id: id, event: .reply(.batchGetDocuments(first)))
@@ -108,6 +116,8 @@ extension ServerCore {
     ) throws {
         let query = request.query
         try query.validate()
+        if request.explain != nil { throw RPCStatus.noExplain }
+        if query.findNearest != nil { throw RPCStatus.noVectorSearch }
         let scope = try scope(request.consistency, context.database, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
@@ -120,9 +130,10 @@ extension ServerCore {
         } else if totals.returned == 0 {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
-        meter.countReads(
-            max(1, totals.returned + totals.skipped), by: .runQuery, label: context.label)
-        if let rest { try wait(id, for: rest, scope, context) }
+        var answer = UnfinishedAnswer.Rows(query: query)
+        answer.add(totals)
+        bill(&answer, context)
+        if let rest { try wait(id, for: .query(answer, rest), scope, context) }
     }
 
     func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
@@ -132,6 +143,13 @@ extension ServerCore {
             transactions.record(recorder, path, version: document.updateTime)
         }
     }
+}
+
+extension RPCStatus {
+    static let noExplain = RPCStatus(
+        .unimplemented, "Query explain (explain_options) is not supported.")
+    static let noVectorSearch = RPCStatus(
+        .unimplemented, "Vector search (find_nearest) is not supported.")
 }
 
 extension [Output] {

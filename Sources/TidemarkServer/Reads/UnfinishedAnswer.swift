@@ -6,12 +6,33 @@ import TidemarkModel
 /// whatever is committed meanwhile (Decisions/0010).
 struct UnfinishedAnswer {
     enum Rest {
+        case query(Rows, Left)
+        case batch(Batch)
+    }
+
+    /// Where the rows of a query go on.
+    enum Left {
         /// The rest of a query is a query: from behind the last row that was sent.
         case query(Query)
-        /// The rows of a query, where going on from a row would find them all again or would not
+        /// The rows themselves, where going on from a row would find them all again or would not
         /// find them: after a sort, in a transaction, and once what was read has changed.
-        case rows(PathList, projection: [FieldPath]?)
-        case batch(Batch)
+        case rows(PathList)
+    }
+
+    /// A query and what has come of it so far.
+    struct Rows {
+        let query: Query
+        private(set) var totals = ReadScope.Totals()
+        /// Reads that are on the meter.
+        var billed = 0
+
+        init(query: Query) { self.query = query }
+
+        mutating func add(_ part: ReadScope.Totals) {
+            totals.returned += part.returned
+            totals.skipped += part.skipped
+            totals.scanned += part.scanned
+        }
     }
 
     /// What is left of a batch get. The missing are told after all that were found.
@@ -24,12 +45,14 @@ struct UnfinishedAnswer {
     let context: CallContext
     let readTime: Timestamp
     var rest: Rest
+    /// What the call was billed so far.
+    var usage = Usage()
 
     /// The bytes of names that it keeps beside those of its request.
     var size: Int {
         switch rest {
-        case .query: 0
-        case .rows(let paths, _): paths.size
+        case .query(_, .query): 0
+        case .query(_, .rows(let paths)): paths.size
         case .batch(let batch): batch.missing.size
         }
     }
@@ -56,6 +79,8 @@ struct UnfinishedAnswers {
         size += answer.size
         byID[id] = answer
     }
+
+    mutating func addUsage(_ usage: Usage, _ id: CallID) { byID[id]?.usage += usage }
 
     mutating func remove(_ id: CallID) -> UnfinishedAnswer? {
         guard let answer = byID.removeValue(forKey: id) else { return nil }

@@ -18,7 +18,8 @@ extension FirestoreServer: Transport {
         let id = sinks.withLock { $0.add(.listen(receive)) }
         submit(.openListen(id, context), for: id)
         return ServerStream(
-            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id))
+            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id),
+            holding: .hold(id))
     }
 
     public func write(
@@ -51,14 +52,20 @@ extension FirestoreServer: Transport {
         submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
     }
 
-    func pause(_ id: CallID) { sinks.withLock { $0.pause(id) } }
+    /// - Parameter command: What the core is told of it.
+    func pause(_ id: CallID, _ command: Command? = nil) {
+        sinks.withLock { $0.pause(id) }
+        if let command { submitOwn(command) }
+    }
 
     func resume(_ id: CallID) {
         if sinks.withLock({ $0.resume(id) }) { proceed(id) }
     }
 
-    private func proceed(_ id: CallID) {
-        if case .schedule = inbox.withLock({ $0.take(.proceed(id)) }) {
+    private func proceed(_ id: CallID) { submitOwn(.proceed(id)) }
+
+    private func submitOwn(_ command: Command) {
+        if case .schedule = inbox.withLock({ $0.take(command) }) {
             executor.async { [self] in takeTurn() }
         }
     }
@@ -129,20 +136,22 @@ private final class ServerStream<Message: Sendable>: RequestStream {
     let id: CallID
     let command: @Sendable (Message) -> Command
     let finishing: Command
+    let holding: Command?
 
     init(
         server: FirestoreServer, id: CallID, command: @escaping @Sendable (Message) -> Command,
-        finishing: Command
+        finishing: Command, holding: Command? = nil
     ) {
         self.server = server
         self.id = id
         self.command = command
         self.finishing = finishing
+        self.holding = holding
     }
 
     func send(_ message: Message) { server.submit(command(message), for: id) }
     func finish() { server.submit(finishing, for: id) }
     func cancel() { server.cancel(id) }
-    func pause() { server.pause(id) }
+    func pause() { server.pause(id, holding) }
     func resume() { server.resume(id) }
 }

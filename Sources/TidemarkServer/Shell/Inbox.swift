@@ -28,7 +28,7 @@ struct Inbox {
         return queue(command, size)
     }
 
-    /// Takes a command of the server's own, of which there is one a call at most.
+    /// Takes a command of the server's own, of which there are few a call.
     mutating func take(_ command: Command) -> Admission { queue(command, 0) }
 
     private mutating func queue(_ command: Command, _ size: Int) -> Admission {
@@ -103,11 +103,12 @@ struct Sinks {
 
     mutating func pause(_ id: CallID) { byID[id]?.isPaused = true }
 
-    /// - Returns: Whether the core is to proceed now.
+    /// - Returns: Whether the core is to proceed now: it waits, or was told to hold a listen.
     mutating func resume(_ id: CallID) -> Bool {
-        guard let entry = byID[id] else { return false }
+        guard let entry = byID[id], entry.isPaused else { return false }
         byID[id]?.isPaused = false
         byID[id]?.isAwaited = false
+        if case .listen = entry.sink { return true }
         return entry.isAwaited
     }
 

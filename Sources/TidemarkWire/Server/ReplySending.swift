@@ -48,12 +48,15 @@ struct ReplySending<Message: Sendable>: Sendable {
     func run(_ stream: ServerRPCStream) async {
         let write = Task { await self.write(stream) }
         writing.set(TaskCall(write))
-        let isEnded = await withTaskCancellationHandler { await write.value } onCancel: {
+        let isEnded = await withTaskCancellationHandler {
+            await write.value
+        } onCancel: {
             write.cancel()
         }
         if !isEnded {
             for case .ended(let status) in outbox.takeAll() {
-                try? await stream.outbound.write(.status(Status(status), [:]))
+                try? await stream.outbound.write(
+                    .status(Status(status), Metadata(trailersOf: status)))
             }
         }
         await stream.outbound.finish()
@@ -71,7 +74,7 @@ struct ReplySending<Message: Sendable>: Sendable {
                     parts.append(.message(GRPCNIOTransportBytes(encode(message))))
                     bytes += size(message)
                 case .ended(let status):
-                    parts.append(.status(Status(status), [:]))
+                    parts.append(.status(Status(status), Metadata(trailersOf: status)))
                     isEnded = true
                 }
                 if bytes < GRPCServer.writeBytes { continue }

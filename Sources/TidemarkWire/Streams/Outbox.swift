@@ -17,7 +17,7 @@ final class Outbox<Message: Sendable>: Sendable {
         var sending = 0
         var isCrowded = false
         var isClosed = false
-        /// When its reader last took something, as the budget counts time.
+        /// When its reader last took something or it began to wait, as the budget counts time.
         var since: UInt64 = 0
         var waiter: CheckedContinuation<[Message]?, Never>?
 
@@ -67,7 +67,6 @@ final class Outbox<Message: Sendable>: Sendable {
     var isCrowded: Bool { state.withLock { $0.isCrowded } }
 
     func offer(_ message: Message, bytes: Int) -> Offer {
-        let now = budget?.now ?? 0
         let (offer, waiter): (Offer, CheckedContinuation<[Message]?, Never>?) = state.withLock {
             if $0.isClosed { return (.closed, nil) }
             let held = $0.queued + $0.sending + bytes
@@ -76,7 +75,7 @@ final class Outbox<Message: Sendable>: Sendable {
                 if !$0.messages.isEmpty, held > limit { return (.full, nil) }
                 $0.messages.append(message)
             }
-            if held == bytes { $0.since = now }
+            if held == bytes { $0.since = budget?.tick() ?? 0 }
             if waiter == nil { $0.queued += bytes } else { $0.sending += bytes }
             if held >= window { $0.isCrowded = true }
             return ($0.isCrowded ? .crowded : .queued, waiter)
@@ -100,6 +99,7 @@ final class Outbox<Message: Sendable>: Sendable {
             guard !state.isClosed else { return nil }
             isFirst = true
             state.isClosed = true
+            if bytes > 0, state.queued + state.sending == 0 { state.since = budget?.tick() ?? 0 }
             if state.waiter == nil {
                 state.messages += last
                 state.queued += bytes
@@ -109,7 +109,7 @@ final class Outbox<Message: Sendable>: Sendable {
             return state.waiter.take()
         }
         waiter?.resume(returning: last.isEmpty ? nil : last)
-        if dropped > 0 { budget?.release(dropped, isProgress: false) }
+        if dropped > 0 { budget?.release(dropped) }
         if isFirst, bytes > 0 { budget?.add(bytes) }
     }
 
@@ -123,7 +123,7 @@ final class Outbox<Message: Sendable>: Sendable {
             return (dropped, waiter)
         }
         waiter?.resume(returning: last)
-        if dropped > 0 { budget?.release(dropped, isProgress: false) }
+        if dropped > 0 { budget?.release(dropped) }
     }
 
     /// All that is queued, as soon as there is something; nil at the end. What was given out before
@@ -151,14 +151,12 @@ final class Outbox<Message: Sendable>: Sendable {
         let (sent, hasRoom) = state.withLock { state in
             let sent = min(bytes, state.sending)
             state.sending -= sent
+            if sent > 0 { state.since = budget?.tick() ?? 0 }
             let hasRoom = state.isCrowded && state.queued + state.sending <= window / 2
             if hasRoom { state.isCrowded = false }
             return (sent, hasRoom)
         }
-        if sent > 0, let budget {
-            let now = budget.release(sent, isProgress: true)
-            state.withLock { $0.since = now }
-        }
+        if sent > 0 { budget?.release(sent) }
         if hasRoom { onRoom?() }
     }
 }

@@ -3,8 +3,9 @@ import Synchronization
 /// Bounds what waits to be sent on all streams of a server together.
 ///
 /// Beyond the bound the stream that has waited longest for its reader is let go, of those that hold
-/// at least half of their share: small ones would give little back. Who reads is safe: time is
-/// counted in what readers take, by anyone.
+/// at least half of their share: small ones would give little back. The one that has waited least is
+/// let be, so that a message that is larger than the budget reaches a reader at all. Time is counted
+/// in what readers take and in what begins to wait for them, by anyone.
 final class SendBudget: Sendable {
     /// One stream's part of the budget, and how to take it back.
     struct Holder: Sendable {
@@ -34,7 +35,9 @@ final class SendBudget: Sendable {
 
     /// Bytes that wait on all streams.
     var held: Int { total.load(ordering: .relaxed) }
-    var now: UInt64 { clock.load(ordering: .relaxed) }
+
+    /// Another moment of the time.
+    func tick() -> UInt64 { clock.add(1, ordering: .relaxed).newValue }
 
     func register(_ holder: Holder) -> Int {
         state.withLock { state in
@@ -52,14 +55,8 @@ final class SendBudget: Sendable {
         if held > limit { evict() }
     }
 
-    /// Counts bytes that no longer wait; a reader took them when `isProgress`.
-    ///
-    /// - Returns: The time now.
-    @discardableResult
-    func release(_ bytes: Int, isProgress: Bool) -> UInt64 {
-        total.subtract(bytes, ordering: .relaxed)
-        return isProgress ? clock.add(1, ordering: .relaxed).newValue : now
-    }
+    /// Counts bytes that no longer wait.
+    func release(_ bytes: Int) { total.subtract(bytes, ordering: .relaxed) }
 
     private func evict() {
         isEvicting.withLock { _ in
@@ -72,11 +69,15 @@ final class SendBudget: Sendable {
     private func longestWaiting() -> Holder? {
         let holders = state.withLock { Array($0.holders.values) }
         let enough = limit / (2 * max(holders.count, 1))
-        var result: (holder: Holder, since: UInt64)?
+        var longest: (holder: Holder, since: UInt64)?
+        var latest: UInt64 = 0
         for holder in holders {
             let (bytes, since) = holder.held()
-            if bytes > enough, since < result?.since ?? .max { result = (holder, since) }
+            if bytes == 0 { continue }
+            latest = max(latest, since)
+            if bytes > enough, since < longest?.since ?? .max { longest = (holder, since) }
         }
-        return result?.holder
+        guard let longest, longest.since < latest else { return nil }
+        return longest.holder
     }
 }

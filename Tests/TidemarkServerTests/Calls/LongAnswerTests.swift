@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkServer
 
 /// Answers that go out in parts, the next one when the reader has room.
 struct LongAnswerTests {

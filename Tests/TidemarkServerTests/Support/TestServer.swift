@@ -12,13 +12,13 @@ final class TestServer: Sendable {
 
     init(
         directory: String? = nil, history: Duration = .seconds(3_600),
-        unchangedResumeReads: Int = 0, rememberedWriteStreams: Int = 100,
+        billing: Billing = Billing(), rememberedWriteStreams: Int = 100,
         machine: TestMachine = TestMachine()
     ) throws {
         self.machine = machine
         database = try DatabaseID(project: "test")
         var configuration = FirestoreServer.Configuration(
-            dataDirectory: directory, history: history, unchangedResumeReads: unchangedResumeReads)
+            dataDirectory: directory, history: history, billing: billing)
         configuration.rememberedWriteStreams = rememberedWriteStreams
         server = try FirestoreServer(configuration, environment: machine.environment)
     }
