@@ -57,6 +57,7 @@ extension WriteStage {
             let result = try draft.apply(mutation) { try table.document(at: $0)?.document }
             transformResults.append(result)
         }
+        try draft.validateIndexEntries(core.indexes.configuration)
         let versions = draft.versions
         let results = zip(mutations, transformResults).map { mutation, transforms in
             let isDelete = mutation.operation == .delete

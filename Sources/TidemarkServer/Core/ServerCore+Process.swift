@@ -158,6 +158,8 @@ extension ServerCore {
         case .openListen(let id, let context):
             listens.open(id, context)
         case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
+        case .listen(let id, .unreadable(let target, let cause)):
+            refuseTarget(target, cause, id, &outputs)
         case .finishListen(let id):
             closeListen(id, .ok, &outputs)
         case .hold(let id): listens.update(id) { $0.isHeld = true }

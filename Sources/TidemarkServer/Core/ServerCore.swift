@@ -25,6 +25,7 @@ final class ServerCore {
     var unfinished = UnfinishedAnswers()
     var meter = UsageMeter()
     var listenEndings = ListenEndings()
+    var indexes: IndexRegister
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 
@@ -51,6 +52,7 @@ final class ServerCore {
             throw .unreadable(detail: "\(error)")
         }
         self.configuration = configuration
+        indexes = IndexRegister(configuration.indexes)
         self.environment = environment
         self.store = store
     }

@@ -92,18 +92,17 @@ extension ServerCore {
                 bill(try tell(target, since: since, scope, &outputs), to: target)
             }
         }
-        var streamID = stream.targets.values.first?.streamID
         if let opening = lag.opening {
             let target = opening.target
-            streamID = target.streamID
             // The filter is of what was sent, and not of what has changed since.
             opening.sendFilter(stream.database, &outputs)
             let changes = try tell(target, since: opening.readTime, scope, &outputs)
             bill(opening.reads + changes, to: target)
             sendCurrent(target, scope, &outputs)
             begin(target, opening.request, &outputs)
+        } else if let streamID = stream.targets.values.first?.streamID {
+            boundary(streamID, resumeToken(scope.database, readTime: scope.readTime), &outputs)
         }
-        if let streamID { boundary(streamID, scope.readTime, stream.database, &outputs) }
     }
 
     /// - Returns: What is billed for it.
@@ -117,6 +116,7 @@ extension ServerCore {
         return delta.snapshot.readsByTarget.values.reduce(0, +)
     }
 
+    /// Says that a target is there, and that the stream is at a snapshot with it.
     func sendCurrent(_ target: LiveTarget, _ scope: ReadScope, _ outputs: inout [Output]) {
         let token = resumeToken(scope.database, readTime: scope.readTime)
         outputs.append(
@@ -125,5 +125,6 @@ extension ServerCore {
                 TargetChange(
                     .current, targetIDs: [target.id], resumeToken: token.bytes,
                     readTime: scope.readTime)))
+        boundary(target.streamID, token, &outputs)
     }
 }

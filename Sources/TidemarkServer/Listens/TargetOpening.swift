@@ -37,12 +37,12 @@ struct TargetOpening {
         }
         core.bill(reads, to: target)
         core.sendCurrent(target, scope, &outputs)
-        core.boundary(target.streamID, scope.readTime, stream.database, &outputs)
         return nil
     }
 
     /// A resume that is accepted begins with a boundary. It says nothing that the client does not
-    /// know: its own token and time, so that a stream cut off here loses no changes.
+    /// know: its own token and time, so that a stream cut off here loses no changes. Clients take a
+    /// boundary's token for all their targets, so beside others, which are further on, it has none.
     private func acknowledge(
         token: [UInt8], _ readTime: Timestamp, _ outputs: inout [Output]
     ) {
@@ -50,7 +50,9 @@ struct TargetOpening {
         if let last = stream.readTime { time = max(time, last) }
         outputs.append(
             target.streamID,
-            .targetChange(TargetChange(.noChange, resumeToken: token, readTime: time)))
+            .targetChange(
+                TargetChange(
+                    .noChange, resumeToken: stream.targets.isEmpty ? token : [], readTime: time)))
     }
 
     static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {

@@ -17,6 +17,7 @@ extension ServerCore {
         var query = Query(
             parent: request.parent, collectionID: request.collectionID, orders: request.orders)
         try query.validate()
+        try admit(query, in: context.database)
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }

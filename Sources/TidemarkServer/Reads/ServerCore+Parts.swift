@@ -72,6 +72,7 @@ extension ServerCore {
             }
             rows.add(totals)
             bill(&rows, answer.context)
+            if rest == nil { explain(rows, scope, id, &outputs) }
             return rest.map { .query(rows, $0) }
         case .batch(var batch):
             let isWhole = try sendPart(of: &batch, scope, id, answer.context, &outputs)
@@ -81,12 +82,26 @@ extension ServerCore {
 
     /// Counts what the query's rows cost so far, as if they had been all.
     func bill(_ rows: inout UnfinishedAnswer.Rows, _ context: CallContext) {
-        let reads = Billing.reads(
-            of: rows.query, returned: rows.totals.returned, skipped: rows.totals.skipped,
-            entriesScanned: rows.totals.scanned)
+        let totals = rows.totals
+        let reads =
+            rows.query.findNearest == nil
+            ? Billing.reads(
+                of: rows.query, returned: totals.returned, skipped: totals.skipped,
+                entriesScanned: totals.scanned)
+            : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
         meter.countReads(
             reads - rows.billed, by: .runQuery, context, on: rows.query.meterTarget)
         rows.billed = reads
+    }
+
+    /// Says what the query took, after its last row, where that was asked.
+    func explain(
+        _ rows: UnfinishedAnswer.Rows, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
+    ) {
+        guard let explanation = rows.explanation else { return }
+        let counters = Explanation.counters(of: rows.query, rows.totals, reads: rows.billed)
+        let metrics = explanation.metrics(counters, end: environment.ticks())
+        outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime, explain: metrics)))
     }
 
     /// Sends the first rows of the query, as they are stored; only a projection decodes them.

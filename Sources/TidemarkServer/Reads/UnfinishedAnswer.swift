@@ -22,16 +22,21 @@ struct UnfinishedAnswer {
     /// A query and what has come of it so far.
     struct Rows {
         let query: Query
+        let explanation: Explanation?
         private(set) var totals = ReadScope.Totals()
         /// Reads that are on the meter.
         var billed = 0
 
-        init(query: Query) { self.query = query }
+        init(query: Query, explanation: Explanation?) {
+            self.query = query
+            self.explanation = explanation
+        }
 
         mutating func add(_ part: ReadScope.Totals) {
             totals.returned += part.returned
             totals.skipped += part.skipped
             totals.scanned += part.scanned
+            totals.vectorEntries += part.vectorEntries
         }
     }
 

@@ -19,6 +19,8 @@ public final class FirestoreServer: Sendable {
         public var billing: Billing
         /// How many write streams can be taken up again, the newest.
         package var rememberedWriteStreams = 100_000
+        /// The indexes that queries need, and what happens where one is missing; nil to enforce none.
+        public var indexes: IndexSettings?
 
         public init(
             dataDirectory: String? = nil, history: Duration = .seconds(3_600),
@@ -33,6 +35,7 @@ public final class FirestoreServer: Sendable {
     let core: Mutex<ServerCore>
     let inbox = Mutex(Inbox())
     let sinks = Mutex(Sinks())
+    let environment: ServerEnvironment
     let executor: any ServerExecutor
 
     /// - Throws: ``StoreError`` when the data cannot be opened.
@@ -43,6 +46,7 @@ public final class FirestoreServer: Sendable {
     package init(
         _ configuration: Configuration, environment: ServerEnvironment
     ) throws(StoreError) {
+        self.environment = environment
         executor = environment.executor
         core = Mutex(try ServerCore(configuration, environment: environment))
     }
@@ -57,6 +61,14 @@ public final class FirestoreServer: Sendable {
 
     /// Begins to count again, at nothing.
     public func resetMeter() { core.withLock { $0.meter.reset() } }
+
+    /// Which indexes queries have used and missed so far.
+    public func indexReport() -> IndexReport { core.withLock { $0.indexes.report } }
+
+    /// The indexes that were missed, as a file of them; nil where none was.
+    public func missingIndexes() -> IndexConfiguration? {
+        core.withLock { $0.indexes.missingConfiguration }
+    }
 
     /// Makes the server's clock stand at `time` and go on from there, or follow the machine's again.
     ///

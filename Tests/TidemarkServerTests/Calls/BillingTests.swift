@@ -25,6 +25,9 @@ struct BillingTests {
         let equal = Filter.field(field("b"), .equal, .integer(1))
         #expect(!query(equal, by: Order(field("a")), Order(field("d"))).hasSeveralRangeFields)
         #expect(!query(range("a"), equal).hasSeveralRangeFields)
+        // Every client ends its orders with the name.
+        #expect(
+            !query(range("a"), by: Order(field("a")), Order(.documentID)).hasSeveralRangeFields)
         #expect(query(range("a"), name).hasSeveralRangeFields)
         #expect(query(name, by: Order(field("a"))).hasSeveralRangeFields)
         #expect(query(range("a"), .unary(field("b"), .isNotNull)).hasSeveralRangeFields)

@@ -51,7 +51,7 @@ struct SlowListenTests {
         #expect(wanted.filter { $0 == "|" }.count == 1)
         #expect(
             rest.suffix(6) == [
-                "a+1", "\(id(1_500)) deleted-2", "\(id(2))+2", "\(id(9_000))+2", "CURRENT 2", "|",
+                "a+1", "\(id(2))+2", "\(id(1_500)) deleted-2", "\(id(9_000))+2", "CURRENT 2", "|",
             ])
         #expect(wanted.prefix(Self.count).elementsEqual((0..<Self.count).map { "\(id($0))+2" }))
         try server.commit(set("other/b", [:]), delete("c/\(id(9_000))"))
