@@ -43,12 +43,12 @@ struct OutboxTests {
             _ = await outboxes[3].next()
             outboxes[3].didSend(100)
             if round == 0 { _ = outboxes[1].offer(0, bytes: 400) }
-            if round == 1 { _ = outboxes[2].offer(0, bytes: 500) }
+            if round == 1 { _ = outboxes[2].offer(0, bytes: 450) }
         }
-        #expect(budget.held == 910)
+        #expect(budget.held == 860)
         _ = outboxes[3].offer(4, bytes: 200)
         #expect(evicted.all == [1])
-        #expect(budget.held == 710)
+        #expect(budget.held == 660)
         _ = outboxes[3].offer(5, bytes: 400)
         #expect(evicted.all == [1, 2])
         #expect(await outboxes[1].next() == [-1])
