@@ -81,7 +81,11 @@ extension FirestoreServer: Transport {
     func runBatch() -> Bool {
         let batch = inbox.withLock { $0.takeBatch() }
         if batch.isEmpty { return false }
-        perform(batch)
+        perform(
+            batch.filter { command in
+                guard case .proceed(let id) = command else { return true }
+                return sinks.withLock { $0.mayProceed(id) }
+            })
         return true
     }
 

@@ -86,6 +86,8 @@ struct Sinks {
         var isPaused = false
         /// The core waits for it to have room.
         var isAwaited = false
+        /// The core has been told to proceed, and has not begun to.
+        var isProceeding = false
     }
 
     private var byID: [CallID: Entry] = [:]
@@ -103,20 +105,34 @@ struct Sinks {
 
     mutating func pause(_ id: CallID) { byID[id]?.isPaused = true }
 
-    /// - Returns: Whether the core is to proceed now: it waits, or was told to hold a listen.
+    /// - Returns: Whether to tell the core to proceed: it waits, or was told to hold a listen.
     mutating func resume(_ id: CallID) -> Bool {
         guard let entry = byID[id], entry.isPaused else { return false }
         byID[id]?.isPaused = false
-        byID[id]?.isAwaited = false
-        if case .listen = entry.sink { return true }
-        return entry.isAwaited
+        if case .listen = entry.sink { return tellToProceed(id) }
+        return entry.isAwaited ? tellToProceed(id) : false
     }
 
     /// The core has more to say to the sink.
     ///
-    /// - Returns: Whether it is to proceed now, and not when the sink has room.
+    /// - Returns: Whether to tell it to proceed now, and not when the sink has room.
     mutating func awaitRoom(_ id: CallID) -> Bool {
         guard let entry = byID[id] else { return true }
+        byID[id]?.isAwaited = true
+        return entry.isPaused ? false : tellToProceed(id)
+    }
+
+    /// Once is enough.
+    private mutating func tellToProceed(_ id: CallID) -> Bool {
+        guard let entry = byID[id], !entry.isProceeding else { return false }
+        byID[id]?.isProceeding = true
+        return true
+    }
+
+    /// - Returns: Whether the core may begin what it was told; not when the sink is paused again.
+    mutating func mayProceed(_ id: CallID) -> Bool {
+        guard let entry = byID[id] else { return true }
+        byID[id]?.isProceeding = false
         byID[id]?.isAwaited = entry.isPaused
         return !entry.isPaused
     }
