@@ -111,6 +111,13 @@ struct ListenRegistry {
         }
     }
 
+    /// All targets of a database, by stream and id.
+    func targets(in database: DatabaseID) -> [LiveTarget] {
+        streams.sorted { $0.key < $1.key }.filter { $0.value.database == database }.flatMap {
+            $0.value.targets.sorted { $0.key < $1.key }.map(\.value)
+        }
+    }
+
     /// The targets that may see the document, of one place after the other and of each in the order
     /// they were added.
     func targets(near path: DocumentPath, in database: DatabaseID) -> [LiveTarget] {

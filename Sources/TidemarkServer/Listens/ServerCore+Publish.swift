@@ -77,7 +77,7 @@ extension ServerCore {
         }
     }
 
-    private func emit(
+    func emit(
         _ snapshot: StreamSnapshot, _ streamID: CallID, _ time: Timestamp,
         _ outputs: inout [Output]
     ) {

@@ -10,11 +10,12 @@ typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTranspo
 struct ServerCalls: Sendable {
     let transport: any Transport
     let shared: SharedLimits
+    var desk: CallDesk { shared.desk }
 
-    init(_ transport: any Transport, _ streams: OpenStreams) {
+    init(_ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk) {
         self.transport = transport
         shared = SharedLimits(
-            streams: streams, budget: SendBudget(limit: GRPCServer.maxUnsentBytes))
+            streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes))
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -25,19 +26,28 @@ struct ServerCalls: Sendable {
             await stream.end(RPCStatus(.unimplemented, "The method \(name) is not known here."))
             return
         }
+        if let refusal = desk.enter(context.remotePeer) {
+            await stream.end(refusal)
+            return
+        }
+        defer { desk.leave(context.remotePeer) }
         switch method {
         case .listen:
             await ServerStream<ListenRequest, ListenResponse>(
                 open: { transport.listen($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .listen(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, shared)
+            ).run(stream, shared) { token throws(RPCStatus) in
+                try desk.checkAccess(token, method)
+            }
         case .write:
             await ServerStream<WriteRequest, WriteResponse>(
                 open: { transport.write($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .write(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, shared)
+            ).run(stream, shared) { token throws(RPCStatus) in
+                try desk.checkAccess(token, method)
+            }
         default: await ServerCall(transport, method, shared).run(stream)
         }
     }
@@ -46,5 +56,6 @@ struct ServerCalls: Sendable {
 /// What all calls of a server share.
 struct SharedLimits: Sendable {
     let streams: OpenStreams
+    let desk: CallDesk
     let budget: SendBudget
 }
