@@ -33,7 +33,7 @@ struct ListenFaults: StreamFaults {
             var target = Target(request: request)
             if effects.filterError != nil, request.resume == .fromScratch { target.members = [] }
             targets[request.id] = target
-        case .add: break
+        case .add, .unreadable: break
         case .remove(let id): targets[id] = nil
         }
         return [message]
