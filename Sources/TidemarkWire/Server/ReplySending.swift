@@ -67,7 +67,9 @@ struct ReplySending<Message: Sendable>: Sendable {
         var parts: [Part] = [.metadata([:])]
         var bytes = 0
         var isEnded = false
-        while let events = await outbox.next() {
+        while var events = await outbox.next() {
+            // What was queued behind the first one meanwhile leaves with it.
+            events += outbox.takeAll()
             for event in events {
                 switch event {
                 case .message(let message):
