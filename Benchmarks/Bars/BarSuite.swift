@@ -34,7 +34,7 @@ final class BarSuite {
         if wants(.start, .idle) { try await start() }
         if wants(.get, .query, .commit, .load) { try await calls() }
         if wants(.fanOut) { try await fanOut() }
-        if wants(.size) { try await size() }
+        if wants(.size, .sizeOfMany) { try await size() }
         if wants(.listeners) { try await listeners() }
         if wants(.silent) { try await silent() }
         if soak > 0, wants(.slope) { try await soaking() }
@@ -95,11 +95,19 @@ final class BarSuite {
         let empty = try await Yardstick(ServerSteps(yardstick), width: width)
         try await serving { child, steps in
             let workload = Workload(count: count)
+            let begin = child.processorSeconds ?? .nan
             let seconds = try await loadListening(steps, workload)
-            check(.load, seconds, "\(count) documents, commits of 500, all told to a listener")
+            let used = (child.processorSeconds ?? .nan) - begin
+            check(
+                .load, seconds,
+                String(format: "all told to the listener; the server's processor %.2f s", used))
             let many = Yardstick.commits(after: count, workload)
+            let before = child.processorSeconds ?? .nan
             let commit = try await median(many.count) { try await steps.commit(many[$0]) }
-            check(.commit, commit / 1e3, rawCommit())
+            let each = ((child.processorSeconds ?? .nan) - before) / Double(many.count)
+            check(
+                .commit, commit / 1e3,
+                rawCommit() + String(format: "; the server's processor %.1f ms", each * 1e3))
             let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
             _ = try await median(200) { try await steps.get(paths[$0]) }
             let one = try await median(2_000) { try await steps.get(paths[$0]) }
