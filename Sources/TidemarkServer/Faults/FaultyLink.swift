@@ -95,6 +95,18 @@ final class FaultyLink<Faults: StreamFaults>: RequestStream {
 
     func cancel() { end(RPCStatus(.cancelled, "The caller cancelled.")) }
 
+    /// What is on its way to a reader without room still comes.
+    func pause() { tell { $0.pause() } }
+    func resume() { tell { $0.resume() } }
+
+    private func tell(_ words: @escaping @Sendable (Upstream) -> Void) {
+        state.withLock { state in
+            guard !state.isOver, let upstream = state.upstream else { return }
+            say { words(upstream) }
+        }
+        up.pump()
+    }
+
     /// Ends both sides at once; what is under way is lost.
     private func end(_ status: RPCStatus) {
         state.withLock { leave(&$0) }

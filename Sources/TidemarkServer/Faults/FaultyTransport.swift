@@ -118,6 +118,8 @@ private final class OneWay: RequestStream {
     func send(_ message: Never) {}
     func finish() {}
     func cancel() { call.cancel() }
+    func pause() { call.pause() }
+    func resume() { call.resume() }
 }
 
 /// A call with one request.

@@ -41,6 +41,11 @@ struct ListenStream {
     /// The read time of the last snapshot it was told: they never go back.
     var readTime: Timestamp?
 
+    /// Whether its reader has no room.
+    var isHeld = false
+    /// What keeps it from its next snapshot; nil when it is told of every commit.
+    var lag: StreamLag?
+
     var database: DatabaseID { context.database }
 }
 

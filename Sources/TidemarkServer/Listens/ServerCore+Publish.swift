@@ -82,6 +82,7 @@ extension ServerCore {
         _ outputs: inout [Output]
     ) {
         guard let stream = listens.streams[streamID] else { return }
+        if stream.isHeld || stream.lag != nil { return holdBack(streamID, &outputs) }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
         // Commits of one batch are told one after the other, and a stream may be cut between them:
         // the token reaches no further than this one, though all of them are made.

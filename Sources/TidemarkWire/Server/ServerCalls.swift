@@ -9,13 +9,13 @@ typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTranspo
 /// Carries calls from the socket to a transport and its answers back.
 struct ServerCalls: Sendable {
     let transport: any Transport
-    let streams: OpenStreams
-    let desk: CallDesk
+    let shared: SharedLimits
+    var desk: CallDesk { shared.desk }
 
     init(_ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk) {
         self.transport = transport
-        self.streams = streams
-        self.desk = desk
+        shared = SharedLimits(
+            streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes))
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -37,7 +37,7 @@ struct ServerCalls: Sendable {
                 open: { transport.listen($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .listen(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, streams) { token throws(RPCStatus) in
+            ).run(stream, shared) { token throws(RPCStatus) in
                 try desk.checkAccess(token, method)
             }
         case .write:
@@ -45,10 +45,17 @@ struct ServerCalls: Sendable {
                 open: { transport.write($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .write(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, streams) { token throws(RPCStatus) in
+            ).run(stream, shared) { token throws(RPCStatus) in
                 try desk.checkAccess(token, method)
             }
-        default: await ServerCall(transport, method, streams, desk).run(stream)
+        default: await ServerCall(transport, method, shared).run(stream)
         }
     }
+}
+
+/// What all calls of a server share.
+struct SharedLimits: Sendable {
+    let streams: OpenStreams
+    let desk: CallDesk
+    let budget: SendBudget
 }

@@ -6,9 +6,16 @@ extension GRPCServer {
     /// Production refuses larger requests. Source: server-protocol 1.0.
     static let maxRequestBytes = 11_534_336
     /// Where a request is cut off without being read to its end.
-    static let maxMessageBytes = 64 << 20
+    static let maxMessageBytes = 16 << 20
     /// How much may wait to be sent on one stream; more ends it with `RESOURCE_EXHAUSTED`.
     static let maxQueuedBytes = 256 << 20
+    /// From where on a stream's transport is asked to make no more.
+    static let window = 1 << 20
+    /// How much may wait to be sent on all streams; beyond, those that do not read are ended with
+    /// `RESOURCE_EXHAUSTED`.
+    static let maxUnsentBytes = 64 << 20
+    /// Messages that leave together take about so many bytes.
+    static let writeBytes = 1 << 16
     /// How long calls may go on after the server was told to stop.
     static let grace = Duration.seconds(2)
 

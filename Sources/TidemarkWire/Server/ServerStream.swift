@@ -14,12 +14,16 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
 
     /// - Parameter check: Refuses a caller by the token it shows.
     func run(
-        _ stream: ServerRPCStream, _ streams: OpenStreams,
+        _ stream: ServerRPCStream, _ shared: SharedLimits,
         _ check: @escaping @Sendable (_ token: String?) throws(RPCStatus) -> Void
     ) async {
-        let outbox = Outbox<StreamEvent<Response>>(limit: GRPCServer.maxQueuedBytes)
+        let streams = shared.streams
         let handle = ServerCallHandle()
         let database = SharedDatabase()
+        let sending = ReplySending<Response>(
+            shared.budget, handle, size: size, encode: { encode(database.names, $0) })
+        defer { sending.close() }
+        let outbox = sending.outbox
         let end: @Sendable (RPCStatus) -> Void = { status in
             outbox.fail(with: [.ended(status)])
             handle.cancel()
@@ -33,12 +37,10 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
                         try await receiveAll(stream.inbound, outbox, handle, database, check)
                     } catch { end(error) }
                 }
-                await stream.sendAll(from: outbox) { response in
-                    encode(database.names, response)
-                }
+                await sending.run(stream)
                 group.cancelAll()
             }
-        } onCancelRPC: { [streams] in
+        } onCancelRPC: {
             end(streams.isEnding ? .stopping : .clientGone)
         }
         handle.cancel()
@@ -83,9 +85,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             switch event {
             case .ended: outbox.finish(with: [event])
             case .message(let response):
-                guard outbox.offer(event, bytes: size(response)) == .full else { return }
-                outbox.fail(with: [.ended(.slowClient)])
-                handle.cancel()
+                outbox.offer(event, bytes: size(response), for: handle)
             }
         }
     }
