@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkWire
 
 /// Who may call, how many at once, and for how long.
-@Suite(.timeLimit(.minutes(1))) struct AccessTests {
+struct AccessTests {
     private func context(_ token: String?) -> CallContext {
         CallContext(database: database, token: token)
     }
@@ -39,7 +39,7 @@ import TidemarkModel
     }
 
     @Test func `calls are bounded on each connection and on all`() {
-        let desk = CallDesk(nil, maxCalls: 3, perConnection: 2)
+        let desk = CallDesk(nil, CallLimits(perConnection: 2, calls: 3))
         #expect(desk.enter("a") == nil)
         #expect(desk.enter("a") == nil)
         #expect(desk.enter("a")?.code == .resourceExhausted)
@@ -51,15 +51,17 @@ import TidemarkModel
 
     @Test func `a connection with too many streams is told so, and its others live`() async throws {
         let transport = ScriptedTransport()
-        let loopback = try await Loopback(transport)
+        let limit = 5
+        let limits = CallLimits(perConnection: limit)
+        let loopback = try await Loopback(transport, limits: limits)
         var streams: [(any RequestStream<ListenRequest>, Received<ListenResponse>)] = []
-        for _ in 0..<CallDesk.maxPerConnection {
+        for _ in 0..<limit {
             let heard = Received<ListenResponse>()
             let stream = loopback.client.listen(context(nil), receive: heard.sink)
             stream.send(.remove(targetID: 1))
             streams.append((stream, heard))
         }
-        _ = await transport.listens.opened.wait(for: CallDesk.maxPerConnection)
+        _ = await transport.listens.opened.wait(for: limit)
         #expect(await loopback.client.answer(to: get).status.code == .resourceExhausted)
         streams[0].0.cancel()
         _ = await streams[0].1.end()

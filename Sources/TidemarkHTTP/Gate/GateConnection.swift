@@ -35,8 +35,10 @@ final class GateConnection {
     /// The network has become another.
     func change(to link: NetworkLink) {
         if link == self.link { return }
+        // What a portal has read already, a server would miss.
+        let wasCaptive = self.link == .captive
         self.link = link
-        apply()
+        if wasCaptive { reset() } else { apply() }
     }
 
     private func apply() {

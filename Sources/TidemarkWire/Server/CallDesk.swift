@@ -1,14 +1,17 @@
 import Synchronization
 import TidemarkModel
 
+/// How many calls and streams may be under way at once.
+struct CallLimits: Sendable {
+    /// On one connection. HTTP/2 would let a client wait for its turn without a word; this is said. Room
+    /// for a thousand listens and what is asked beside them.
+    var perConnection = 2_000
+    /// On all connections.
+    var calls = 20_000
+}
+
 /// Who may call, how many at once, and for how long.
 final class CallDesk: Sendable {
-    /// Calls and streams at once on one connection. HTTP/2 would let a client wait for its turn without
-    /// a word; this is said.
-    static let maxPerConnection = 1_000
-    /// Calls and streams at once on all connections.
-    static let maxCalls = 20_000
-
     private struct State {
         var calls = 0
         var callsByPeer: [String: Int] = [:]
@@ -17,16 +20,14 @@ final class CallDesk: Sendable {
     }
 
     private let access: AccessToken?
-    private let limits: (calls: Int, perConnection: Int)
+    private let limits: CallLimits
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
     /// - Parameter access: What every call must show; nil for nothing.
-    init(
-        _ access: AccessToken?, maxCalls: Int = maxCalls, perConnection: Int = maxPerConnection
-    ) {
+    init(_ access: AccessToken?, _ limits: CallLimits = CallLimits()) {
         self.access = access
-        limits = (maxCalls, perConnection)
+        self.limits = limits
     }
 
     func checkAccess(_ token: String?, _ method: Method) throws(RPCStatus) {

@@ -25,7 +25,7 @@ extension GRPCServer {
         // A few more than are served, so that the others can be told why not.
         config.http2 = .init(
             maxFrameSize: 1 << 17, targetWindowSize: 8 << 20,
-            maxConcurrentStreams: CallDesk.maxPerConnection + 100)
+            maxConcurrentStreams: CallLimits().perConnection + 100)
         // Clients ping every 30 s, with calls and without; that is no reason to send them away.
         config.connection = .init(
             maxAge: nil, maxGraceTime: nil, maxIdleTime: nil,

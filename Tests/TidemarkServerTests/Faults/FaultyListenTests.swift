@@ -1,6 +1,7 @@
 import Testing
 import TidemarkModel
-import TidemarkServer
+
+@testable import TidemarkServer
 
 struct FaultyListenTests {
     private func world(_ rule: String) throws -> FaultyServer {
@@ -63,16 +64,23 @@ struct FaultyListenTests {
     }
 
     @Test func `a target that is removed during its reset hears its own answers only`() throws {
-        let world = try world("reset")
-        let listen = world.listen()
-        listen.stream.send(.add(all, labels: [:]))
-        // Up to the boundary; then both sides speak at once.
-        world.server.machine.run()
-        listen.stream.send(.remove(targetID: 1))
-        let told = brief(listen.take())
-        #expect(told.filter { $0.hasPrefix("ADD") } == ["ADD 1"])
-        #expect(told.filter { $0.hasPrefix("REMOVE") } == ["REMOVE 1"])
-        #expect(told.last == "REMOVE 1")
+        var faults = ListenFaults(try FaultRule("reset").effects)
+        func told(_ kind: TargetChange.Kind, _ ids: [Int32] = [1]) -> [String] {
+            let readTime = ids.isEmpty ? Timestamp(microseconds: 1) : nil
+            let change = TargetChange(kind, targetIDs: ids, readTime: readTime)
+            return brief(faults.received(.targetChange(change)).toClient)
+        }
+        _ = faults.sent(.add(all, labels: [:]))
+        #expect(told(.add) == ["ADD 1"])
+        #expect(told(.current) == ["CURRENT 1"])
+        #expect(told(.noChange, []) == ["|"])
+        // Now the server is asked to tell all again; the client gives up at the same time.
+        _ = faults.sent(.remove(targetID: 1))
+        #expect(told(.remove) == [])
+        #expect(told(.add) == [])
+        #expect(told(.remove) == ["REMOVE 1"])
+        _ = faults.sent(.add(all, labels: [:]))
+        #expect(told(.add) == ["ADD 1"])
     }
 
     @Test func `a filter is false once, and holds every name`() throws {
