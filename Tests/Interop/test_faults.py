@@ -17,6 +17,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
 from conftest import BINARY
+from wire import Wire, kinds, update
 
 SECRET = "planted-secret-4711"
 
@@ -135,8 +136,22 @@ def test_a_response_is_lost_after_the_commit(tmp_path):
         assert document.get().to_dict() == {"n": 1}
 
 
-def test_a_watch_converges_through_resets_and_false_filters(tmp_path):
-    with Served(tmp_path, "--fault", "rpc=Listen,reset,duplicate,false-filter=3") as server:
+def test_a_false_filter_is_told_before_the_first_snapshot(tmp_path):
+    """On the wire: Google's Python watch forgets its callback when a filter shows a mismatch."""
+    with Served(tmp_path, "--fault", "rpc=Listen,false-filter=3") as server:
+        wire = Wire(server.host)
+        wire.commit_writes(update("watched/a", {}))
+        with wire.listen() as listen:
+            listen.target(2, "watched")
+            assert kinds(listen.boundary()) == [
+                ("ADD", [2]), ("change", "a"), ("CURRENT", [2]), ("filter", 4), ("boundary",)]
+            wire.commit_writes(update("watched/b", {}))
+            assert kinds(listen.boundary()) == [("change", "b"), ("boundary",)]
+        wire.close()
+
+
+def test_a_watch_converges_through_resets_and_duplicates(tmp_path):
+    with Served(tmp_path, "--fault", "rpc=Listen,reset,duplicate") as server:
         collection = server.client().collection("watched")
         collection.document("a").set({"n": 1})
         seen = []
@@ -389,7 +404,7 @@ def test_what_is_printed_holds_no_contents(tmp_path):
                 pass
         queries = [
             client.collection("c").where("text", "==", SECRET).limit(1),
-            client.collection(SECRET).order_by(SECRET),
+            client.collection(SECRET).order_by(client.field_path(SECRET)),
             client.collection("c").where("text", "not-in", [SECRET] * 40),
         ]
         for query in queries:
