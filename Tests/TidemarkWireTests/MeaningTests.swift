@@ -54,6 +54,18 @@ import TidemarkModel
         #expect(decoded == .commit(CommitRequest(mutations: [mutation])))
     }
 
+    @Test func `a target that makes no sense is refused alone, not with its stream`() throws {
+        let wire = PBListenRequest.with {
+            $0.addTarget.targetID = 7
+            $0.addTarget.documents.documents = [root + "/a"]
+        }
+        guard case .unreadable(7, let cause) = try names.listenRequest(wire) else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(cause.code == .invalidArgument && !cause.message.isEmpty)
+    }
+
     @Test func `a query without from reads every document below its parent`() throws {
         let query = try query { _ in }
         #expect(query == Query(collectionID: nil, allDescendants: true))

@@ -15,12 +15,15 @@ final class WriteStage {
     var commits: [Commit] = []
     var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
     var bills: [Bill] = []
+    /// Of the command that is being performed.
+    var method = RPCMethod.commit
     private var touched: Set<DatabaseID> = []
 
     struct Bill {
-        let label: String?
-        var writes = 0
-        var deletes = 0
+        let context: CallContext
+        let method: RPCMethod
+        let collection: CollectionPath
+        let usage: Usage
     }
 
     init(core: ServerCore) {
@@ -44,13 +47,22 @@ final class WriteStage {
     }
 
     private func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+        method = RPCMethod(request)
+        let firstBill = bills.count
+        var ending = RPCStatus.ok
         do {
             let reply = try reply(to: request, context)
             outputs.append(Output(id: id, event: .reply(reply)))
-            outputs.append(Output(id: id, event: .ended(.ok)))
         } catch let status as RPCStatus {
-            outputs.append(Output(id: id, event: .ended(status)))
+            ending = status
         }
+        ending = ending.reporting(usage(since: firstBill), to: context)
+        outputs.append(Output(id: id, event: .ended(ending)))
+    }
+
+    /// What the bills say from this one on.
+    func usage(since firstBill: Int) -> Usage {
+        bills[firstBill...].reduce(into: Usage()) { $0 += $1.usage }
     }
 
     private func reply(to request: Request, _ context: CallContext) throws -> Reply {

@@ -73,7 +73,7 @@ extension ServerCore {
         storedStreams = stage.storedStreams
         for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
         for bill in stage.bills {
-            meter.countWrites(bill.writes, deletes: bill.deletes, label: bill.label)
+            meter.add(bill.usage, by: bill.method, bill.context, on: bill.collection.text)
         }
     }
 
@@ -145,12 +145,14 @@ extension ServerCore {
     private func control(_ command: Command, _ outputs: inout [Output]) {
         switch command {
         case .openListen(let id, let context):
-            listens.open(id, database: context.database, label: context.label)
+            listens.open(id, context)
         case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
+        case .listen(let id, .unreadable(let target, let cause)):
+            refuseTarget(target, cause, id, &outputs)
         case .finishListen(let id):
-            if listens.close(id) { outputs.append(Output(id: id, event: .ended(.ok))) }
+            closeListen(id, .ok, &outputs)
         case .end(let id, let status):
-            if listens.close(id) { outputs.append(Output(id: id, event: .ended(status))) }
+            closeListen(id, status, &outputs)
         case .call, .listen, .openWrite, .write, .finishWrite: break
         }
     }

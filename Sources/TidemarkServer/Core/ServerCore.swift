@@ -22,7 +22,9 @@ final class ServerCore {
     /// How many streams' histories are in the store.
     var storedStreams: Int
     var transactions = TransactionTable()
-    var meter = ReadMeter()
+    var meter = UsageMeter()
+    var listenEndings = ListenEndings()
+    var indexes: IndexRegister
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 
@@ -49,6 +51,7 @@ final class ServerCore {
             throw .unreadable(detail: "\(error)")
         }
         self.configuration = configuration
+        indexes = IndexRegister(configuration.indexes)
         self.environment = environment
         self.store = store
     }

@@ -27,8 +27,8 @@ struct StreamSnapshot {
 
     private var rows: [Row] = []
     private var indices: [Key: Int] = [:]
-    /// What Firestore bills for them.
-    private(set) var reads = 0
+    /// What Firestore bills for them, by target.
+    private(set) var readsByTarget: [Int32: Int] = [:]
 
     var isEmpty: Bool { rows.isEmpty }
 
@@ -36,7 +36,7 @@ struct StreamSnapshot {
     mutating func add(_ document: Document, to target: LiveTarget) {
         let index = index(of: document.path, .present(document), target.projection)
         rows[index].added.append(target.id)
-        reads += 1
+        readsByTarget[target.id, default: 0] += 1
     }
 
     /// The document has changed and is no longer in the target. One read, when it still exists.
@@ -46,7 +46,7 @@ struct StreamSnapshot {
         let index: Int
         if let document {
             index = self.index(of: path, .present(document), target.projection)
-            reads += 1
+            readsByTarget[target.id, default: 0] += 1
         } else {
             index = self.index(of: path, .deleted, nil)
         }

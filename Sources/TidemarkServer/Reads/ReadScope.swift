@@ -23,10 +23,6 @@ struct ReadScope {
         var scanned = 0
         /// Entries that an index of vectors has for what was searched.
         var vectorEntries = 0
-
-        /// What is billed: each row returned or skipped, and one for each 100 vectors begun; at least
-        /// one.
-        var reads: Int { max(1, returned + skipped + (vectorEntries + 99) / 100) }
     }
 
     func document(at path: DocumentPath) throws -> Document? {
@@ -88,7 +84,9 @@ struct ReadScope {
         // No more of today's rows can drop out than have changed.
         case .first(let count)?:
             wide.limit = .first(Self.sum(count, query.offset, undos.count))
-        case .last(let count)?: wide.limit = .last(Self.sum(count, undos.count))
+        // The offset is counted from the first row, which the last ones do not tell.
+        case .last(let count)?:
+            wide.limit = query.offset == 0 ? .last(Self.sum(count, undos.count)) : nil
         case nil: break
         }
         let undone = Set(undos.map(\.path))
@@ -142,18 +140,23 @@ struct ReadScope {
     }
 
     /// How many rows the query has, counted no further than `upTo`.
-    func count(_ query: Query, upTo: Int64? = nil) throws -> (count: Int64, scanned: Int) {
+    ///
+    /// - Returns: That, how many index entries or documents were looked at, and how many of them
+    ///   were documents.
+    func count(
+        _ query: Query, upTo: Int64? = nil
+    ) throws -> (count: Int64, scanned: Int, documents: Int) {
         if past == nil {
             let count = try table.count(query, upTo: upTo)
-            return (count.count, count.entriesScanned)
+            return (count.count, count.entriesScanned, count.documentsScanned)
         }
         var rows: Int64 = 0
-        if let upTo, upTo <= 0 { return (0, 0) }
+        if let upTo, upTo <= 0 { return (0, 0, 0) }
         let totals = try run(query) { _ in
             rows += 1
             return upTo.map { rows < $0 } ?? true
         }
-        return (rows, totals.scanned)
+        return (rows, totals.scanned, totals.scanned)
     }
 }
 

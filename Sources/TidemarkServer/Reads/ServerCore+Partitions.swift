@@ -23,7 +23,9 @@ extension ServerCore {
             points.add(document.path)
             return true
         }
-        meter.countReads(1, by: .partitionQuery, label: context.label)
+        meter.countReads(
+            Billing.withoutDocuments, by: .partitionQuery, context,
+            on: request.query.meterTarget)
         var cuts = points.cuts(upTo: Int(clamping: request.partitionCount))[...]
         if let last = given.last { cuts = cuts.drop { $0 <= last } }
         cuts = cuts.prefix(Int(clamping: request.partitionCount - given.count))

@@ -64,6 +64,7 @@ extension FirestoreServer: Transport {
         var rest = batch
         while !rest.isEmpty {
             let turn = core.withLock { $0.process(rest) }
+            tellOfIndexes()
             deliver(turn.outputs)
             rest = turn.rest
         }

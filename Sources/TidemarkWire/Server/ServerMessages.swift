@@ -96,11 +96,15 @@ extension ServerRPCStream {
 /// What a call's metadata says.
 struct IncomingMetadata: Sendable {
     var label: String?
+    var client: String?
+    var reportsUsage: Bool
     var token: String?
     var timeout: Duration?
 
     init(_ metadata: Metadata) {
         label = metadata[stringValues: MetadataKey.label].first { _ in true }
+        client = metadata[stringValues: MetadataKey.client].first { _ in true }
+        reportsUsage = metadata[stringValues: MetadataKey.usage].contains("1")
         timeout = metadata[stringValues: MetadataKey.timeout].first { _ in true }
             .flatMap(Metadata.duration(timeout:))
         let bearer = "Bearer "
@@ -109,7 +113,9 @@ struct IncomingMetadata: Sendable {
     }
 
     func context(_ database: DatabaseID) -> CallContext {
-        CallContext(database: database, label: label, timeout: timeout, token: token)
+        CallContext(
+            database: database, label: label, timeout: timeout, token: token, client: client,
+            reportsUsage: reportsUsage)
     }
 }
 

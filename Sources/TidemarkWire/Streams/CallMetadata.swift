@@ -4,6 +4,9 @@ import TidemarkModel
 /// The names of the metadata that both ends speak.
 enum MetadataKey {
     static let label = "x-tidemark-label"
+    static let client = "x-tidemark-client"
+    /// "1" asks for what the call was billed, in its trailers.
+    static let usage = "x-tidemark-usage"
     static let authorization = "authorization"
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
@@ -20,6 +23,10 @@ extension Metadata {
                 + "&database_id=\(Self.escaped(database.database))",
             forKey: MetadataKey.requestParams)
         if let label = context.label { addString(Self.ascii(label), forKey: MetadataKey.label) }
+        if let client = context.client {
+            addString(Self.ascii(client), forKey: MetadataKey.client)
+        }
+        if context.reportsUsage { addString("1", forKey: MetadataKey.usage) }
         if let token = context.token {
             addString("Bearer " + Self.ascii(token), forKey: MetadataKey.authorization)
         }
