@@ -42,7 +42,7 @@ final class WriteStage {
         case .write(let id, let request): try perform(id, request)
         case .finishWrite(let id): endWriteStream(id, .ok)
         case .end(let id, let status): endWriteStream(id, status)
-        case .openListen, .listen, .finishListen: break
+        case .openListen, .listen, .finishListen, .proceed, .hold: break
         }
     }
 

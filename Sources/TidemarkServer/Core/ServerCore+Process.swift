@@ -2,9 +2,9 @@ import TidemarkModel
 import TidemarkStore
 
 extension ServerCore {
-    /// Messages after which a turn answers no more commands: many large results at once would fill
-    /// the memory.
-    static let outputsPerTurn = 50_000
+    /// Bytes of messages after which a turn answers no more commands: many large results at once
+    /// would fill the memory.
+    static let bytesPerTurn = 8 << 20
 
     /// Answers a batch of commands that waited together.
     ///
@@ -26,7 +26,7 @@ extension ServerCore {
             case .openWrite, .write, .finishWrite: writes.append(command)
             // Each half drops the stream if it is its own.
             case .end: writes.append(command); others.append(command)
-            case .call, .openListen, .listen, .finishListen: others.append(command)
+            case .call, .openListen, .listen, .finishListen, .proceed, .hold: others.append(command)
             }
         }
         return (writes, others)
@@ -63,7 +63,8 @@ extension ServerCore {
             // is new in this batch may be followed by more in it.
             writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
                 || !request.streamToken.isEmpty || !request.streamID.isEmpty
-        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .end: false
+        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .hold, .end:
+            false
         }
     }
 
@@ -92,7 +93,7 @@ extension ServerCore {
                 if writeStreams.removeValue(forKey: id) != nil {
                     outputs.append(Output(id: id, event: .ended(reason)))
                 }
-            case .openListen, .listen, .finishListen: break
+            case .openListen, .listen, .finishListen, .proceed, .hold: break
             }
         }
         return outputs
@@ -104,9 +105,12 @@ extension ServerCore {
     private func answer(_ commands: [Command], _ outputs: inout [Output]) -> Int {
         do {
             return try store.read { transaction in
+                var bytes = 0
                 for (index, command) in commands.enumerated() {
+                    let start = outputs.count
                     answer(command, transaction, &outputs)
-                    if outputs.count >= Self.outputsPerTurn { return index + 1 }
+                    for output in outputs[start...] { bytes += output.event.size }
+                    if bytes >= Self.bytesPerTurn { return index + 1 }
                 }
                 return commands.count
             }
@@ -124,7 +128,13 @@ extension ServerCore {
         case .listen(let id, .add(let target, _)):
             outputs.append(
                 id, .targetChange(TargetChange(.remove, targetIDs: [target.id], cause: status)))
-        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
+        case .proceed(let id):
+            if unfinished.remove(id) != nil {
+                outputs.append(Output(id: id, event: .ended(status)))
+            } else {
+                closeListen(id, status, &outputs)
+            }
+        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
     }
@@ -136,7 +146,8 @@ extension ServerCore {
         case .call(let id, let request, let context):
             answer(id, request, context, transaction, &outputs)
         case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
-        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
+        case .proceed(let id): proceed(id, transaction, &outputs)
+        case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
     }
@@ -151,9 +162,14 @@ extension ServerCore {
             refuseTarget(target, cause, id, &outputs)
         case .finishListen(let id):
             closeListen(id, .ok, &outputs)
+        case .hold(let id): listens.update(id) { $0.isHeld = true }
         case .end(let id, let status):
             closeListen(id, status, &outputs)
-        case .call, .listen, .openWrite, .write, .finishWrite: break
+            if let answer = unfinished.remove(id) {
+                let ending = status.reporting(answer.usage, to: answer.context)
+                outputs.append(Output(id: id, event: .ended(ending)))
+            }
+        case .call, .listen, .openWrite, .write, .finishWrite, .proceed: break
         }
     }
 }

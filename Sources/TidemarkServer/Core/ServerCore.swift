@@ -22,6 +22,7 @@ final class ServerCore {
     /// How many streams' histories are in the store.
     var storedStreams: Int
     var transactions = TransactionTable()
+    var unfinished = UnfinishedAnswers()
     var meter = UsageMeter()
     var listenEndings = ListenEndings()
     var indexes: IndexRegister
@@ -115,8 +116,9 @@ final class ServerCore {
     /// Ends every stream and the use of the store. Called once, after the last batch.
     func close() -> [Output] {
         let status = RPCStatus(.unavailable, "The server is shutting down.")
-        let streams = (Array(writeStreams.keys) + listens.streamIDs).sorted()
+        let streams = (Array(writeStreams.keys) + listens.streamIDs + unfinished.ids).sorted()
         writeStreams = [:]
+        unfinished = UnfinishedAnswers()
         listens = ListenRegistry()
         // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
         try? store.close()

@@ -40,6 +40,11 @@ struct ListenStream {
     /// The read time of the last snapshot it was told: they never go back.
     var readTime: Timestamp?
 
+    /// Whether its reader has no room.
+    var isHeld = false
+    /// What keeps it from its next snapshot; nil when it is told of every commit.
+    var lag: StreamLag?
+
     var database: DatabaseID { context.database }
 }
 
@@ -108,6 +113,13 @@ struct ListenRegistry {
                 return [.everywhere(database)]
             }
             return [.group(database, CollectionPath(unchecked: id))]
+        }
+    }
+
+    /// All targets of a database, by stream and id.
+    func targets(in database: DatabaseID) -> [LiveTarget] {
+        streams.sorted { $0.key < $1.key }.filter { $0.value.database == database }.flatMap {
+            $0.value.targets.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 

@@ -77,11 +77,12 @@ extension ServerCore {
         }
     }
 
-    private func emit(
+    func emit(
         _ snapshot: StreamSnapshot, _ streamID: CallID, _ time: Timestamp,
         _ outputs: inout [Output]
     ) {
         guard let stream = listens.streams[streamID] else { return }
+        if stream.isHeld || stream.lag != nil { return holdBack(streamID, &outputs) }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
         // Commits of one batch are told one after the other, and a stream may be cut between them:
         // the token reaches no further than this one, though all of them are made.

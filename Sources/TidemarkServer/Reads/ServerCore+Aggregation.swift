@@ -19,20 +19,21 @@ extension ServerCore {
                 values: nil, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation.plan)
         }
+        if explanation == nil, aggregations.map(\.operation) == [.count(upTo: 0)] {
+            _ = finish(scope, query, 0, context)
+            return AggregationReply(
+                values: [aggregations[0].alias: .integer(0)], transaction: scope.begun,
+                readTime: Self.noReadTime)
+        }
         var state = AggregationState(aggregations)
         var entries = 0
         var counters = Explanation.Counters(results: 1)
-        func reply(
-            _ values: MapValue, readAt readTime: Timestamp = scope.readTime
-        ) -> AggregationReply {
+        func reply(_ values: MapValue) -> AggregationReply {
             counters.entriesBilled = entries
             counters.reads = finish(scope, query, entries, context)
             return AggregationReply(
-                values: values, transaction: scope.begun, readTime: readTime,
+                values: values, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation?.metrics(counters, end: environment.ticks()))
-        }
-        if aggregations.map(\.operation) == [.count(upTo: 0)] {
-            return reply([aggregations[0].alias: .integer(0)], readAt: Self.noReadTime)
         }
         if let values = try counts(aggregations, query, scope, &entries, &counters) {
             return reply(values)

@@ -17,8 +17,8 @@ extension ServerCore {
         var query = Query(
             parent: request.parent, collectionID: request.collectionID, orders: request.orders)
         try query.validate()
-        try request.mask?.validateAsMask()
         try admit(query, in: context.database)
+        try request.mask?.validateAsMask()
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }

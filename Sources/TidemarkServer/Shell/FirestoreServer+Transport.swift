@@ -18,7 +18,8 @@ extension FirestoreServer: Transport {
         let id = sinks.withLock { $0.add(.listen(receive)) }
         submit(.openListen(id, context), for: id)
         return ServerStream(
-            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id))
+            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id),
+            holding: .hold(id))
     }
 
     public func write(
@@ -32,7 +33,8 @@ extension FirestoreServer: Transport {
     }
 
     func submit(_ command: Command, for id: CallID) {
-        switch inbox.withLock({ $0.offer(command) }) {
+        let size = command.size
+        switch inbox.withLock({ $0.offer(command, size: size) }) {
         case .queued: break
         case .schedule: executor.async { [self] in takeTurn() }
         case .refused(let status):
@@ -41,6 +43,30 @@ extension FirestoreServer: Transport {
                 perform([.end(id, status)])
                 deliver([Output(id: id, event: .ended(status))])
             }
+        }
+    }
+
+    /// Ends a call that goes on; one that has ended needs no turn of the core.
+    func cancel(_ id: CallID) {
+        guard sinks.withLock({ $0[id] != nil }) else { return }
+        submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
+    }
+
+    /// - Parameter command: What the core is told of it.
+    func pause(_ id: CallID, _ command: Command? = nil) {
+        sinks.withLock { $0.pause(id) }
+        if let command { submitOwn(command) }
+    }
+
+    func resume(_ id: CallID) {
+        if sinks.withLock({ $0.resume(id) }) { proceed(id) }
+    }
+
+    private func proceed(_ id: CallID) { submitOwn(.proceed(id)) }
+
+    private func submitOwn(_ command: Command) {
+        if case .schedule = inbox.withLock({ $0.take(command) }) {
+            executor.async { [self] in takeTurn() }
         }
     }
 
@@ -55,7 +81,11 @@ extension FirestoreServer: Transport {
     func runBatch() -> Bool {
         let batch = inbox.withLock { $0.takeBatch() }
         if batch.isEmpty { return false }
-        perform(batch)
+        perform(
+            batch.filter { command in
+                guard case .proceed(let id) = command else { return true }
+                return sinks.withLock { $0.mayProceed(id) }
+            })
         return true
     }
 
@@ -79,6 +109,10 @@ extension FirestoreServer: Transport {
                 current = nil
                 continue
             }
+            if case .unfinished = output.event {
+                if sinks.withLock({ $0.awaitRoom(output.id) }) { proceed(output.id) }
+                continue
+            }
             if current?.id != output.id {
                 current = (output.id, sinks.withLock { $0[output.id] })
             }
@@ -97,9 +131,9 @@ private final class ServerCall: CancellableCall {
         self.id = id
     }
 
-    func cancel() {
-        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
-    }
+    func cancel() { server.cancel(id) }
+    func pause() { server.pause(id) }
+    func resume() { server.resume(id) }
 }
 
 private final class ServerStream<Message: Sendable>: RequestStream {
@@ -107,20 +141,22 @@ private final class ServerStream<Message: Sendable>: RequestStream {
     let id: CallID
     let command: @Sendable (Message) -> Command
     let finishing: Command
+    let holding: Command?
 
     init(
         server: FirestoreServer, id: CallID, command: @escaping @Sendable (Message) -> Command,
-        finishing: Command
+        finishing: Command, holding: Command? = nil
     ) {
         self.server = server
         self.id = id
         self.command = command
         self.finishing = finishing
+        self.holding = holding
     }
 
     func send(_ message: Message) { server.submit(command(message), for: id) }
     func finish() { server.submit(finishing, for: id) }
-    func cancel() {
-        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
-    }
+    func cancel() { server.cancel(id) }
+    func pause() { server.pause(id, holding) }
+    func resume() { server.resume(id) }
 }
