@@ -13,14 +13,13 @@ final class LiveTarget {
 
     /// The fields of its documents that are sent; nil for all. A change of others is sent all the
     /// same: a document is new by its version.
-    var projection: [FieldPath]? {
-        if case .query(let query) = kind { query.projection } else { nil }
-    }
+    let projection: [FieldPath]?
 
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
         self.streamID = streamID
         self.id = id
         self.kind = kind
+        projection = if case .query(let query) = kind { query.projection } else { nil }
         meterTarget =
             switch kind {
             case .query(let query): query.canonicalID
