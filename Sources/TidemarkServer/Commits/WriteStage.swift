@@ -16,6 +16,17 @@ final class WriteStage {
     var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
     var bills: [Bill] = []
     private var touched: Set<DatabaseID> = []
+    /// The calls and streams something of which was performed: they fail with the batch.
+    var tried: Set<CallID> = []
+    /// The same of those that were parked before.
+    var retried: [ParkedCommand] = []
+    /// Writes of batch writes that have waited, and what became of them.
+    var settled: [(call: CallID, index: Int, result: BatchWriteResult)] = []
+    /// What the transactions had that have ended.
+    var released: [(id: TransactionID, owner: LockTable.Owner)] = []
+    var endedStreams: [CallID: RPCStatus] = [:]
+    /// What has waited and is performed now.
+    var retrying: (ticket: LockTicket, command: ParkedCommand)?
 
     struct Bill {
         let label: String?
@@ -35,22 +46,33 @@ final class WriteStage {
     func perform(_ command: Command) throws {
         switch command {
         case .call(let id, let request, let context): try perform(id, request, context)
-        case .openWrite(let id, let context): writeStreams[id] = WriteStreamState(context: context)
-        case .write(let id, let request): try perform(id, request)
-        case .finishWrite(let id): endWriteStream(id, .ok)
-        case .end(let id, let status): endWriteStream(id, status)
+        case .openWrite(let id, let context):
+            tried.insert(id)
+            writeStreams[id] = WriteStreamState(context: context)
+        case .write(let id, let request):
+            if !hold(.batch(request), of: id) { try perform(id, request) }
+        case .finishWrite(let id): if !hold(.finish, of: id) { endWriteStream(id, .ok) }
+        case .end(let id, let status):
+            endWriteStream(id, status)
+            core.cancelCall(id, status)
         case .openListen, .listen, .finishListen: break
         }
     }
 
-    private func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+    func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
         do {
+            if case .batchWrite(let request) = request {
+                return try batchWrite(id, request, context)
+            }
             let reply = try reply(to: request, context)
             outputs.append(Output(id: id, event: .reply(reply)))
             outputs.append(Output(id: id, event: .ended(.ok)))
         } catch let status as RPCStatus {
             outputs.append(Output(id: id, event: .ended(status)))
+        } catch let wait as LockWait {
+            return park(wait, .call(id, request, context))
         }
+        tried.insert(id)
     }
 
     private func reply(to request: Request, _ context: CallContext) throws -> Reply {
@@ -64,9 +86,8 @@ final class WriteStage {
         case .deleteDocument(let path, let precondition):
             _ = try commit([Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
-        case .batchWrite(let request): return try batchWrite(request, context)
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
-            .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery:
+            .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
             throw RPCStatus(.internal, "A read was taken for a write.")
         }
     }

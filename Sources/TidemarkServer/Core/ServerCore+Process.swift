@@ -6,15 +6,44 @@ extension ServerCore {
     /// the memory.
     static let outputsPerTurn = 50_000
 
-    /// Answers a batch of commands that waited together.
-    ///
-    /// - Returns: What to tell, and the commands that are left for the next turn, before all others.
-    func process(_ batch: [Command]) -> (outputs: [Output], rest: [Command]) {
+    /// What one turn came to.
+    struct Turn {
         var outputs: [Output] = []
+        /// The commands that are left for the next turn, before all others.
+        var rest: [Command] = []
+        /// Whether there is nothing left that could be done now.
+        var isDone = true
+    }
+
+    /// Answers a batch of commands that waited together, and what they let go on.
+    func process(_ batch: [Command]) -> Turn {
+        expire()
+        var turn = Turn()
         let (writes, others) = split(batch)
-        if !writes.isEmpty { outputs += performWrites(writes) }
-        let answered = others.isEmpty ? 0 : answer(others, &outputs)
-        return (outputs, Array(others[answered...]))
+        turn.rest = round(writes, others, &turn.outputs)
+        while turn.outputs.count < Self.outputsPerTurn, isAnyReady {
+            _ = round([], [], &turn.outputs)
+        }
+        turn.isDone = turn.rest.isEmpty && !isAnyReady
+        return turn
+    }
+
+    private var isAnyReady: Bool {
+        locks.hasReady(writes: true) || locks.hasReady(writes: false)
+    }
+
+    /// The writes, what they committed told to the listens, then the others.
+    ///
+    /// - Returns: The others that were not answered.
+    private func round(
+        _ writes: [Command], _ others: [Command], _ outputs: inout [Output]
+    ) -> [Command] {
+        if !writes.isEmpty || locks.hasReady(writes: true) { outputs += performWrites(writes) }
+        var answered = 0
+        if !others.isEmpty || locks.hasReady(writes: false) { answered = answer(others, &outputs) }
+        outputs += lateOutputs
+        lateOutputs = []
+        return Array(others[answered...])
     }
 
     private func split(_ batch: [Command]) -> (writes: [Command], others: [Command]) {
@@ -36,18 +65,19 @@ extension ServerCore {
     private func performWrites(_ commands: [Command]) -> [Output] {
         let stage = WriteStage(core: self)
         do {
-            if commands.contains(where: needsStore) {
+            if locks.hasReady(writes: true) || commands.contains(where: needsStore) {
                 try store.write(.disk) { transaction in
                     stage.transaction = transaction
                     defer { stage.transaction = nil }
                     for command in commands { try stage.perform(command) }
+                    try stage.performReady()
                     try stage.finish()
                 }
             } else {
                 for command in commands { try stage.perform(command) }
             }
         } catch {
-            return refuse(commands, RPCStatus(storeFailure: error))
+            return refuse(commands, stage, RPCStatus(storeFailure: error))
         }
         adopt(stage)
         var outputs = stage.outputs
@@ -72,30 +102,42 @@ extension ServerCore {
         writeStreams = stage.writeStreams
         storedStreams = stage.storedStreams
         for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
+        for (call, index, result) in stage.settled { settle(call, index, result) }
         for bill in stage.bills {
             meter.countWrites(bill.writes, deletes: bill.deletes, label: bill.label)
         }
     }
 
-    /// What a batch gets whose transaction failed: nothing of it has happened.
-    private func refuse(_ commands: [Command], _ status: RPCStatus) -> [Output] {
+    /// What a batch gets whose transaction failed: nothing of it has happened. Commands that only
+    /// found that they have to wait go on waiting.
+    private func refuse(
+        _ commands: [Command], _ stage: WriteStage, _ status: RPCStatus
+    ) -> [Output] {
+        for (id, owner) in stage.released { locks.restore(id, owner) }
+        for command in stage.retried { fail(command, status) }
         var outputs: [Output] = []
         for command in commands {
             switch command {
             case .call(let id, _, _), .openWrite(let id, _):
+                if !stage.tried.contains(id), parked.isWaiting(id) { continue }
+                drop(id)
                 outputs.append(Output(id: id, event: .ended(status)))
             case .write(let id, _), .finishWrite(let id):
-                if writeStreams.removeValue(forKey: id) != nil {
-                    outputs.append(Output(id: id, event: .ended(status)))
-                }
-            case .end(let id, let reason):
-                if writeStreams.removeValue(forKey: id) != nil {
-                    outputs.append(Output(id: id, event: .ended(reason)))
-                }
+                if !stage.tried.contains(id), parked.isWaiting(id) { continue }
+                endStream(id, stage.endedStreams[id] ?? status, &outputs)
+            case .end(let id, let reason): endStream(id, reason, &outputs)
             case .openListen, .listen, .finishListen: break
             }
         }
+        // Whoever has lost its stream to another connection has lost what waited of it, too.
+        for (id, reason) in stage.endedStreams { endStream(id, reason, &outputs) }
         return outputs
+    }
+
+    private func endStream(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+        guard writeStreams.removeValue(forKey: id) != nil else { return }
+        drop(id)
+        outputs.append(Output(id: id, event: .ended(status)))
     }
 
     /// Answers what only reads, all from one state.
@@ -104,6 +146,7 @@ extension ServerCore {
     private func answer(_ commands: [Command], _ outputs: inout [Output]) -> Int {
         do {
             return try store.read { transaction in
+                answerReady(transaction, &outputs)
                 for (index, command) in commands.enumerated() {
                     answer(command, transaction, &outputs)
                     if outputs.count >= Self.outputsPerTurn { return index + 1 }
@@ -112,6 +155,7 @@ extension ServerCore {
             }
         } catch {
             let status = RPCStatus(storeFailure: error)
+            refuseReady(status)
             for command in commands { refuse(command, status, &outputs) }
             return commands.count
         }
@@ -134,7 +178,8 @@ extension ServerCore {
     ) {
         switch command {
         case .call(let id, let request, let context):
-            answer(id, request, context, transaction, &outputs)
+            let call = ReadCall(id: id, request: request, context: context)
+            answer(call, transaction, &outputs)
         case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
         case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .end:
             control(command, &outputs)
@@ -150,6 +195,7 @@ extension ServerCore {
         case .finishListen(let id):
             if listens.close(id) { outputs.append(Output(id: id, event: .ended(.ok))) }
         case .end(let id, let status):
+            cancelCall(id, status)
             if listens.close(id) { outputs.append(Output(id: id, event: .ended(status))) }
         case .call, .listen, .openWrite, .write, .finishWrite: break
         }

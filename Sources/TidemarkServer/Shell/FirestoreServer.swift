@@ -18,16 +18,20 @@ public final class FirestoreServer: Sendable {
         /// Reads billed for a listen that resumes within 30 minutes and finds nothing changed.
         /// Google does not document whether the minimum of one applies; none is the default here.
         public var unchangedResumeReads: Int
+        /// How long a read or a write waits for the locks of transactions before it is aborted.
+        /// Production: about 15 s. Source: server-protocol 1.4.
+        public var lockTimeout: Duration
         /// How many write streams can be taken up again, the newest.
         package var rememberedWriteStreams = 100_000
 
         public init(
             dataDirectory: String? = nil, history: Duration = .seconds(3_600),
-            unchangedResumeReads: Int = 0
+            unchangedResumeReads: Int = 0, lockTimeout: Duration = .seconds(15)
         ) {
             self.dataDirectory = dataDirectory
             self.history = history
             self.unchangedResumeReads = unchangedResumeReads
+            self.lockTimeout = lockTimeout
         }
     }
 
@@ -35,6 +39,8 @@ public final class FirestoreServer: Sendable {
     let inbox = Mutex(Inbox())
     let sinks = Mutex(Sinks())
     let executor: any ServerExecutor
+    /// When the core is to be woken, by the executor's time.
+    let wakeUp = Mutex<Duration?>(nil)
 
     /// - Throws: ``StoreError`` when the data cannot be opened.
     public convenience init(_ configuration: Configuration) throws(StoreError) {
@@ -57,6 +63,8 @@ public final class FirestoreServer: Sendable {
     public func setClock(_ time: Timestamp?) throws(RPCStatus) {
         let refusal = core.withLock { core in core.setClock(time) }
         if let refusal { throw refusal }
+        // What was due later may be due now.
+        executor.async { [weak self] in self?.wake() }
     }
 
     /// Finishes what is under way, ends every stream with `unavailable` and closes the store. Calls

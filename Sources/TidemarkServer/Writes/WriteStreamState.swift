@@ -26,7 +26,10 @@ extension WriteStage {
             }
         } catch let status as RPCStatus {
             endWriteStream(id, status)
+        } catch let wait as LockWait {
+            return park(wait, .streamBatch(id, request))
         }
+        tried.insert(id)
     }
 
     /// Commits a batch. That it was applied, and its answer, are stored with what it changed.
@@ -109,6 +112,8 @@ extension WriteStage {
     func endWriteStream(_ id: CallID, _ status: RPCStatus) {
         if writeStreams.removeValue(forKey: id) != nil {
             outputs.append(Output(id: id, event: .ended(status)))
+            endedStreams[id] = status
+            core.drop(id)
         }
     }
 }
