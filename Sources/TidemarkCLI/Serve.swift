@@ -31,6 +31,20 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Keep everything in memory, and forget it at the end.")
     var memory = false
 
+    @Option(
+        help: """
+            For how many seconds versions are kept: for reads at a past time and for resumes that tell \
+            every removal. 0 to 604800, a week.
+            """)
+    var history = 3_600
+
+    @Option(
+        help: """
+            For how many seconds a call waits for the locks of other transactions before it is \
+            aborted. 0.01 to 3600.
+            """)
+    var lockTimeout = 15.0
+
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
@@ -40,13 +54,22 @@ struct ServeCommand: AsyncParsableCommand {
         where !(0...65_535).contains(port) {
             throw ValidationError("\(name) must be between 0 and 65535.")
         }
+        if !(0.01...3_600).contains(lockTimeout) {
+            throw ValidationError("--lock-timeout must be between 0.01 and 3600 seconds.")
+        }
+        if !(0...604_800).contains(history) {
+            throw ValidationError("--history must be between 0 and 604800 seconds.")
+        }
     }
 
     func run() async throws {
         let directory = memory ? nil : data ?? ".tidemark"
         let server: FirestoreServer
         do throws(StoreError) {
-            server = try FirestoreServer(.init(dataDirectory: directory))
+            server = try FirestoreServer(
+                .init(
+                    dataDirectory: directory, history: .seconds(history),
+                    lockTimeout: .seconds(lockTimeout)))
         } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }

@@ -45,8 +45,10 @@ public final class GRPCServer: Sendable {
         await withTaskCancellationHandler {
             _ = await serving.result
         } onCancel: {
-            listener.beginGracefulShutdown()
+            // In this order: the shutdown cancels what is open, and a stream that hears of it must
+            // find out why, or its client is told CANCELLED as if it had left by itself.
             streams.endAll()
+            listener.beginGracefulShutdown()
             Task {
                 try? await Task.sleep(for: Self.grace)
                 serving.cancel()

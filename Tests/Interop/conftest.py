@@ -1,5 +1,7 @@
 """Google's own Python client against `tidemark serve`, as a developer would point it there."""
 
+import asyncio
+import inspect
 import json
 import os
 import pathlib
@@ -12,6 +14,9 @@ import pytest
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import firestore
 
+from operations import note_operations
+from wire import Wire
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark"))
 
@@ -19,12 +24,12 @@ BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark")
 class Server:
     """A server process. It is told a free port and says when it is ready."""
 
-    def __init__(self, data, port=0):
+    def __init__(self, data, port=0, *flags):
         self.data = pathlib.Path(data)
         ports = self.data / "ports.json"
         self.process = subprocess.Popen(
             [BINARY, "serve", "--port", str(port), "--control-port", "0",
-             "--data", self.data, "--ports-file", ports],
+             "--data", self.data, "--ports-file", ports, *map(str, flags)],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if readable else ""
@@ -41,9 +46,13 @@ class Server:
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=20)
 
-    def client(self, project="interop"):
+    def client(self, project="interop", database=None, kind=firestore.Client):
         os.environ["FIRESTORE_EMULATOR_HOST"] = self.host
-        return firestore.Client(project=project, credentials=AnonymousCredentials())
+        return kind(project=project, database=database, credentials=AnonymousCredentials())
+
+    def async_client(self, project="interop", database=None):
+        """Its connection belongs to the event loop that first uses it."""
+        return self.client(project, database, firestore.AsyncClient)
 
     def run(self, *arguments, **options):
         """Runs another `tidemark` command against this server."""
@@ -67,6 +76,83 @@ def client(server):
 
 
 @pytest.fixture
+def async_client(server):
+    return server.async_client()
+
+
+@pytest.fixture(scope="session")
+def wire(server):
+    """The protocol itself, for what the client never sends."""
+    wire = Wire(server.host)
+    yield wire
+    wire.close()
+
+
+@pytest.fixture
 def collection(client):
     """A collection that no other test uses."""
     return client.collection("c-" + uuid.uuid4().hex[:12])
+
+
+@pytest.fixture
+def group():
+    """An id of collections that no other test uses."""
+    return "g-" + uuid.uuid4().hex[:12]
+
+
+# Seconds that a test may take, whatever the client's own retries would wait for.
+BOUND = 60
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item):
+    mark = item.get_closest_marker("bound")
+    seconds = mark.args[0] if mark else BOUND
+
+    def end(*_):
+        raise TimeoutError(f"the test took longer than {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(seconds)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Runs a test that is a coroutine, in an event loop of its own."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+
+    async def run():
+        await pyfuncitem.obj(**arguments)
+        client = arguments.get("async_client")
+        if client is not None and client._firestore_api_internal is not None:
+            await client._firestore_api.transport.close()
+
+    asyncio.run(run())
+    return True
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "bound(seconds): what the test may take, instead of 60 s")
+    note_operations()
+
+
+def pytest_collection_modifyitems(config, items):
+    """The tests that ask what the others have used run last."""
+    items.sort(key=lambda item: item.path.name == "test_operations.py")
+    files = {path.name for path in pathlib.Path(__file__).parent.glob("test_*.py")}
+    config.whole_suite = (
+        files == {item.path.name for item in items} and not config.option.keyword
+        and not any("::" in argument for argument in config.args))
+
+
+@pytest.fixture
+def whole_suite(request):
+    return request.config.whole_suite

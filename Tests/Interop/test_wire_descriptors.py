@@ -7,7 +7,7 @@ import pytest
 from google.cloud.firestore_v1 import types
 from google.cloud.firestore_v1.services.firestore import transports
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
-from google.rpc import status_pb2
+from google.rpc import error_details_pb2, status_pb2
 from google.type import latlng_pb2
 from grpc_tools import protoc
 
@@ -35,6 +35,10 @@ BYTES = {
     "Write.update": "Document",
     "WriteResult.transform_results": "Value",
 }
+
+# What a Firestore sends of google.rpc's error details; it has other kinds too.
+DETAILS = tuple(
+    "google.rpc." + name for name in ("ErrorInfo", "Help", "BadRequest", "LocalizedMessage"))
 
 # The field that only mobile clients know (see Proto/README.md): name, number, type.
 OURS = {"google.firestore.v1.Write": {("verify", 5, "string")}}
@@ -81,7 +85,7 @@ def describe(pool_files):
 
 
 def is_contract(name):
-    return name.startswith((PACKAGE, "google.rpc.Status", "google.type.LatLng"))
+    return name.startswith((PACKAGE, "google.rpc.Status", "google.type.LatLng", *DETAILS))
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +111,7 @@ def ours(tmp_path_factory):
 def theirs():
     """Google's, from the message classes that the package exports."""
     files = {status_pb2.DESCRIPTOR.name: status_pb2.DESCRIPTOR,
+             error_details_pb2.DESCRIPTOR.name: error_details_pb2.DESCRIPTOR,
              latlng_pb2.DESCRIPTOR.name: latlng_pb2.DESCRIPTOR}
     for name in types.__all__:
         kind = getattr(types, name)

@@ -29,6 +29,44 @@ import TidemarkWire
         }
     }
 
+    @Test func `an error's details and trailers arrive with it, and an ok end's trailers too`()
+        async throws
+    {
+        var refused = RPCStatus(
+            .failedPrecondition, "No.",
+            details: [
+                .reason("COSINE_DISTANCE_ON_ZERO_VECTOR"),
+                .help(description: "Read on", url: "https://example.com/?a=b#c"),
+                .badRequest(field: "é", description: "100 %"),
+            ])
+        refused.trailers = ["x-tidemark-reads": "3", "x-tidemark-note": "é"]
+        var fine = RPCStatus.ok
+        fine.trailers = ["x-tidemark-reads": "1"]
+        let ends = [refused, fine]
+        for end in ends {
+            let transport = ScriptedTransport { _, _, receive in
+                if end.code == .ok { receive(.message(.empty)) }
+                receive(.ended(end))
+            }
+            try await Loopback.with(transport) { loopback in
+                let answer = await loopback.client.answer(to: .deleteDocument(path("a/b"), .none))
+                #expect(answer.status == end)
+                var expected = end.trailers
+                if end.code != .ok { expected["x-tidemark-note"] = "?" }
+                #expect(answer.status.trailers == expected)
+            }
+        }
+    }
+
+    @Test func `an error comes as headers, then trailers without a content type`() async throws {
+        let status = RPCStatus(.notFound, "No a/b? Try c#d, 100 %.")
+        let transport = ScriptedTransport { _, _, receive in receive(.ended(status)) }
+        try await Loopback.with(transport) { loopback in
+            let parts = try await loopback.rawParts(of: .deleteDocument(path("a/b"), .none))
+            #expect(parts == ["metadata", "status \(status.message) []"])
+        }
+    }
+
     @Test func `the label, the token and the database arrive with the call`() async throws {
         let seen = Facts<CallContext>()
         let transport = ScriptedTransport { _, context, receive in

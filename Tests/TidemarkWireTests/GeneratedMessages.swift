@@ -31,10 +31,13 @@ extension Generator {
                 CommitRequest(
                     mutations: list(upTo: 3) { $0.mutation() }, transaction: maybe { $0.token() })),
             .rollback(token()),
-            .runQuery(RunQueryRequest(query: query(), consistency: consistency())),
+            .runQuery(
+                RunQueryRequest(
+                    query: query(), consistency: consistency(), explain: explainOptions())),
             .runAggregationQuery(
                 RunAggregationQueryRequest(
-                    query: query(), aggregations: aggregations(), consistency: consistency())),
+                    query: query(), aggregations: aggregations(), consistency: consistency(),
+                    explain: explainOptions())),
             .listCollectionIDs(
                 ListCollectionIDsRequest(
                     parent: maybe { $0.path() }, pageSize: count(), pageToken: text(),
@@ -45,6 +48,10 @@ extension Generator {
                     query: query(), partitionCount: pick([0, 7, .max]), pageSize: count(),
                     pageToken: text(), consistency: consistency(upTo: 1))),
         ]
+    }
+
+    private mutating func explainOptions() -> ExplainOptions? {
+        maybe { ExplainOptions(analyze: $0.chance(2)) }
     }
 
     private mutating func aggregations() -> [Aggregation] {
@@ -81,14 +88,16 @@ extension Generator {
                 .runQuery(
                     RunQueryReply(
                         document: maybe { $0.document() }, transaction: maybe { $0.token() },
-                        readTime: maybe { $0.time() }, skippedResults: count()))
+                        readTime: maybe { $0.time() }, skippedResults: count(),
+                        explain: maybe { $0.explain() }))
             ),
             (
                 .runAggregationQuery,
                 .runAggregationQuery(
                     AggregationReply(
-                        values: fields(depth: 1), transaction: maybe { $0.token() },
-                        readTime: time()))
+                        values: maybe { ["field_1": $0.value(depth: 0), "é": .null] },
+                        transaction: maybe { $0.token() }, readTime: time(),
+                        explain: maybe { $0.explain() }))
             ),
             (
                 .listCollectionIDs,

@@ -87,7 +87,15 @@ struct Generator {
             filter: maybe { $0.filter() }, orders: list(upTo: 3) { $0.order() },
             start: maybe { $0.cursor() }, end: maybe { $0.cursor() }, offset: count(),
             limit: maybe { .first($0.count()) },
-            projection: maybe { [$0.field()] + $0.list(upTo: 2) { $0.field() } })
+            projection: maybe { [$0.field()] + $0.list(upTo: 2) { $0.field() } },
+            findNearest: chance(3) ? findNearest() : nil)
+    }
+
+    mutating func findNearest() -> FindNearest {
+        FindNearest(
+            field: field(), vector: list(upTo: 3) { $0.pick([0, 1.5, -0.0, .infinity]) },
+            measure: pick(FindNearest.DistanceMeasure.allCases), limit: count(),
+            distanceField: maybe { $0.field() }, threshold: maybe { $0.pick([0, -1.5, 1e300]) })
     }
 
     mutating func transaction() -> TransactionOptions {
@@ -142,7 +150,35 @@ struct Generator {
             updateTime: maybe { $0.time() }, transformResults: list(upTo: 2) { $0.value(depth: 1) })
     }
 
-    mutating func status() -> RPCStatus { RPCStatus(pick(RPCStatus.Code.allCases), text()) }
+    mutating func status() -> RPCStatus {
+        RPCStatus(pick(RPCStatus.Code.allCases), text(), details: list(upTo: 4) { $0.detail() })
+    }
+
+    private mutating func detail() -> RPCStatus.Detail {
+        switch number(0...2) {
+        case 0:
+            .errorInfo(
+                reason: word(), domain: text(), metadata: chance(2) ? [:] : [word(): text()])
+        case 1: .help(description: text(), url: text())
+        default: .badRequest(field: text(), description: text())
+        }
+    }
+
+    mutating func explain() -> ExplainMetrics {
+        ExplainMetrics(
+            indexesUsed: list(upTo: 2) { IndexUse(queryScope: $0.text(), properties: $0.text()) },
+            execution: maybe { $0.executionStats() })
+    }
+
+    private mutating func executionStats() -> ExecutionStats {
+        ExecutionStats(
+            resultsReturned: pick([0, 1, .max]), readOperations: pick([0, 1, .max]),
+            duration: pick([.zero, .nanoseconds(1), .milliseconds(1_500)]),
+            debugStats: [
+                "documents_scanned": .text(text()),
+                "billing_details": .group(["min_query_cost": .text(text()), "none": .group([:])]),
+            ])
+    }
 }
 
 extension Generator: RandomNumberGenerator {

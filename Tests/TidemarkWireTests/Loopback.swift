@@ -1,5 +1,8 @@
+import GRPCCore
+import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
-import TidemarkWire
+
+@testable import TidemarkWire
 
 let database = try! DatabaseID(project: "demo")
 let context = CallContext(database: database)
@@ -36,6 +39,33 @@ struct Loopback: Sendable {
             await loopback.close()
             throw error
         }
+    }
+}
+
+extension Loopback {
+    /// What the transport makes of the answer to a call, part by part; trailers by their keys.
+    func rawParts(of request: Request) async throws -> [String] {
+        let channel = try Channel(.init(host: "127.0.0.1", port: port, usesTLS: false))
+        let encoded = try EncodedRequest(request, Names(database))
+        let parts = try await channel.transport.withStream(
+            descriptor: encoded.method.descriptor, options: .defaults
+        ) { stream, _ in
+            try await stream.outbound.write(
+                contentsOf: [.metadata([:]), .message(GRPCNIOTransportBytes(encoded.bytes))])
+            await stream.outbound.finish()
+            var parts: [String] = []
+            for try await part in stream.inbound {
+                switch part {
+                case .metadata: parts.append("metadata")
+                case .message: parts.append("message")
+                case .status(let status, let trailers):
+                    parts.append("status \(status.message) \(trailers.map(\.key))")
+                }
+            }
+            return parts
+        }
+        await channel.close()
+        return parts
     }
 }
 

@@ -54,6 +54,18 @@ import TidemarkModel
         #expect(decoded == .commit(CommitRequest(mutations: [mutation])))
     }
 
+    @Test func `a target that makes no sense is refused alone, not with its stream`() throws {
+        let wire = PBListenRequest.with {
+            $0.addTarget.targetID = 7
+            $0.addTarget.documents.documents = [root + "/a"]
+        }
+        guard case .unreadable(7, let cause) = try names.listenRequest(wire) else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(cause.code == .invalidArgument && !cause.message.isEmpty)
+    }
+
     @Test func `a query without from reads every document below its parent`() throws {
         let query = try query { _ in }
         #expect(query == Query(collectionID: nil, allDescendants: true))
@@ -77,21 +89,50 @@ import TidemarkModel
         #expect(decoded == .runQuery(RunQueryRequest(query: query.wireForm)))
     }
 
-    @Test func `vector search and explain are unimplemented, never internal`() {
-        let nearest = PBRunQueryRequest.with {
-            $0.parent = root
-            $0.structuredQuery.findNearest = .init()
+    @Test func `a vector search that lacks a part is an invalid argument`() throws {
+        func nearest(_ change: (inout PBStructuredQuery.FindNearest) -> Void) -> RPCStatus? {
+            let vector = Value.vector(VectorValue([1, 2]))
+            let wire = PBRunQueryRequest.with {
+                $0.parent = root
+                $0.structuredQuery.findNearest = .with {
+                    $0.vectorField.fieldPath = "v"
+                    $0.queryVector = Data(FieldsCodec.encode(vector))
+                    $0.distanceMeasure = .cosine
+                    $0.limit = 5
+                    change(&$0)
+                }
+            }
+            return refusal(.runQuery, wire)
         }
-        #expect(refusal(.runQuery, nearest)?.code == .unimplemented)
-        let explain = PBRunQueryRequest.with {
-            $0.parent = root
-            $0.explainOptions.analyze = true
-            $0.structuredQuery = .init()
-        }
-        #expect(refusal(.runQuery, explain)?.code == .unimplemented)
-        let pipeline = refusal(.executePipeline, PBRunQueryRequest())
-        #expect(pipeline?.code == .failedPrecondition)
-        #expect(pipeline?.message.hasPrefix("Pipeline Operations are only available") == true)
+        #expect(nearest { _ in } == nil)
+        #expect(nearest { $0.clearVectorField() }?.code == .invalidArgument)
+        #expect(nearest { $0.queryVector = Data() }?.code == .invalidArgument)
+        #expect(
+            nearest { $0.queryVector = Data(FieldsCodec.encode(.integer(1))) }?.code
+                == .invalidArgument)
+        #expect(nearest { $0.distanceMeasure = .unspecified }?.code == .invalidArgument)
+        #expect(nearest { $0.distanceMeasure = .UNRECOGNIZED(9) }?.code == .invalidArgument)
+        #expect(nearest { $0.distanceResultField = "a..b" }?.code == .invalidArgument)
+    }
+
+    @Test func `a pipeline is refused as by a database of the Standard edition`() throws {
+        let pipeline = try #require(refusal(.executePipeline, PBRunQueryRequest()))
+        #expect(pipeline.code == .failedPrecondition)
+        #expect(
+            pipeline.message.hasPrefix(
+                """
+                Pipeline Operations are only available for Firestore databases in Enterprise \
+                edition.
+
+                Please switch to an Enterprise edition database to take advantage of such \
+                functionality.
+                """))
+        #expect(pipeline.message.hasSuffix("only allowed on ENTERPRISE mode"))
+        #expect(
+            pipeline.details.first
+                == .errorInfo(
+                    reason: "PIPELINE_REQUIRES_ENTERPRISE_EDITION",
+                    domain: "firestore.googleapis.com", metadata: [:]))
     }
 
     @Test func `a name of another database is an invalid argument`() {

@@ -1,12 +1,12 @@
 /// Writes protobuf's wire form.
-struct WireWriter {
-    private(set) var bytes: [UInt8] = []
+package struct WireWriter {
+    package private(set) var bytes: [UInt8] = []
 
     /// - Parameter capacity: About how many bytes will be written.
-    init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+    package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     @inline(__always)
-    mutating func varint(_ value: UInt64) {
+    package mutating func varint(_ value: UInt64) {
         if value < 0x80 {
             bytes.append(UInt8(truncatingIfNeeded: value))
         } else {
@@ -24,13 +24,13 @@ struct WireWriter {
     }
 
     @inline(__always)
-    mutating func tag(_ field: UInt64, _ wireType: UInt64) { varint(field << 3 | wireType) }
+    package mutating func tag(_ field: UInt64, _ wireType: UInt64) { varint(field << 3 | wireType) }
 
     mutating func fixed64(_ value: UInt64) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
-    mutating func text(_ field: UInt64, _ value: String) {
+    package mutating func text(_ field: UInt64, _ value: String) {
         tag(field, 2)
         value.withBytes { utf8 in
             varint(UInt64(utf8.count))
@@ -47,7 +47,7 @@ struct WireWriter {
     /// A nested message. Its length takes one byte nearly always; when it needs more, the contents
     /// move up once.
     @inline(__always)
-    mutating func message(_ field: UInt64, _ body: (inout WireWriter) -> Void) {
+    package mutating func message(_ field: UInt64, _ body: (inout WireWriter) -> Void) {
         tag(field, 2)
         let start = bytes.count
         bytes.append(0)

@@ -5,9 +5,11 @@ extension Aggregation {
     public static func validated(_ aggregations: [Aggregation]) throws(RPCStatus) -> [Aggregation] {
         if aggregations.isEmpty { throw .invalidArgument("Aggregations can not be empty.") }
         if aggregations.count > QueryLimits.aggregations {
-            throw .invalidArgument(
+            throw RPCStatus(
+                .invalidArgument,
                 "The maximum number of aggregations allowed in an aggregation query is "
-                    + "\(QueryLimits.aggregations). Received: \(aggregations.count)")
+                    + "\(QueryLimits.aggregations). Received: \(aggregations.count)",
+                details: [.reason("TOO_MANY_AGGREGATIONS")])
         }
         let named = withDefaultAliases(aggregations)
         for (index, aggregation) in named.enumerated() {

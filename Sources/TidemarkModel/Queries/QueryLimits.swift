@@ -14,4 +14,6 @@ public enum QueryLimits {
     public static let fieldPathBytes = 1_500
     /// Figures of one aggregation query.
     public static let aggregations = 5
+    /// Rows that one vector search returns.
+    public static let nearestRows = 1_000
 }

@@ -15,6 +15,21 @@ extension Query {
         try validateCursors()
         if let limit, limit.count < 0 { throw .invalidArgument("limit is negative") }
         for field in projection ?? [] where !field.isDocumentID { try field.validate() }
+        if let findNearest {
+            try validateWindow(of: findNearest)
+            try findNearest.validate()
+        }
+    }
+
+    /// A vector search cuts off rows by their distance, so nothing else may.
+    private func validateWindow(of search: FindNearest) throws(RPCStatus) {
+        if limit != nil {
+            throw .invalidArgument("A query limit cannot be used with FindNearest")
+        }
+        if offset > 0 { throw .invalidArgument("A query offset cannot be used with FindNearest") }
+        if start != nil || end != nil {
+            throw .invalidArgument("A cursor cannot be used with FindNearest")
+        }
     }
 
     private func validateSource() throws(RPCStatus) {
@@ -83,6 +98,32 @@ extension Query {
                 }
             }
         }
+    }
+}
+
+extension FindNearest {
+    /// The bounds are documented, the texts of all but the zero vector are ours.
+    func validate() throws(RPCStatus) {
+        try field.validate()
+        try distanceField?.validate()
+        if vector.isEmpty || vector.count > DocumentLimits.vectorDimensions {
+            throw .invalidArgument(
+                "The query vector of FindNearest must have 1 to "
+                    + "\(DocumentLimits.vectorDimensions) dimensions; it has \(vector.count).")
+        }
+        if vector.contains(where: \.isNaN) {
+            throw .invalidArgument("The query vector of FindNearest must not contain NaN.")
+        }
+        if !(1...QueryLimits.nearestRows).contains(limit) {
+            throw .invalidArgument(
+                "The limit of FindNearest must be 1 to \(QueryLimits.nearestRows); it is "
+                    + "\(limit).")
+        }
+        if let threshold, threshold.isNaN {
+            throw .invalidArgument("The distance threshold of FindNearest must not be NaN.")
+        }
+        // Asked of the vector itself, which a search for nothing at all fails by as well.
+        if measure == .cosine, Self.isZero(vector) { _ = try distance(to: vector) }
     }
 }
 

@@ -3,6 +3,8 @@ public enum ListenRequest: Hashable, Sendable {
     /// `labels` tell the server why, as in `goog-listen-tags`.
     case add(ListenTarget, labels: [String: String])
     case remove(targetID: Int32)
+    /// A target that a server could not read, and why: it is refused alone.
+    case unreadable(targetID: Int32, RPCStatus)
 }
 
 /// Something to watch: a query or some documents, and what the client holds of it.

@@ -46,6 +46,13 @@ public struct RPCStatus: Error, Hashable, Sendable {
     }
 }
 
+extension RPCStatus.Detail {
+    /// Firestore's own reason, such as `TOO_MANY_AGGREGATIONS`.
+    public static func reason(_ reason: String) -> Self {
+        .errorInfo(reason: reason, domain: "firestore.googleapis.com", metadata: [:])
+    }
+}
+
 extension RPCStatus {
     public init(_ invalid: InvalidPath) { self = .invalidArgument(invalid.message) }
 }

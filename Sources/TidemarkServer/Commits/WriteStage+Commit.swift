@@ -30,7 +30,7 @@ extension WriteStage {
                 return commit
             }
             commits.append(commit)
-            count(valid, context.label)
+            count(valid, context)
             if let transactionID { endedTransactions[transactionID] = .committed }
             return reply
         } catch {
@@ -56,6 +56,7 @@ extension WriteStage {
             let result = try draft.apply(mutation) { try table.document(at: $0)?.document }
             transformResults.append(result)
         }
+        try draft.validateIndexEntries(core.indexes.configuration)
         let versions = draft.versions
         let results = zip(mutations, transformResults).map { mutation, transforms in
             let isDelete = mutation.operation == .delete
@@ -93,15 +94,20 @@ extension WriteStage {
     }
 
     /// A write that changes nothing is billed like any other.
-    private func count(_ mutations: [Mutation], _ label: String?) {
-        var bill = Bill(label: label)
+    private func count(_ mutations: [Mutation], _ context: CallContext) {
+        var usages: [CollectionPath: Usage] = [:]
         for mutation in mutations {
-            switch mutation.operation {
-            case .set, .patch: bill.writes += 1
-            case .delete: bill.deletes += 1
-            case .verify: break
-            }
+            let usage =
+                switch mutation.operation {
+                case .set, .patch: Usage(writes: 1)
+                case .delete: Usage(deletes: 1)
+                case .verify: Usage(reads: core.configuration.billing.verifyReads)
+                }
+            usages[mutation.path.parent, default: Usage()] += usage
         }
-        bills.append(bill)
+        for (collection, usage) in usages {
+            bills.append(
+                Bill(context: context, method: method, collection: collection, usage: usage))
+        }
     }
 }

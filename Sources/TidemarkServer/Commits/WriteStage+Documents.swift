@@ -45,6 +45,7 @@ extension WriteStage {
             throw RPCStatus.invalidArgument(
                 "BatchWrite does not allow writing to the same document more than once.")
         }
+        let firstBill = bills.count
         var results: [BatchWriteResult?] = []
         results.reserveCapacity(request.mutations.count)
         for (index, mutation) in request.mutations.enumerated() {
@@ -56,12 +57,14 @@ extension WriteStage {
             }
         }
         let known = results.compactMap { $0 }
+        let usage = usage(since: firstBill)
         if !known.isEmpty || results.isEmpty { tried.insert(id) }
         if known.count < results.count {
-            core.parked.add(results, of: id)
+            core.parked.add(.init(context: context, results: results, usage: usage), of: id)
         } else {
             outputs.append(id, .batchWrite(known))
-            outputs.append(Output(id: id, event: .ended(.ok)))
+            outputs.append(
+                Output(id: id, event: .ended(RPCStatus.ok.reporting(usage, to: context))))
         }
     }
 

@@ -15,13 +15,15 @@ final class WriteStage {
     var commits: [Commit] = []
     var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
     var bills: [Bill] = []
+    /// Of the command that is being performed.
+    var method = RPCMethod.commit
     private var touched: Set<DatabaseID> = []
     /// The calls and streams something of which was performed: they fail with the batch.
     var tried: Set<CallID> = []
     /// The same of those that were parked before.
     var retried: [ParkedCommand] = []
     /// Writes of batch writes that have waited, and what became of them.
-    var settled: [(call: CallID, index: Int, result: BatchWriteResult)] = []
+    var settled: [(call: CallID, index: Int, result: BatchWriteResult, usage: Usage)] = []
     /// What the transactions had that have ended.
     var released: [(id: TransactionID, owner: LockTable.Owner)] = []
     var endedStreams: [CallID: RPCStatus] = [:]
@@ -29,9 +31,10 @@ final class WriteStage {
     var retrying: (ticket: LockTicket, command: ParkedCommand)?
 
     struct Bill {
-        let label: String?
-        var writes = 0
-        var deletes = 0
+        let context: CallContext
+        let method: RPCMethod
+        let collection: CollectionPath
+        let usage: Usage
     }
 
     init(core: ServerCore) {
@@ -60,19 +63,28 @@ final class WriteStage {
     }
 
     func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+        method = RPCMethod(request)
+        let firstBill = bills.count
+        var ending = RPCStatus.ok
         do {
             if case .batchWrite(let request) = request {
                 return try batchWrite(id, request, context)
             }
             let reply = try reply(to: request, context)
             outputs.append(Output(id: id, event: .reply(reply)))
-            outputs.append(Output(id: id, event: .ended(.ok)))
         } catch let status as RPCStatus {
-            outputs.append(Output(id: id, event: .ended(status)))
+            ending = status
         } catch let wait as LockWait {
             return park(wait, .call(id, request, context))
         }
         tried.insert(id)
+        ending = ending.reporting(usage(since: firstBill), to: context)
+        outputs.append(Output(id: id, event: .ended(ending)))
+    }
+
+    /// What the bills say from this one on.
+    func usage(since firstBill: Int) -> Usage {
+        bills[firstBill...].reduce(into: Usage()) { $0 += $1.usage }
     }
 
     private func reply(to request: Request, _ context: CallContext) throws -> Reply {

@@ -102,9 +102,9 @@ extension ServerCore {
         writeStreams = stage.writeStreams
         storedStreams = stage.storedStreams
         for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
-        for (call, index, result) in stage.settled { settle(call, index, result) }
+        for item in stage.settled { settle(item.call, item.index, item.result, item.usage) }
         for bill in stage.bills {
-            meter.countWrites(bill.writes, deletes: bill.deletes, label: bill.label)
+            meter.add(bill.usage, by: bill.method, bill.context, on: bill.collection.text)
         }
     }
 
@@ -190,13 +190,15 @@ extension ServerCore {
     private func control(_ command: Command, _ outputs: inout [Output]) {
         switch command {
         case .openListen(let id, let context):
-            listens.open(id, database: context.database, label: context.label)
+            listens.open(id, context)
         case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
+        case .listen(let id, .unreadable(let target, let cause)):
+            refuseTarget(target, cause, id, &outputs)
         case .finishListen(let id):
-            if listens.close(id) { outputs.append(Output(id: id, event: .ended(.ok))) }
+            closeListen(id, .ok, &outputs)
         case .end(let id, let status):
             cancelCall(id, status)
-            if listens.close(id) { outputs.append(Output(id: id, event: .ended(status))) }
+            closeListen(id, status, &outputs)
         case .call, .listen, .openWrite, .write, .finishWrite: break
         }
     }

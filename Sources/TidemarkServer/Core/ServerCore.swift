@@ -31,7 +31,9 @@ final class ServerCore {
     var begun: TransactionID?
     /// What became of commands that are not in hand: for the end of the phase.
     var lateOutputs: [Output] = []
-    var meter = ReadMeter()
+    var meter = UsageMeter()
+    var listenEndings = ListenEndings()
+    var indexes: IndexRegister
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 
@@ -58,6 +60,7 @@ final class ServerCore {
             throw .unreadable(detail: "\(error)")
         }
         self.configuration = configuration
+        indexes = IndexRegister(configuration.indexes)
         self.environment = environment
         self.store = store
     }

@@ -8,23 +8,34 @@ final class LiveTarget {
     /// The versions of its rows, for a query whose rows are cut off by a limit or an offset: whether a
     /// document is among them depends on the others. Nil for all other targets.
     var window: [DocumentPath: Timestamp]?
+    /// What the meter counts it under.
+    let meterTarget: String
 
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
         self.streamID = streamID
         self.id = id
         self.kind = kind
+        meterTarget =
+            switch kind {
+            case .query(let query): query.canonicalID
+            // Single documents are many; their collections are few.
+            case .documents(let paths): paths.first?.parent.text ?? ""
+            }
     }
 }
 
 /// One listen stream.
 struct ListenStream {
-    let database: DatabaseID
-    let label: String?
+    let context: CallContext
+    /// What was billed on it.
+    var usage = Usage()
     var targets: [Int32: LiveTarget] = [:]
     /// The highest id that the server has chosen, or 0: after that, clients must not choose.
     var lastAssigned: Int32 = 0
     /// The read time of the last snapshot it was told: they never go back.
     var readTime: Timestamp?
+
+    var database: DatabaseID { context.database }
 }
 
 /// All listens, found by what they may see: a commit asks only those of its collections.
@@ -46,8 +57,8 @@ struct ListenRegistry {
 
     var streamIDs: [CallID] { Array(streams.keys) }
 
-    mutating func open(_ id: CallID, database: DatabaseID, label: String?) {
-        streams[id] = ListenStream(database: database, label: label)
+    mutating func open(_ id: CallID, _ context: CallContext) {
+        streams[id] = ListenStream(context: context)
     }
 
     /// - Returns: Whether there was such a stream.

@@ -83,21 +83,26 @@ extension ServerCore {
     ) {
         guard let stream = listens.streams[streamID] else { return }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
-        boundary(streamID, time, stream.database, &outputs)
-        meter.countReads(snapshot.reads, by: .listen, label: stream.label)
+        // Commits of one batch are told one after the other, and a stream may be cut between them:
+        // the token reaches no further than this one, though all of them are made.
+        let token = ResumeToken(
+            incarnation: incarnation, position: time.microseconds, readTime: time)
+        boundary(streamID, token, &outputs)
+        for (id, reads) in snapshot.readsByTarget {
+            if let target = stream.targets[id] { bill(reads, to: target) }
+        }
     }
 
-    /// Says that all targets of the stream are as of `time`.
-    func boundary(
-        _ streamID: CallID, _ time: Timestamp, _ database: DatabaseID, _ outputs: inout [Output]
-    ) {
-        let token = resumeToken(database, readTime: time)
+    /// Says that all targets of the stream are as of the token's time.
+    func boundary(_ streamID: CallID, _ token: ResumeToken, _ outputs: inout [Output]) {
         outputs.append(
             streamID,
-            .targetChange(TargetChange(.noChange, resumeToken: token.bytes, readTime: time)))
-        listens.update(streamID) { $0.readTime = time }
+            .targetChange(
+                TargetChange(.noChange, resumeToken: token.bytes, readTime: token.readTime)))
+        listens.update(streamID) { $0.readTime = token.readTime }
     }
 
+    /// For the newest state, of which everything has been told.
     func resumeToken(_ database: DatabaseID, readTime: Timestamp) -> ResumeToken {
         ResumeToken(
             incarnation: incarnation, position: databases[database]?.lastCommit ?? 0,

@@ -7,31 +7,19 @@ extension ServerCore {
         _ request: ListenTarget, _ streamID: CallID, _ transaction: StoreTransaction,
         _ outputs: inout [Output]
     ) {
-        guard let stream = listens.streams[streamID] else { return }
-        guard let id = targetID(request.id, stream) else {
-            _ = listens.close(streamID)
-            let status = RPCStatus.invalidArgument("Target id \(request.id) cannot be chosen.")
-            outputs.append(Output(id: streamID, event: .ended(status)))
-            return
-        }
-        func refuse(_ cause: RPCStatus) {
-            outputs.append(
-                streamID, .targetChange(TargetChange(.remove, targetIDs: [id], cause: cause)))
-        }
-        if stream.targets[id] != nil {
-            return refuse(RPCStatus(.alreadyExists, "Target ID already exists: \(id)"))
-        }
-        if stream.targets.count >= ListenRegistry.maxTargets {
-            return refuse(RPCStatus(.resourceExhausted, "The stream has too many targets."))
-        }
-        if request.id == 0 { listens.update(streamID) { $0.lastAssigned = id } }
+        guard let (id, stream) = admit(request.id, streamID, &outputs) else { return }
+        func refuse(_ cause: RPCStatus) { self.refuse(id, streamID, cause, &outputs) }
         guard let start = startingPoint(request.resume, stream.database) else {
             return refuse(.invalidArgument("bad resume token"))
         }
         outputs.append(streamID, .targetChange(TargetChange(.add, targetIDs: [id])))
         let beginning = outputs.count
         do {
-            if case .query(let query) = request.kind { try query.validate() }
+            if case .query(let query) = request.kind {
+                try query.validate()
+                if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
+                try admit(query, in: stream.database)
+            }
             let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
             var opening = TargetOpening(
                 core: self, target: target, request: request, stream: stream,
@@ -46,6 +34,48 @@ extension ServerCore {
             outputs.removeSubrange(beginning...)
             refuse(RPCStatus(storeFailure: error))
         }
+    }
+
+    /// Answers a target that makes no sense as one that cannot be served: its stream lives on.
+    func refuseTarget(
+        _ asked: Int32, _ cause: RPCStatus, _ streamID: CallID, _ outputs: inout [Output]
+    ) {
+        guard let (id, _) = admit(asked, streamID, &outputs) else { return }
+        outputs.append(streamID, .targetChange(TargetChange(.add, targetIDs: [id])))
+        refuse(id, streamID, cause, &outputs)
+    }
+
+    private func refuse(
+        _ id: Int32, _ streamID: CallID, _ cause: RPCStatus, _ outputs: inout [Output]
+    ) {
+        outputs.append(
+            streamID, .targetChange(TargetChange(.remove, targetIDs: [id], cause: cause)))
+    }
+
+    /// Settles a new target's id.
+    ///
+    /// - Returns: Nil when there can be no target: that has been said.
+    private func admit(
+        _ asked: Int32, _ streamID: CallID, _ outputs: inout [Output]
+    ) -> (id: Int32, stream: ListenStream)? {
+        guard let stream = listens.streams[streamID] else { return nil }
+        guard let id = targetID(asked, stream) else {
+            let status = RPCStatus.invalidArgument("Target id \(asked) cannot be chosen.")
+            closeListen(streamID, status, &outputs)
+            return nil
+        }
+        if stream.targets[id] != nil {
+            let cause = RPCStatus(.alreadyExists, "Target ID already exists: \(id)")
+            refuse(id, streamID, cause, &outputs)
+            return nil
+        }
+        if stream.targets.count >= ListenRegistry.maxTargets {
+            let cause = RPCStatus(.resourceExhausted, "The stream has too many targets.")
+            refuse(id, streamID, cause, &outputs)
+            return nil
+        }
+        if asked == 0 { listens.update(streamID) { $0.lastAssigned = id } }
+        return (id, stream)
     }
 
     /// The id a target gets; nil when the client may not choose it. Once the server has chosen one on

@@ -20,8 +20,8 @@ struct StreamSnapshot {
 
     private var rows: [Row] = []
     private var indices: [DocumentPath: Int] = [:]
-    /// What Firestore bills for them.
-    private(set) var reads = 0
+    /// What Firestore bills for them, by target.
+    private(set) var readsByTarget: [Int32: Int] = [:]
 
     var isEmpty: Bool { rows.isEmpty }
 
@@ -29,14 +29,14 @@ struct StreamSnapshot {
     mutating func add(_ document: Document, to target: Int32) {
         let index = index(of: document.path, .present(document))
         rows[index].added.append(target)
-        reads += 1
+        readsByTarget[target, default: 0] += 1
     }
 
     /// The document has changed and is no longer in the target. One read, when it still exists.
     mutating func remove(_ path: DocumentPath, changedTo document: Document?, from target: Int32) {
         let index = index(of: path, document.map { .present($0) } ?? .deleted)
         rows[index].removed.append(target)
-        if document != nil { reads += 1 }
+        if document != nil { readsByTarget[target, default: 0] += 1 }
     }
 
     /// Another document has pushed this one out of the target. Free: it has not changed.

@@ -13,30 +13,28 @@ struct TargetOpening {
     let stream: ListenStream
     let scope: ReadScope
 
-    /// Resuming within this time is billed for the changes only.
-    static let deltaBilling = Duration.seconds(30 * 60)
-
     mutating func perform(
         from start: ServerCore.StartingPoint, _ outputs: inout [Output]
     ) throws {
         var reads: Int
         switch start {
-        case .nothing: reads = max(1, try sendAll(&outputs).count)
+        case .nothing: reads = try sendAll(&outputs).reads
         case .beforeLog(let token, let readTime):
             acknowledge(token: token, readTime, &outputs)
-            let names = try sendAll(&outputs)
-            sendFilter(names, &outputs)
-            reads = max(1, names.count)
+            let all = try sendAll(&outputs)
+            sendFilter(all.paths, &outputs)
+            reads = all.reads
         case .position(let token):
             acknowledge(token: token.bytes, token.readTime, &outputs)
             reads = try sendChanges(since: token, &outputs)
         }
-        core.meter.countReads(reads, by: .listen, label: stream.label)
+        core.bill(reads, to: target)
         sendCurrent(&outputs)
     }
 
     /// A resume that is accepted begins with a boundary. It says nothing that the client does not
-    /// know: its own token and time, so that a stream cut off here loses no changes.
+    /// know: its own token and time, so that a stream cut off here loses no changes. Clients take a
+    /// boundary's token for all their targets, so beside others, which are further on, it has none.
     private func acknowledge(
         token: [UInt8], _ readTime: Timestamp, _ outputs: inout [Output]
     ) {
@@ -44,7 +42,9 @@ struct TargetOpening {
         if let last = stream.readTime { time = max(time, last) }
         outputs.append(
             target.streamID,
-            .targetChange(TargetChange(.noChange, resumeToken: token, readTime: time)))
+            .targetChange(
+                TargetChange(
+                    .noChange, resumeToken: stream.targets.isEmpty ? token : [], readTime: time)))
     }
 
     private func sendCurrent(_ outputs: inout [Output]) {
@@ -55,14 +55,17 @@ struct TargetOpening {
                 TargetChange(
                     .current, targetIDs: [target.id], resumeToken: token.bytes,
                     readTime: scope.readTime)))
-        core.boundary(target.streamID, scope.readTime, stream.database, &outputs)
+        core.boundary(target.streamID, token, &outputs)
     }
 
     /// Sends every match as it is stored, in the query's order.
     ///
-    /// - Returns: The matches.
-    private func sendAll(_ outputs: inout [Output]) throws -> [DocumentPath] {
+    /// - Returns: The matches, and what is billed for them: what a query would cost.
+    private func sendAll(
+        _ outputs: inout [Output]
+    ) throws -> (paths: [DocumentPath], reads: Int) {
         var paths: [DocumentPath] = []
+        var reads = 0
         func send(_ document: Document) {
             paths.append(document.path)
             outputs.append(
@@ -78,16 +81,20 @@ struct TargetOpening {
                     sendMissing(path, &outputs)
                 }
             }
+            reads = max(1, paths.count)
         case .query(let query):
             var window: [DocumentPath: Timestamp] = [:]
-            _ = try scope.run(query) { document in
+            let totals = try scope.run(query) { document in
                 if query.isCutOff { window[document.path] = document.updateTime }
                 send(document)
                 return true
             }
             if query.isCutOff { target.window = window }
+            reads = Billing.reads(
+                of: query, returned: totals.returned, skipped: totals.skipped,
+                entriesScanned: totals.scanned)
         }
-        return paths
+        return (paths, reads)
     }
 
     private func sendMissing(_ path: DocumentPath, _ outputs: inout [Output]) {
@@ -126,8 +133,7 @@ struct TargetOpening {
         for response in delta.snapshot.responses(readTime: scope.readTime) {
             outputs.append(target.streamID, response)
         }
-        let isRecent =
-            core.now.duration(since: token.readTime) <= Self.deltaBilling
+        let isRecent = core.isBilledByChange(token, stream.database)
         if request.expectedCount == nil, isRecent { return bill(delta) }
         let count = try matchCount()
         if let expected = request.expectedCount, Int(expected) != count - delta.growth {
@@ -137,8 +143,8 @@ struct TargetOpening {
     }
 
     private func bill(_ delta: TargetDelta) -> Int {
-        delta.snapshot.isEmpty
-            ? max(0, core.configuration.unchangedResumeReads) : delta.snapshot.reads
+        if delta.snapshot.isEmpty { return core.configuration.billing.unchangedResumeReads }
+        return delta.snapshot.readsByTarget.values.reduce(0, +)
     }
 
     private func matchCount() throws -> Int {

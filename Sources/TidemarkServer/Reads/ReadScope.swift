@@ -21,6 +21,8 @@ struct ReadScope {
         var skipped = 0
         /// Index entries or documents looked at.
         var scanned = 0
+        /// Entries that an index of vectors has for what was searched.
+        var vectorEntries = 0
     }
 
     func document(at path: DocumentPath) throws -> Document? {
@@ -32,8 +34,9 @@ struct ReadScope {
     var past: ChangeLog? { isPast ? log : nil }
 
     /// Hands out the query's rows in order, until `body` returns false; offset and limit applied,
-    /// projection not.
+    /// projection not. The rows of a vector search have their distances.
     func run(_ query: Query, _ body: (Document) -> Bool) throws -> Totals {
+        if let search = query.findNearest { return try runNearest(query, search, body) }
         if let past {
             let undos = try past.undos(after: readTime) { query.contains($0) }
             if !undos.isEmpty { return try run(query, undoing: undos, body) }
@@ -49,6 +52,28 @@ struct ReadScope {
         return totals
     }
 
+    /// Looks at every row that the filters let through, as production does without a better index.
+    private func runNearest(
+        _ query: Query, _ search: FindNearest, _ body: (Document) -> Bool
+    ) throws -> Totals {
+        var candidates = query
+        candidates.findNearest = nil
+        var nearest = NearestRows(search)
+        var failure: RPCStatus?
+        var totals = try run(candidates) { document in
+            do throws(RPCStatus) { try nearest.add(document) } catch { failure = error }
+            return failure == nil
+        }
+        if let failure { throw failure }
+        totals.returned = 0
+        totals.vectorEntries = nearest.entries
+        for document in nearest.documents {
+            totals.returned += 1
+            if !body(document) { break }
+        }
+        return totals
+    }
+
     /// The rows of a past time: those of now, with those that have changed put back.
     private func run(
         _ query: Query, undoing undos: [ChangeLog.Undo], _ body: (Document) -> Bool
@@ -59,7 +84,9 @@ struct ReadScope {
         // No more of today's rows can drop out than have changed.
         case .first(let count)?:
             wide.limit = .first(Self.sum(count, query.offset, undos.count))
-        case .last(let count)?: wide.limit = .last(Self.sum(count, undos.count))
+        // The offset is counted from the first row, which the last ones do not tell.
+        case .last(let count)?:
+            wide.limit = query.offset == 0 ? .last(Self.sum(count, undos.count)) : nil
         case nil: break
         }
         let undone = Set(undos.map(\.path))
@@ -113,18 +140,23 @@ struct ReadScope {
     }
 
     /// How many rows the query has, counted no further than `upTo`.
-    func count(_ query: Query, upTo: Int64? = nil) throws -> (count: Int64, scanned: Int) {
+    ///
+    /// - Returns: That, how many index entries or documents were looked at, and how many of them
+    ///   were documents.
+    func count(
+        _ query: Query, upTo: Int64? = nil
+    ) throws -> (count: Int64, scanned: Int, documents: Int) {
         if past == nil {
             let count = try table.count(query, upTo: upTo)
-            return (count.count, count.entriesScanned)
+            return (count.count, count.entriesScanned, count.documentsScanned)
         }
         var rows: Int64 = 0
-        if let upTo, upTo <= 0 { return (0, 0) }
+        if let upTo, upTo <= 0 { return (0, 0, 0) }
         let totals = try run(query) { _ in
             rows += 1
             return upTo.map { rows < $0 } ?? true
         }
-        return (rows, totals.scanned)
+        return (rows, totals.scanned, totals.scanned)
     }
 }
 

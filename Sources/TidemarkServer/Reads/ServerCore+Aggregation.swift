@@ -9,36 +9,56 @@ extension ServerCore {
         let aggregations = try Aggregation.validated(request.aggregations)
         let query = try Self.ordered(request.query, for: aggregations)
         try query.validate()
+        if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
+        let explanation = try admit(query, aggregations, request.explain, in: context.database)
         let scope = try scope(request.consistency, context.database, transaction)
+        if let explanation, !explanation.isAnalyzed {
+            meter.countReads(
+                Billing.withoutDocuments, by: .runAggregationQuery, context, on: query.meterTarget)
+            return AggregationReply(
+                values: nil, transaction: scope.begun, readTime: scope.readTime,
+                explain: explanation.plan)
+        }
         var state = AggregationState(aggregations)
         var entries = 0
-        if let values = try counts(aggregations, query, scope, &entries) {
-            finish(scope, query, entries, context)
+        var counters = Explanation.Counters(results: 1)
+        func reply(_ values: MapValue) -> AggregationReply {
+            counters.entriesBilled = entries
+            counters.reads = finish(scope, query, entries, context)
             return AggregationReply(
-                values: values, transaction: scope.begun, readTime: scope.readTime)
+                values: values, transaction: scope.begun, readTime: scope.readTime,
+                explain: explanation?.metrics(counters, end: environment.ticks()))
+        }
+        if let values = try counts(aggregations, query, scope, &entries, &counters) {
+            return reply(values)
         }
         let totals = try scope.run(query) { document in
             state.add(document.fields)
             return !state.isComplete
         }
         // An index has an entry for each row, whatever this store had to look at.
-        finish(scope, query, totals.returned + totals.skipped, context)
-        return AggregationReply(
-            values: state.result, transaction: scope.begun, readTime: scope.readTime)
+        entries = totals.returned + totals.skipped
+        counters.documentsScanned = totals.scanned
+        counters.entriesScanned = totals.scanned
+        return reply(state.result)
     }
 
     /// A read for each 1,000 index entries begun, at least one.
+    ///
+    /// - Returns: What was billed.
     private func finish(
         _ scope: ReadScope, _ query: Query, _ entries: Int, _ context: CallContext
-    ) {
+    ) -> Int {
         record(scope, query, [])
-        meter.countReads(
-            max(1, (entries + 999) / 1_000), by: .runAggregationQuery, label: context.label)
+        let reads = Billing.aggregation(entries: entries)
+        meter.countReads(reads, by: .runAggregationQuery, context, on: query.meterTarget)
+        return reads
     }
 
     /// The answer where all figures are counts: the store counts without fetching documents.
     private func counts(
-        _ aggregations: [Aggregation], _ query: Query, _ scope: ReadScope, _ entries: inout Int
+        _ aggregations: [Aggregation], _ query: Query, _ scope: ReadScope, _ entries: inout Int,
+        _ counters: inout Explanation.Counters
     ) throws -> MapValue? {
         var bounds: [Int64?] = []
         for aggregation in aggregations {
@@ -48,6 +68,8 @@ extension ServerCore {
         let farthest = bounds.contains { $0 == nil } ? nil : bounds.compactMap { $0 }.max()
         let total = try scope.count(query, upTo: farthest)
         entries = total.scanned
+        counters.entriesScanned = total.scanned
+        counters.documentsScanned = total.documents
         return MapValue(
             zip(aggregations, bounds).map { aggregation, bound in
                 (aggregation.alias, .integer(bound.map { min($0, total.count) } ?? total.count))

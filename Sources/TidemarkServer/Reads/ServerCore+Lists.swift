@@ -17,6 +17,7 @@ extension ServerCore {
         var query = Query(
             parent: request.parent, collectionID: request.collectionID, orders: request.orders)
         try query.validate()
+        try admit(query, in: context.database)
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
@@ -33,7 +34,8 @@ extension ServerCore {
         record(scope, query, documents.map { ($0.path, $0) })
         let hasMore = documents.count > size
         if hasMore { documents.removeLast() }
-        meter.countReads(max(1, documents.count), by: .listDocuments, label: context.label)
+        meter.countReads(
+            max(1, documents.count), by: .listDocuments, context, on: query.meterTarget)
         var next = ""
         if hasMore, let last = documents.last {
             let values = query.cursorValues(of: last, in: context.database)
@@ -81,7 +83,9 @@ extension ServerCore {
             rows.append(
                 ListedDocument(path: path, document: document?.projected(to: request.mask)))
         }
-        meter.countReads(max(1, rows.count), by: .listDocuments, label: context.label)
+        let found = rows.count { $0.document != nil }
+        let reads = configuration.billing.lookups(found: found, missing: rows.count - found)
+        meter.countReads(max(1, reads), by: .listDocuments, context, on: collection.text)
         var next = ""
         if hasMore, let id = ids.last {
             let mark = Self.fingerprint(of: request)
@@ -111,7 +115,9 @@ extension ServerCore {
         let all = try scope.collectionIDs(below: request.parent)
         let rest = after.map { mark in all.filter { mark.precedesInBytes($0) } } ?? all
         let page = Array(rest.prefix(size))
-        meter.countReads(1, by: .listCollectionIDs, label: context.label)
+        meter.countReads(
+            Billing.withoutDocuments, by: .listCollectionIDs, context,
+            on: request.parent?.text ?? "")
         var next = ""
         if rest.count > size, let last = page.last {
             next = PageToken(fingerprint: mark, values: [.string(last)]).text

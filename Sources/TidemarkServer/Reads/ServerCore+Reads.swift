@@ -9,6 +9,7 @@ extension ServerCore {
     ) {
         var status = RPCStatus.ok
         let start = outputs.count
+        let before = meter.total
         do {
             try reply(id, to: request, context, transaction, &outputs)
         } catch {
@@ -17,7 +18,8 @@ extension ServerCore {
             // Its caller will never hear of it.
             if let begun { endTransaction(begun, .rolledBack) }
         }
-        outputs.append(Output(id: id, event: .ended(status)))
+        let ending = status.reporting(meter.total - before, to: context)
+        outputs.append(Output(id: id, event: .ended(ending)))
     }
 
     private func reply(
@@ -39,10 +41,7 @@ extension ServerCore {
         case .listCollectionIDs(let request):
             outputs.append(id, try listCollectionIDs(request, context, transaction))
         case .partitionQuery(let request):
-            try request.query.validate()
-            meter.countReads(1, by: .partitionQuery, label: context.label)
-            // No split points: the one partition is the whole, which is always right.
-            outputs.append(id, .partitionQuery([], nextPageToken: ""))
+            outputs.append(id, try partition(request, context, transaction))
         case .beginTransaction(let options):
             outputs.append(id, .beginTransaction(try beginTransaction(options, database)))
         case .rollback(let transactionID):
@@ -60,8 +59,9 @@ extension ServerCore {
         let scope = try scope(request.consistency, context.database, transaction)
         let document = try scope.document(at: request.path)
         record(scope, request.path, document)
-        // A document that is missing was looked up all the same, and is billed.
-        meter.countReads(1, by: .getDocument, label: context.label)
+        let reads = configuration.billing.lookups(
+            found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
+        meter.countReads(reads, by: .getDocument, context, on: request.path.parent.text)
         guard let document else {
             let name = request.path.name(in: context.database)
             throw RPCStatus(.notFound, "Document \"\(name)\" not found.")
@@ -94,13 +94,34 @@ extension ServerCore {
                 missing.append(BatchGetResult(row: .missing(path), readTime: scope.readTime))
             }
         }
-        meter.countReads(seen.count, by: .batchGetDocuments, label: context.label)
+        bill(request.paths, found, missing, context)
         var results = found + missing
         if results.isEmpty, scope.begun != nil {
             results.append(BatchGetResult(row: nil, readTime: scope.readTime))
         }
         if !results.isEmpty { results[0].transaction = scope.begun }
         for result in results { outputs.append(id, .batchGetDocuments(result)) }
+    }
+
+    private func bill(
+        _ asked: [DocumentPath], _ found: [BatchGetResult], _ missing: [BatchGetResult],
+        _ context: CallContext
+    ) {
+        var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
+        for path in asked { counts[path.parent, default: (0, 0, 0)].repeated += 1 }
+        for result in found + missing {
+            switch result.row {
+            case .found(let document): counts[document.path.parent]?.found += 1
+            case .missing(let path): counts[path.parent]?.missing += 1
+            case nil: break
+            }
+        }
+        for (collection, count) in counts {
+            let reads = configuration.billing.lookups(
+                found: count.found, missing: count.missing,
+                repeated: count.repeated - count.found - count.missing)
+            meter.countReads(reads, by: .batchGetDocuments, context, on: collection.text)
+        }
     }
 
     /// The rows go out as they are stored; only a projection decodes them.
@@ -110,9 +131,15 @@ extension ServerCore {
     ) throws {
         let query = request.query
         try query.validate()
+        let explanation = try admit(query, [], request.explain, in: context.database)
         let scope = try scope(request.consistency, context.database, transaction)
         if let begun = scope.begun {
             outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
+        }
+        if let explanation, !explanation.isAnalyzed {
+            meter.countReads(
+                Billing.withoutDocuments, by: .runQuery, context, on: query.meterTarget)
+            return outputs.append(id, .runQuery(RunQueryReply(explain: explanation.plan)))
         }
         let start = outputs.count
         var paths: [(DocumentPath, Document)] = []
@@ -130,11 +157,22 @@ extension ServerCore {
         if query.offset > 0 {
             let skipped = RunQueryReply(readTime: scope.readTime, skippedResults: totals.skipped)
             outputs.insert(Output(id: id, event: .reply(.runQuery(skipped))), at: start)
-        } else if totals.returned == 0 {
+        } else if totals.returned == 0, explanation == nil {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
-        meter.countReads(
-            max(1, totals.returned + totals.skipped), by: .runQuery, label: context.label)
+        let reads =
+            query.findNearest == nil
+            ? Billing.reads(
+                of: query, returned: totals.returned, skipped: totals.skipped,
+                entriesScanned: totals.scanned)
+            : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
+        meter.countReads(reads, by: .runQuery, context, on: query.meterTarget)
+        if let explanation {
+            let counters = Explanation.counters(of: query, totals, reads: reads)
+            let metrics = explanation.metrics(counters, end: environment.ticks())
+            outputs.append(
+                id, .runQuery(RunQueryReply(readTime: scope.readTime, explain: metrics)))
+        }
     }
 
     func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
@@ -144,6 +182,12 @@ extension ServerCore {
             transactions.record(recorder, path, version: document.updateTime)
         }
     }
+}
+
+extension RPCStatus {
+    /// In calls and targets other than RunQuery. Production's text was not seen.
+    static let noVectorSearchHere = RPCStatus.invalidArgument(
+        "FindNearest can only be used in RunQuery.")
 }
 
 extension [Output] {

@@ -15,22 +15,23 @@ public final class FirestoreServer: Sendable {
         /// How long versions are kept for reads at a past time and for exact resumes. Production: an
         /// hour.
         public var history: Duration
-        /// Reads billed for a listen that resumes within 30 minutes and finds nothing changed.
-        /// Google does not document whether the minimum of one applies; none is the default here.
-        public var unchangedResumeReads: Int
         /// How long a read or a write waits for the locks of transactions before it is aborted.
         /// Production: about 15 s. Source: server-protocol 1.4.
         public var lockTimeout: Duration
+        /// What the meter assumes where Google's documentation says nothing.
+        public var billing: Billing
         /// How many write streams can be taken up again, the newest.
         package var rememberedWriteStreams = 100_000
+        /// The indexes that queries need, and what happens where one is missing; nil to enforce none.
+        public var indexes: IndexSettings?
 
         public init(
             dataDirectory: String? = nil, history: Duration = .seconds(3_600),
-            unchangedResumeReads: Int = 0, lockTimeout: Duration = .seconds(15)
+            billing: Billing = Billing(), lockTimeout: Duration = .seconds(15)
         ) {
             self.dataDirectory = dataDirectory
             self.history = history
-            self.unchangedResumeReads = unchangedResumeReads
+            self.billing = billing
             self.lockTimeout = lockTimeout
         }
     }
@@ -38,6 +39,7 @@ public final class FirestoreServer: Sendable {
     let core: Mutex<ServerCore>
     let inbox = Mutex(Inbox())
     let sinks = Mutex(Sinks())
+    let environment: ServerEnvironment
     let executor: any ServerExecutor
     /// When the core is to be woken, by the executor's time.
     let wakeUp = Mutex<Duration?>(nil)
@@ -50,12 +52,29 @@ public final class FirestoreServer: Sendable {
     package init(
         _ configuration: Configuration, environment: ServerEnvironment
     ) throws(StoreError) {
+        self.environment = environment
         executor = environment.executor
         core = Mutex(try ServerCore(configuration, environment: environment))
     }
 
     /// Reads billed so far, by the caller's label, in the order of the labels.
-    public func meter() -> [MeterRow] { core.withLock { $0.meter.rows } }
+    public func meter() -> [MeterRow] { core.withLock { $0.meter.byLabel } }
+
+    /// What was billed so far by any of the meter's dimensions, the dearest rows first.
+    public func meter(by dimensions: Set<MeterDimension>) -> [MeterDetail] {
+        core.withLock { $0.meter.report(by: dimensions) }
+    }
+
+    /// Begins to count again, at nothing.
+    public func resetMeter() { core.withLock { $0.meter.reset() } }
+
+    /// Which indexes queries have used and missed so far.
+    public func indexReport() -> IndexReport { core.withLock { $0.indexes.report } }
+
+    /// The indexes that were missed, as a file of them; nil where none was.
+    public func missingIndexes() -> IndexConfiguration? {
+        core.withLock { $0.indexes.missingConfiguration }
+    }
 
     /// Makes the server's clock stand at `time` and go on from there, or follow the machine's again.
     ///
@@ -75,26 +94,5 @@ public final class FirestoreServer: Sendable {
             while runBatch() {}
             deliver(core.withLock { $0.close() })
         }
-    }
-}
-
-/// What one caller, by label, was billed for and was sent.
-public struct MeterRow: Hashable, Sendable, Codable {
-    public var label: String
-    /// Documents, at least one a query, one per 1,000 index entries of an aggregation.
-    public var reads: Int
-    public var writes: Int
-    public var deletes: Int
-    /// By RPC, the same reads again.
-    public var readsByMethod: [String: Int]
-
-    public init(
-        label: String, reads: Int, writes: Int, deletes: Int, readsByMethod: [String: Int]
-    ) {
-        self.label = label
-        self.reads = reads
-        self.writes = writes
-        self.deletes = deletes
-        self.readsByMethod = readsByMethod
     }
 }

@@ -9,6 +9,13 @@ package struct ServerEnvironment: Sendable {
     /// 64 bits of chance, for document and transaction ids.
     package var randomBits: @Sendable () -> UInt64
     package var executor: any ServerExecutor
+    /// How long something took: a clock that never goes back, from any beginning.
+    package var ticks: @Sendable () -> Duration = { .zero }
+    /// Takes a line for whoever runs the server.
+    package var log: @Sendable (String) -> Void = { _ in }
+    /// Adds indexes to the file at a path.
+    package var addIndexes: @Sendable ([MissingIndex], String) throws(IndexFileError) -> Void =
+        IndexFile.add
 
     package init(
         now: @escaping @Sendable () -> Timestamp, randomBits: @escaping @Sendable () -> UInt64,
@@ -21,9 +28,13 @@ package struct ServerEnvironment: Sendable {
 
     /// The machine's clock and chance, and a queue of the server's own.
     package static func live() -> ServerEnvironment {
-        ServerEnvironment(
+        let beginning = ContinuousClock.now
+        var environment = ServerEnvironment(
             now: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000)) },
             randomBits: { .random(in: .min ... .max) }, executor: QueueExecutor())
+        environment.ticks = { ContinuousClock.now - beginning }
+        environment.log = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+        return environment
     }
 }
 

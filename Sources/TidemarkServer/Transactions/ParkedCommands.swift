@@ -37,6 +37,15 @@ struct ParkedCommands {
     /// Messages that a write stream may send while a batch of it waits. Clients have ten under way.
     static let maxHeld = 100
 
+    /// A batch write some of whose writes wait.
+    struct PartialBatch {
+        let context: CallContext
+        /// Nil for those that wait.
+        var results: [BatchWriteResult?]
+        /// What was billed for it so far.
+        var usage: Usage
+    }
+
     /// What came on a write stream after a batch that waits.
     enum Held {
         case batch(WriteRequest)
@@ -48,8 +57,7 @@ struct ParkedCommands {
     /// Tickets with their deadlines. All wait equally long, so it is in the order of both; those that
     /// are gone are dropped when they come up.
     private var order: [(ticket: LockTicket, deadline: Duration)] = []
-    /// Batch writes some of whose writes wait: the results of the others.
-    private var batches: [CallID: [BatchWriteResult?]] = [:]
+    private var batches: [CallID: PartialBatch] = [:]
     private var held: [CallID: [Held]] = [:]
 
     /// The calls and streams that something of waits.
@@ -105,20 +113,20 @@ struct ParkedCommands {
 
     // MARK: Batch writes
 
-    mutating func add(_ results: [BatchWriteResult?], of id: CallID) { batches[id] = results }
+    mutating func add(_ batch: PartialBatch, of id: CallID) { batches[id] = batch }
 
     /// Notes what became of one write.
     ///
-    /// - Returns: All results, when it was the last.
+    /// - Returns: The batch, when it was the last.
     mutating func settle(
-        _ id: CallID, _ index: Int, _ result: BatchWriteResult
-    ) -> [BatchWriteResult]? {
-        batches[id]?[index] = result
-        guard let results = batches[id] else { return nil }
-        let known = results.compactMap { $0 }
-        if known.count < results.count { return nil }
-        batches[id] = nil
-        return known
+        _ id: CallID, _ index: Int, _ result: BatchWriteResult, _ usage: Usage
+    ) -> PartialBatch? {
+        guard var batch = batches.removeValue(forKey: id) else { return nil }
+        batch.results[index] = result
+        batch.usage += usage
+        if batch.results.allSatisfy({ $0 != nil }) { return batch }
+        batches[id] = batch
+        return nil
     }
 
     // MARK: Write streams

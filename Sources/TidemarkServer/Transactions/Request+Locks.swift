@@ -15,13 +15,16 @@ extension Request {
         }
     }
 
-    /// What a read locks inside a transaction; nil for what is refused before it reads.
+    /// What a read locks inside a transaction; nil for what is refused before it reads, or is only
+    /// explained.
     func lockedReading(in database: DatabaseID) -> LockedReading? {
         switch self {
         case .getDocument(let request): return LockedReading(documents: [request.path])
         case .batchGetDocuments(let request): return LockedReading(documents: request.paths)
-        case .runQuery(let request): return Self.lock(request.query, database)
-        case .runAggregationQuery(let request): return Self.lock(request.query, database)
+        case .runQuery(let request):
+            return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
+        case .runAggregationQuery(let request):
+            return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
         case .listDocuments(let request):
             // The documents of the collection. What lies below missing ones is not locked.
             let query = Query(parent: request.parent, collectionID: request.collectionID)

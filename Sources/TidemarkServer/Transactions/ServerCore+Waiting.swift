@@ -131,7 +131,8 @@ extension ServerCore {
         switch command.work {
         case .call(let id, _, _): lateOutputs.append(Output(id: id, event: .ended(status)))
         case .item(let id, let index, _, _):
-            settle(id, index, BatchWriteResult(status: status, result: .init(updateTime: nil)))
+            let result = BatchWriteResult(status: status, result: .init(updateTime: nil))
+            settle(id, index, result, Usage())
         case .streamBatch(let id, _):
             drop(id)
             if writeStreams.removeValue(forKey: id) != nil {
@@ -141,10 +142,11 @@ extension ServerCore {
     }
 
     /// Notes what became of one write of a batch write; the last one's makes the answer.
-    func settle(_ id: CallID, _ index: Int, _ result: BatchWriteResult) {
-        guard let results = parked.settle(id, index, result) else { return }
-        lateOutputs.append(id, .batchWrite(results))
-        lateOutputs.append(Output(id: id, event: .ended(.ok)))
+    func settle(_ id: CallID, _ index: Int, _ result: BatchWriteResult, _ usage: Usage) {
+        guard let batch = parked.settle(id, index, result, usage) else { return }
+        lateOutputs.append(id, .batchWrite(batch.results.compactMap { $0 }))
+        let ending = RPCStatus.ok.reporting(batch.usage, to: batch.context)
+        lateOutputs.append(Output(id: id, event: .ended(ending)))
     }
 
     /// Forgets what of a call or a stream waits, and tells nobody.

@@ -54,8 +54,11 @@ extension WriteStage {
         switch command.work {
         case .call(let id, let request, let context): try perform(id, request, context)
         case .item(let id, let index, let mutation, let context):
+            method = .batchWrite
+            let firstBill = bills.count
             do {
-                settled.append((id, index, try write(mutation, context)))
+                let result = try write(mutation, context)
+                settled.append((id, index, result, usage(since: firstBill)))
             } catch let wait as LockWait {
                 park(wait, command.work)
             }

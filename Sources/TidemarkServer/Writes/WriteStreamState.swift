@@ -8,6 +8,9 @@ struct WriteStreamState {
     /// Set by the first message.
     var history: StreamHistory?
 
+    /// What was billed on it.
+    var usage = Usage()
+
     var isOpen: Bool { history != nil }
 
     init(context: CallContext) { self.context = context }
@@ -43,6 +46,8 @@ extension WriteStage {
         // No batch: a client says goodbye so. It has nothing to hear again.
         let isBatch = !request.mutations.isEmpty
         var isNew = false
+        method = .write
+        let firstBill = bills.count
         let reply = try commit(request.mutations, context) { reply, database, transaction in
             guard isBatch else { return }
             history.append(reply)
@@ -51,6 +56,7 @@ extension WriteStage {
         }
         if isNew { storedStreams += 1 }
         writeStreams[id]?.history = history
+        writeStreams[id]?.usage += usage(since: firstBill)
         outputs.append(Output(id: id, event: .write(history.response(reply))))
     }
 
@@ -110,10 +116,10 @@ extension WriteStage {
     }
 
     func endWriteStream(_ id: CallID, _ status: RPCStatus) {
-        if writeStreams.removeValue(forKey: id) != nil {
-            outputs.append(Output(id: id, event: .ended(status)))
-            endedStreams[id] = status
-            core.drop(id)
-        }
+        guard let stream = writeStreams.removeValue(forKey: id) else { return }
+        let status = status.reporting(stream.usage, to: stream.context)
+        outputs.append(Output(id: id, event: .ended(status)))
+        endedStreams[id] = status
+        core.drop(id)
     }
 }

@@ -5,7 +5,7 @@ extension DocumentTable {
     /// filter, its entries are counted and no document is read.
     package func count(_ query: Query, upTo: Int64? = nil) throws(StoreError) -> QueryCount {
         let limit = min(upTo ?? .max, query.limit.map { Int64($0.count) } ?? .max)
-        if limit <= 0 { return QueryCount(count: 0, entriesScanned: 0) }
+        if limit <= 0 { return QueryCount(count: 0, entriesScanned: 0, documentsScanned: 0) }
         let (sum, overflow) = limit.addingReportingOverflow(Int64(query.offset))
         var unlimited = query
         unlimited.limit = nil
@@ -13,27 +13,32 @@ extension DocumentTable {
         let rows = try countRows(planned, upTo: overflow ? .max : sum)
         wish(planned, scanned: rows.scanned, useful: rows.count)
         let count = max(0, Int64(rows.count) - Int64(query.offset))
-        return QueryCount(count: min(count, limit), entriesScanned: rows.scanned)
+        return QueryCount(
+            count: min(count, limit), entriesScanned: rows.scanned,
+            documentsScanned: rows.documents)
     }
 
     private func countRows(
         _ planned: PlannedQuery, upTo limit: Int64
-    ) throws(StoreError) -> (count: Int, scanned: Int) {
+    ) throws(StoreError) -> (count: Int, scanned: Int, documents: Int) {
         let paths = planned.plan.paths
         if paths.count == 1, paths[0].isExact, let count = try countRange(paths[0], upTo: limit) {
-            return (count, count)
+            return (count, count, 0)
         }
         let meter = ScanMeter()
+        var documents = 0
         var seen: Set<Int64> = []
         var count = 0
         for path in paths {
+            let before = meter.scanned
             let stream = try counted(path, planned, meter)
             while count < limit, let id = try stream() {
                 if paths.count > 1, !seen.insert(id).inserted { continue }
                 count += 1
             }
+            if !path.isCountedByEntries { documents += meter.scanned - before }
         }
-        return (count, meter.scanned)
+        return (count, meter.scanned, documents)
     }
 
     /// In SQLite alone; nil where the source is no single range.
@@ -63,7 +68,7 @@ extension DocumentTable {
     private func counted(
         _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> () throws(StoreError) -> Int64? {
-        if path.isExact, case .entries(let index, let scope) = path.source {
+        if path.isCountedByEntries, case .entries(let index, let scope) = path.source {
             let statement = Loan(try connection.statement(.entryIDs))
             statement.statement.bind(1, index.id)
             statement.statement.bind(2, scope)
@@ -77,6 +82,13 @@ extension DocumentTable {
         }
         let stream = try tested(path, planned, meter)
         return { () throws(StoreError) in try stream.next()?.id }
+    }
+}
+
+extension AccessPath {
+    /// Whether its index alone tells which rows count.
+    fileprivate var isCountedByEntries: Bool {
+        if case .entries = source { isExact } else { false }
     }
 }
 

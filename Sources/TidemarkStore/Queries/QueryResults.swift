@@ -18,4 +18,6 @@ package struct QueryCount: Hashable, Sendable {
     package let count: Int64
     /// What an aggregation is billed by.
     package let entriesScanned: Int
+    /// How many of those were looked at in the documents themselves.
+    package let documentsScanned: Int
 }

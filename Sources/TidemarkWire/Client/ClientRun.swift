@@ -109,7 +109,7 @@ extension GRPCTransport {
                     throw RPCStatus(
                         .internal, "The server's answer could not be read. \(error.message)")
                 }
-            case .status(let status, _): return RPCStatus(status)
+            case .status(let status, let trailing): return RPCStatus(status, trailing)
             }
         }
         throw RPCStatus(.unavailable, "The connection to the server was lost.")

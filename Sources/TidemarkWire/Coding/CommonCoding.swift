@@ -143,14 +143,3 @@ extension Value {
         self = try parsing { () throws(CodecError) in try FieldsCodec.decodeValue(data.array) }
     }
 }
-
-extension PBStatus {
-    init(_ status: RPCStatus) {
-        self.init()
-        code = status.code.rawValue
-        message = status.message
-    }
-
-    /// A code that gRPC does not have is `UNKNOWN`.
-    var decoded: RPCStatus { RPCStatus(RPCStatus.Code(rawValue: code) ?? .unknown, message) }
-}

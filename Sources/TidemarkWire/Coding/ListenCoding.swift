@@ -11,6 +11,7 @@ extension Names {
         case .add(let target, let labels):
             wire.addTarget = encode(target)
             wire.labels = labels
+        case .unreadable(let id, _): wire.addTarget.targetID = id
         }
         return wire.wireBytes
     }
@@ -39,11 +40,17 @@ extension Names {
         return wire
     }
 
+    /// - Throws: What ends the stream. A target that makes no sense does not.
     func listenRequest(_ wire: PBListenRequest) throws(RPCStatus) -> ListenRequest {
         switch wire.targetChange {
         case nil: throw .invalidArgument("A listen request neither adds nor removes a target.")
-        case .removeTarget(let id): .remove(targetID: id)
-        case .addTarget(let target): .add(try decode(target), labels: wire.labels)
+        case .removeTarget(let id): return .remove(targetID: id)
+        case .addTarget(let target):
+            do throws(RPCStatus) {
+                return .add(try decode(target), labels: wire.labels)
+            } catch {
+                return .unreadable(targetID: target.targetID, error)
+            }
         }
     }
 

@@ -6,9 +6,6 @@ extension Query {
     ///
     /// - Throws: `INVALID_ARGUMENT` or `UNIMPLEMENTED` with a sentence.
     init(parent: String, _ wire: PBStructuredQuery, _ names: Names) throws(RPCStatus) {
-        if wire.hasFindNearest {
-            throw RPCStatus(.unimplemented, "Vector search (find_nearest) is not supported.")
-        }
         if wire.from.count > 1 {
             throw .invalidArgument("A query can have only one collection selector.")
         }
@@ -25,6 +22,7 @@ extension Query {
         if wire.hasEndAt { end = try wire.endAt.decoded() }
         try setWindow(wire)
         try setProjection(wire)
+        if wire.hasFindNearest { findNearest = try wire.findNearest.decoded() }
     }
 
     private mutating func setWindow(_ wire: PBStructuredQuery) throws(RPCStatus) {

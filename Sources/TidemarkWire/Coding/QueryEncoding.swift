@@ -25,6 +25,7 @@ extension PBStructuredQuery {
         if let projection = query.projection {
             select = .with { $0.fields = projection.map(FieldReference.init) }
         }
+        if let nearest = query.findNearest { findNearest = FindNearest(nearest) }
     }
 }
 

@@ -19,13 +19,7 @@ extension Names {
                 $0.commitTime = reply.commitTime.wire
             }.wireBytes
         case .runQuery(let reply): wire(reply).wireBytes
-        case .runAggregationQuery(let reply):
-            PBRunAggregationQueryResponse.with {
-                // An AggregationResult has the layout of a document's fields.
-                if let values = reply.values { $0.result = Data(FieldsCodec.encode(values)) }
-                $0.transaction = Data(reply.transaction ?? [])
-                $0.readTime = reply.readTime.wire
-            }.wireBytes
+        case .runAggregationQuery(let reply): wire(reply).wireBytes
         case .listCollectionIDs(let ids, let token):
             PBListCollectionIdsResponse.with {
                 $0.collectionIds = ids
@@ -71,6 +65,17 @@ extension Names {
         if let id = reply.transaction { wire.transaction = Data(id) }
         if let time = reply.readTime { wire.readTime = time.wire }
         wire.skippedResults = Int32(clamping: reply.skippedResults)
+        if let metrics = reply.explain { wire.explainMetrics = PBExplainMetrics(metrics) }
+        return wire
+    }
+
+    private func wire(_ reply: AggregationReply) -> PBRunAggregationQueryResponse {
+        var wire = PBRunAggregationQueryResponse()
+        // An AggregationResult has the layout of a document's fields.
+        if let values = reply.values { wire.result = Data(FieldsCodec.encode(values)) }
+        if let id = reply.transaction { wire.transaction = Data(id) }
+        wire.readTime = reply.readTime.wire
+        if let metrics = reply.explain { wire.explainMetrics = PBExplainMetrics(metrics) }
         return wire
     }
 }
@@ -132,17 +137,23 @@ extension Names {
                 document: wire.document.isEmpty ? nil : try document(wire.document),
                 transaction: wire.transaction.nonEmptyArray,
                 readTime: wire.hasReadTime ? try Timestamp(wire: wire.readTime) : nil,
-                skippedResults: Int(wire.skippedResults)))
+                skippedResults: Int(wire.skippedResults),
+                explain: wire.hasExplainMetrics ? wire.explainMetrics.decoded : nil))
     }
 
     private func figures(_ wire: PBRunAggregationQueryResponse) throws(RPCStatus) -> Reply {
-        let values = try parsing { () throws(CodecError) in
-            try FieldsCodec.decode(wire.result.array)
+        // There is no result without a figure in it, so an empty one is none.
+        var values: MapValue?
+        if !wire.result.isEmpty {
+            values = try parsing { () throws(CodecError) in
+                try FieldsCodec.decode(wire.result.array)
+            }
         }
         return .runAggregationQuery(
             AggregationReply(
                 values: values, transaction: wire.transaction.nonEmptyArray,
-                readTime: try Timestamp(wire: wire.readTime)))
+                readTime: try Timestamp(wire: wire.readTime),
+                explain: wire.hasExplainMetrics ? wire.explainMetrics.decoded : nil))
     }
 
     private func ids(_ wire: PBListCollectionIdsResponse) -> Reply {

@@ -158,6 +158,7 @@ extension Names {
         var wire = PBRunQueryRequest()
         wire.parent = name(parent: run.query.parent)
         wire.structuredQuery = PBStructuredQuery(run.query)
+        if let options = run.explain { wire.explainOptions = PBExplainOptions(options) }
         switch run.consistency.wire {
         case .latest: break
         case .transaction(let id): wire.transaction = id
@@ -175,6 +176,7 @@ extension Names {
             $0.aggregations = run.aggregations.map(
                 PBStructuredAggregationQuery.Aggregation.init)
         }
+        if let options = run.explain { wire.explainOptions = PBExplainOptions(options) }
         switch run.consistency.wire {
         case .latest: break
         case .transaction(let id): wire.transaction = id

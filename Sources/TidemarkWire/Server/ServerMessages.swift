@@ -58,7 +58,10 @@ extension Document {
 extension ServerRPCStream {
     /// Ends a call that has sent nothing. Headers come before the status, as production sends them.
     func end(_ status: RPCStatus) async {
-        try? await outbound.write(contentsOf: [.metadata([:]), .status(Status(status), [:])])
+        try? await outbound.write(
+            contentsOf: [
+                .metadata([:]), .status(Status(status), Metadata(trailersOf: status)),
+            ])
         await outbound.finish()
     }
 
@@ -75,7 +78,8 @@ extension ServerRPCStream {
                 switch event {
                 case .message(let message):
                     parts.append(.message(GRPCNIOTransportBytes(encode(message))))
-                case .ended(let status): parts.append(.status(Status(status), [:]))
+                case .ended(let status):
+                    parts.append(.status(Status(status), Metadata(trailersOf: status)))
                 }
                 if parts.count >= 256 {
                     guard (try? await outbound.write(contentsOf: parts)) != nil else { return }
@@ -92,11 +96,15 @@ extension ServerRPCStream {
 /// What a call's metadata says.
 struct IncomingMetadata: Sendable {
     var label: String?
+    var client: String?
+    var reportsUsage: Bool
     var token: String?
     var timeout: Duration?
 
     init(_ metadata: Metadata) {
         label = metadata[stringValues: MetadataKey.label].first { _ in true }
+        client = metadata[stringValues: MetadataKey.client].first { _ in true }
+        reportsUsage = metadata[stringValues: MetadataKey.usage].contains("1")
         timeout = metadata[stringValues: MetadataKey.timeout].first { _ in true }
             .flatMap(Metadata.duration(timeout:))
         let bearer = "Bearer "
@@ -105,7 +113,9 @@ struct IncomingMetadata: Sendable {
     }
 
     func context(_ database: DatabaseID) -> CallContext {
-        CallContext(database: database, label: label, timeout: timeout, token: token)
+        CallContext(
+            database: database, label: label, timeout: timeout, token: token, client: client,
+            reportsUsage: reportsUsage)
     }
 }
 

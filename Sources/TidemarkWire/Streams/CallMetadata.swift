@@ -4,6 +4,9 @@ import TidemarkModel
 /// The names of the metadata that both ends speak.
 enum MetadataKey {
     static let label = "x-tidemark-label"
+    static let client = "x-tidemark-client"
+    /// "1" asks for what the call was billed, in its trailers.
+    static let usage = "x-tidemark-usage"
     static let authorization = "authorization"
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
@@ -20,6 +23,10 @@ extension Metadata {
                 + "&database_id=\(Self.escaped(database.database))",
             forKey: MetadataKey.requestParams)
         if let label = context.label { addString(Self.ascii(label), forKey: MetadataKey.label) }
+        if let client = context.client {
+            addString(Self.ascii(client), forKey: MetadataKey.client)
+        }
+        if context.reportsUsage { addString("1", forKey: MetadataKey.usage) }
         if let token = context.token {
             addString("Bearer " + Self.ascii(token), forKey: MetadataKey.authorization)
         }
@@ -54,7 +61,7 @@ extension Metadata {
     }
 
     /// Metadata is visible ASCII; a label's other characters become `?`.
-    private static func ascii(_ text: String) -> String {
+    static func ascii(_ text: String) -> String {
         String(
             String.UnicodeScalarView(
                 text.unicodeScalars.map { (0x20...0x7E).contains($0.value) ? $0 : "?" }))

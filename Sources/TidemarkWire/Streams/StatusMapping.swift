@@ -8,10 +8,46 @@ extension Status {
     }
 }
 
+extension Metadata {
+    private static let statusDetails = "grpc-status-details-bin"
+
+    /// What comes with the status of a call: the details of an error as `google.rpc.Status`, and the
+    /// server's own ``RPCStatus/trailers``.
+    init(trailersOf status: RPCStatus) {
+        self.init()
+        for (key, value) in status.trailers.sorted(by: { $0.key < $1.key }) {
+            addString(Self.ascii(value), forKey: key)
+        }
+        if !status.details.isEmpty {
+            addBinary(PBStatus(status).wireBytes, forKey: Self.statusDetails)
+        }
+    }
+
+    fileprivate var details: [RPCStatus.Detail] {
+        guard let bytes = self[binaryValues: Self.statusDetails].first(where: { _ in true }),
+            let status = try? PBStatus(wire: bytes)
+        else { return [] }
+        return status.decoded.details
+    }
+
+    /// The keys of the transport itself, and binary values, are none of them.
+    fileprivate var trailers: [String: String] {
+        var result: [String: String] = [:]
+        for case (let key, .string(let value)) in self {
+            let key = key.lowercased()
+            let isOfTheTransport =
+                key.hasPrefix(":") || key.hasPrefix("grpc-") || key == "content-type"
+            if !isOfTheTransport, !key.hasSuffix("-bin") { result[key] = value }
+        }
+        return result
+    }
+}
+
 extension RPCStatus {
-    init(_ status: Status) {
+    init(_ status: Status, _ trailing: Metadata) {
         let code = Code(rawValue: Int32(status.code.rawValue)) ?? .unknown
-        self.init(code, status.message)
+        self.init(code, status.message, details: trailing.details)
+        trailers = trailing.trailers
     }
 
     /// What a client makes of an error of its own transport. Whatever broke on the way to the server is

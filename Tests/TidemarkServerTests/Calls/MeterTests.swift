@@ -99,7 +99,9 @@ struct MeterTests {
     }
 
     @Test func `what Google does not say of an unchanged resume is an option`() throws {
-        let other = try TestServer(unchangedResumeReads: 1)
+        var billing = Billing()
+        billing.unchangedResumeReads = 1
+        let other = try TestServer(billing: billing)
         try other.commit(set("c/a", [:]))
         let mark = token(other.listen().add(target(1, collection("c"))))
         _ = other.listen(label: "caller").add(target(1, collection("c"), from: .token(mark)))

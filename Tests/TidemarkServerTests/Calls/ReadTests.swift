@@ -222,13 +222,4 @@ struct ReadTests {
         let future = server.machine.now.advanced(by: .seconds(1))
         #expect(refusal { _ = try server.get("c/a", at: .at(future)) }?.code == .invalidArgument)
     }
-
-    @Test func `a partition query has one partition`() throws {
-        let request = PartitionQueryRequest(
-            query: Query(collectionID: "c", allDescendants: true), partitionCount: 3)
-        #expect(
-            try server.replies(.partitionQuery(request)) == [
-                .partitionQuery([], nextPageToken: "")
-            ])
-    }
 }

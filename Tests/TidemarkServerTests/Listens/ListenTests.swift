@@ -144,6 +144,16 @@ struct ListenTests {
         #expect(brief(listen.add(target(2, even))) == ["ADD 2", "CURRENT 2", "|"])
     }
 
+    @Test func `a target that could not be read ends alone, with its cause`() {
+        let listen = server.listen()
+        #expect(
+            brief(listen.unreadable(3, .invalidArgument("bad"))) == ["ADD 3", "REMOVE 3 cause 3"])
+        #expect(brief(listen.add(target(3, even))) == ["ADD 3", "CURRENT 3", "|"])
+        #expect(
+            brief(listen.unreadable(3, .invalidArgument("bad"))) == ["REMOVE 3 cause 6"],
+            "its id is checked as any other")
+    }
+
     @Test func `the server chooses ids for 0, and then the client must not`() {
         let listen = server.listen()
         #expect(brief(listen.add(target(0, even))) == ["ADD 1", "CURRENT 1", "|"])

@@ -12,14 +12,15 @@ final class TestServer: Sendable {
 
     init(
         directory: String? = nil, history: Duration = .seconds(3_600),
-        unchangedResumeReads: Int = 0, rememberedWriteStreams: Int = 100,
-        lockTimeout: Duration = .seconds(15), machine: TestMachine = TestMachine()
+        billing: Billing = Billing(), rememberedWriteStreams: Int = 100,
+        indexes: IndexSettings? = nil, lockTimeout: Duration = .seconds(15),
+        machine: TestMachine = TestMachine()
     ) throws {
         self.machine = machine
         database = try DatabaseID(project: "test")
         var configuration = FirestoreServer.Configuration(
-            dataDirectory: directory, history: history, unchangedResumeReads: unchangedResumeReads,
-            lockTimeout: lockTimeout)
+            dataDirectory: directory, history: history, billing: billing, lockTimeout: lockTimeout)
+        configuration.indexes = indexes
         configuration.rememberedWriteStreams = rememberedWriteStreams
         server = try FirestoreServer(configuration, environment: machine.environment)
     }
@@ -128,6 +129,9 @@ final class TestMachine: Sendable {
         var timersMade = 0
         var chance = SeededRandom(seed: 0)
         var jobs: [@Sendable () -> Void] = []
+        var ticks = Duration.zero
+        var tick = Duration.zero
+        var log: [String] = []
     }
 
     private let state = Mutex(State())
@@ -136,6 +140,15 @@ final class TestMachine: Sendable {
         get { state.withLock { $0.now } }
         set { state.withLock { $0.now = newValue } }
     }
+
+    /// By how much each look at the stopwatch moves it on.
+    var tick: Duration {
+        get { state.withLock { $0.tick } }
+        set { state.withLock { $0.tick = newValue } }
+    }
+
+    /// What the server has said to whoever runs it.
+    var log: [String] { state.withLock { $0.log } }
 
     /// Moves the clock. When it moves forward, what is due on the way is done, each at its time.
     func advance(_ duration: Duration) {
@@ -175,11 +188,19 @@ final class TestMachine: Sendable {
     }
 
     var environment: ServerEnvironment {
-        ServerEnvironment(
+        var environment = ServerEnvironment(
             now: { [self] in now },
             randomBits: { [self] in
                 state.withLock { $0.chance.next() }
             }, executor: Executor(machine: self))
+        environment.ticks = { [self] in
+            state.withLock { state in
+                state.ticks += state.tick
+                return state.ticks
+            }
+        }
+        environment.log = { [self] line in state.withLock { $0.log.append(line) } }
+        return environment
     }
 
     private struct Executor: ServerExecutor {
@@ -250,6 +271,12 @@ final class TestListen: Sendable {
     /// What the server says to it.
     func add(_ target: ListenTarget) -> [ListenResponse] {
         stream.send(.add(target, labels: [:]))
+        server.machine.run()
+        return heard.take()
+    }
+
+    func unreadable(_ id: Int32, _ cause: RPCStatus) -> [ListenResponse] {
+        stream.send(.unreadable(targetID: id, cause))
         server.machine.run()
         return heard.take()
     }

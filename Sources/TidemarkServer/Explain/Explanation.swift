@@ -1,0 +1,86 @@
+import TidemarkModel
+
+/// What one call that asked for it is told: how it is planned, and after a run what that took. Made
+/// of the counters of that run and of what the meter billed.
+struct Explanation {
+    /// Whether the query is run, too.
+    let isAnalyzed: Bool
+    private let indexes: [IndexUse]
+    /// When the run began, by ``ServerEnvironment/ticks``.
+    private let start: Duration
+
+    init(_ options: ExplainOptions, _ indexes: [IndexUse], start: Duration) {
+        isAnalyzed = options.analyze
+        self.indexes = indexes
+        self.start = start
+    }
+
+    /// What a run looked at.
+    struct Counters {
+        /// Documents, or one row of figures.
+        var results = 0
+        /// What the meter counted for the call.
+        var reads = 0
+        var documentsScanned = 0
+        var entriesScanned = 0
+        /// What is billed by the document: those returned and those skipped.
+        var documentsBilled = 0
+        /// What is billed by the thousand.
+        var entriesBilled = 0
+    }
+
+    /// Documents the store read, with the entry that led to each.
+    static func counters(of query: Query, _ totals: ReadScope.Totals, reads: Int) -> Counters {
+        Counters(
+            results: totals.returned, reads: reads, documentsScanned: totals.scanned,
+            entriesScanned: totals.scanned, documentsBilled: totals.returned + totals.skipped,
+            entriesBilled: query.hasSeveralRangeFields ? totals.scanned : 0)
+    }
+
+    /// The plan alone.
+    var plan: ExplainMetrics { ExplainMetrics(indexesUsed: indexes) }
+
+    /// The plan, and what its execution took, in production's words.
+    func metrics(_ counters: Counters, end: Duration) -> ExplainMetrics {
+        // Where nothing is found, one read is billed all the same.
+        let isMinimum = counters.documentsBilled == 0 && counters.entriesBilled == 0
+        let billing: [String: ExecutionStats.DebugValue] = [
+            "documents_billable": .text("\(counters.documentsBilled)"),
+            "index_entries_billable": .text("\(counters.entriesBilled)"),
+            "small_ops": .text("0"),
+            "min_query_cost": .text(isMinimum ? "\(counters.reads)" : "0"),
+        ]
+        return ExplainMetrics(
+            indexesUsed: indexes,
+            execution: ExecutionStats(
+                resultsReturned: Int64(counters.results),
+                readOperations: Int64(counters.reads), duration: end - start,
+                debugStats: [
+                    "billing_details": .group(billing),
+                    "documents_scanned": .text("\(counters.documentsScanned)"),
+                    "index_entries_scanned": .text("\(counters.entriesScanned)"),
+                ]))
+    }
+}
+
+extension ServerCore {
+    /// Lets a query run as far as indexes are concerned. To be asked once a query, before it runs.
+    ///
+    /// - Parameter query: A valid one.
+    /// - Returns: Nil when nothing is to be explained.
+    /// - Throws: With production's text, where the policy is strict and an index is missing.
+    @discardableResult
+    func admit(
+        _ query: Query, _ aggregations: [Aggregation] = [], _ explain: ExplainOptions? = nil,
+        in database: DatabaseID
+    ) throws(RPCStatus) -> Explanation? {
+        if indexes.settings == nil, explain == nil { return nil }
+        let requirement = indexes.requirement(query, aggregations)
+        do throws(RPCStatus) { try indexes.admit(query, requirement, in: database) } catch {
+            throw explain?.analyze == false ? MissingIndex.notPlanned : error
+        }
+        // What is not enforced is explained as if it were there: that is what production would use.
+        let uses = requirement.uses + requirement.missing.map(\.use)
+        return explain.map { Explanation($0, uses, start: environment.ticks()) }
+    }
+}

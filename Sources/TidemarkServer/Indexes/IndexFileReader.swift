@@ -1,0 +1,243 @@
+import Foundation
+import TidemarkModel
+
+/// Reads a `firestore.indexes.json`.
+struct IndexFileReader {
+    /// Bytes of a file: a thousand indexes of a hundred fields are less.
+    static let maxBytes = 16 * 1_024 * 1_024
+
+    private(set) var composites: [CompositeIndex] = []
+    private(set) var overrides: [FieldOverride] = []
+    private(set) var remarks: [String] = []
+
+    /// - Returns: The whole file.
+    mutating func read(_ json: Data) throws(IndexFileError) -> [String: JSONTree] {
+        guard case .object(let root) = try Self.tree(json) else {
+            throw IndexFileError("The file must hold one JSON object.")
+        }
+        remark(on: root, known: ["indexes", "fieldOverrides"], at: "The file")
+        let indexes = try Self.list(
+            root["indexes"], at: "indexes", upTo: IndexConfiguration.maxComposites)
+        for (number, tree) in indexes.enumerated() {
+            try readComposite(tree, at: "indexes[\(number)]")
+        }
+        let fields = try Self.list(
+            root["fieldOverrides"], at: "fieldOverrides", upTo: IndexConfiguration.maxOverrides)
+        for (number, tree) in fields.enumerated() {
+            try readOverride(tree, at: "fieldOverrides[\(number)]")
+        }
+        return root
+    }
+
+    /// Whether a text is JSON that a rewriting keeps whole: without comments.
+    static func isPlain(_ json: Data) -> Bool {
+        (try? JSONDecoder().decode(JSONTree.self, from: json)) != nil
+    }
+
+    private static func tree(_ json: Data) throws(IndexFileError) -> JSONTree {
+        if json.count > maxBytes {
+            throw IndexFileError("The file is larger than \(maxBytes) bytes.")
+        }
+        let decoder = JSONDecoder()
+        decoder.allowsJSON5 = true
+        do { return try decoder.decode(JSONTree.self, from: json) } catch {
+            throw IndexFileError("The file is no JSON\(place(ofFaultIn: json)).")
+        }
+    }
+
+    /// `: line 2, column 13`, as far as Foundation can tell: its decoder does not say, and its other
+    /// parser stops at comments.
+    private static func place(ofFaultIn json: Data) -> String {
+        do { _ = try JSONSerialization.jsonObject(with: json) } catch {
+            let reason = (error as NSError).userInfo["NSDebugDescription"] as? String ?? ""
+            let digits = reason.split { !$0.isNumber }.last ?? ""
+            guard let offset = Int(digits), offset < json.count,
+                json[json.startIndex + offset] != UInt8(ascii: "/")
+            else { return "" }
+            let lines = json.prefix(offset).split(
+                separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            return ": line \(lines.count), column \(lines[lines.count - 1].count + 1)"
+        }
+        return ""
+    }
+
+    private static func list(
+        _ tree: JSONTree?, at place: String, upTo limit: Int
+    ) throws(IndexFileError) -> [JSONTree] {
+        switch tree {
+        case nil, .null?: return []
+        case .list(let values)?:
+            if values.count > limit {
+                throw IndexFileError(
+                    at: place, "There are \(values.count); there can be \(limit) at most.")
+            }
+            return values
+        default: throw IndexFileError(at: place, "This must be a list.")
+        }
+    }
+
+    private mutating func remark(
+        on fields: [String: JSONTree], known: Set<String>, at place: String
+    ) {
+        for key in fields.keys.filter({ !known.contains($0) }).sorted() {
+            remarks.append("\(place): \"\(key)\" is kept and not used.")
+        }
+    }
+}
+
+// MARK: - Declared indexes
+
+extension IndexFileReader {
+    /// The last four are of other databases than a Firestore of the Standard edition.
+    private static let known: Set<String> = [
+        "collectionGroup", "queryScope", "fields", "apiScope", "density", "multikey", "unique",
+    ]
+
+    private mutating func readComposite(
+        _ tree: JSONTree, at place: String
+    ) throws(IndexFileError) {
+        let entry = try Self.object(tree, at: place)
+        let group = try Self.text(entry, "collectionGroup", at: place)
+        let scope = try Self.scope(entry, at: place)
+        let parts = try Self.list(
+            entry["fields"], at: "\(place).fields", upTo: IndexConfiguration.maxFields)
+        if parts.isEmpty { throw IndexFileError(at: "\(place).fields", "There must be some.") }
+        var fields: [IndexedField] = []
+        for (number, part) in parts.enumerated() {
+            fields.append(try field(part, at: "\(place).fields[\(number)]"))
+        }
+        try Self.check(fields, at: "\(place).fields")
+        remark(on: entry, known: Self.known, at: place)
+        if let api = entry["apiScope"].text, api != "ANY_API" {
+            remarks.append("\(place): \"apiScope\" is \(api), so no query here uses it.")
+            return
+        }
+        composites.append(CompositeIndex(group: group, scope: scope, fields: fields))
+    }
+
+    private mutating func field(
+        _ tree: JSONTree, at place: String
+    ) throws(IndexFileError) -> IndexedField {
+        let entry = try Self.object(tree, at: place)
+        let path = try Self.path(entry, at: place)
+        remark(
+            on: entry, known: ["fieldPath", "order", "arrayConfig", "vectorConfig"], at: place)
+        guard let vector = entry["vectorConfig"] else {
+            return IndexedField(path, try Self.mode(entry, at: place))
+        }
+        if entry["order"] != nil || entry["arrayConfig"] != nil {
+            throw IndexFileError(at: place, "A field is indexed in one way only.")
+        }
+        let config = try Self.object(vector, at: "\(place).vectorConfig")
+        var dimension: Int64?
+        if case .integer(let number)? = config["dimension"] { dimension = number }
+        if let text = config["dimension"].text { dimension = Int64(text) }
+        let range = 1...Int64(DocumentLimits.vectorDimensions)
+        guard let dimension, range.contains(dimension) else {
+            throw IndexFileError(
+                at: "\(place).vectorConfig.dimension",
+                "This must be a number from 1 to \(DocumentLimits.vectorDimensions).")
+        }
+        return IndexedField(path, .vector(dimension: Int(dimension)))
+    }
+
+    /// The rules for the fields of one index together.
+    private static func check(
+        _ fields: [IndexedField], at place: String
+    ) throws(IndexFileError) {
+        if Set(fields.map(\.path)).count < fields.count {
+            throw IndexFileError(at: place, "A field is named twice.")
+        }
+        if fields.count(where: { $0.mode == .contains }) > 1 {
+            throw IndexFileError(at: place, "An index can have one array field at most.")
+        }
+        if let vector = fields.firstIndex(where: \.isVector), vector + 1 < fields.count {
+            throw IndexFileError(at: place, "A vector must be the last field.")
+        }
+        let others = fields.filter { !$0.isVector }
+        if let name = others.firstIndex(where: \.path.isDocumentID), name + 1 < others.count {
+            throw IndexFileError(at: place, "Nothing but a vector can stand after __name__.")
+        }
+    }
+}
+
+// MARK: - Single fields
+
+extension IndexFileReader {
+    private mutating func readOverride(
+        _ tree: JSONTree, at place: String
+    ) throws(IndexFileError) {
+        let entry = try Self.object(tree, at: place)
+        let group = try Self.text(entry, "collectionGroup", at: place)
+        let isEveryField = entry["fieldPath"].text == "*"
+        let path = isEveryField ? nil : try Self.path(entry, at: place)
+        remark(
+            on: entry, known: ["collectionGroup", "fieldPath", "indexes", "ttl"], at: place)
+        // A setting about the time to live alone says nothing of indexes.
+        guard entry["indexes"] != nil else { return }
+        let list = try Self.list(
+            entry["indexes"], at: "\(place).indexes", upTo: IndexConfiguration.maxFields)
+        var indexes: [FieldOverride.Index] = []
+        for (number, tree) in list.enumerated() {
+            let place = "\(place).indexes[\(number)]"
+            let index = try Self.object(tree, at: place)
+            remark(on: index, known: ["queryScope", "order", "arrayConfig"], at: place)
+            indexes.append(
+                FieldOverride.Index(
+                    try Self.scope(index, at: place), try Self.mode(index, at: place)))
+        }
+        overrides.append(FieldOverride(group: group, field: path, indexes: indexes))
+    }
+
+    private static func mode(
+        _ entry: [String: JSONTree], at place: String
+    ) throws(IndexFileError) -> IndexedField.Mode {
+        switch (entry["order"], entry["arrayConfig"]) {
+        case (.text("ASCENDING")?, nil): return .ordered(.ascending)
+        case (.text("DESCENDING")?, nil): return .ordered(.descending)
+        case (nil, .text("CONTAINS")?): return .contains
+        case (nil, nil):
+            throw IndexFileError(at: place, "There must be an \"order\" or an \"arrayConfig\".")
+        case (_?, nil):
+            throw IndexFileError(at: "\(place).order", "This must be ASCENDING or DESCENDING.")
+        case (nil, _?): throw IndexFileError(at: "\(place).arrayConfig", "This must be CONTAINS.")
+        case (_?, _?): throw IndexFileError(at: place, "A field is indexed in one way only.")
+        }
+    }
+
+    private static func scope(
+        _ entry: [String: JSONTree], at place: String
+    ) throws(IndexFileError) -> IndexScope {
+        guard let value = entry["queryScope"] else { return .collection }
+        if case .text(let text) = value, let scope = IndexScope(rawValue: text) { return scope }
+        throw IndexFileError(
+            at: "\(place).queryScope", "This must be COLLECTION or COLLECTION_GROUP.")
+    }
+
+    private static func path(
+        _ entry: [String: JSONTree], at place: String
+    ) throws(IndexFileError) -> FieldPath {
+        let text = try text(entry, "fieldPath", at: place)
+        do throws(InvalidPath) { return try FieldPath(encoded: text) } catch {
+            throw IndexFileError(at: "\(place).fieldPath", error.message)
+        }
+    }
+
+    private static func text(
+        _ entry: [String: JSONTree], _ key: String, at place: String
+    ) throws(IndexFileError) -> String {
+        guard let text = entry[key].text, !text.isEmpty else {
+            throw IndexFileError(at: "\(place).\(key)", "This must be a text.")
+        }
+        return text
+    }
+
+    private static func object(
+        _ tree: JSONTree, at place: String
+    ) throws(IndexFileError) -> [String: JSONTree] {
+        guard let fields = tree.fields else {
+            throw IndexFileError(at: place, "This must be an object.")
+        }
+        return fields
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+import SwiftProtobuf
+import TidemarkModel
+
+extension PBStructuredQuery.FindNearest {
+    init(_ nearest: FindNearest) {
+        self.init()
+        vectorField = .init(nearest.field)
+        queryVector = Data(FieldsCodec.encode(.vector(VectorValue(nearest.vector))))
+        distanceMeasure = DistanceMeasure(nearest.measure)
+        limit = Google_Protobuf_Int32Value(Int32(clamping: nearest.limit))
+        distanceResultField = nearest.distanceField?.encoded ?? ""
+        if let threshold = nearest.threshold {
+            distanceThreshold = Google_Protobuf_DoubleValue(threshold)
+        }
+    }
+
+    /// Reads what has the right form; what it asks for is checked with the query. A search without a
+    /// limit has the limit 0, which is then refused.
+    ///
+    /// - Throws: `INVALID_ARGUMENT`. The texts are ours, production's were not seen.
+    func decoded() throws(RPCStatus) -> TidemarkModel.FindNearest {
+        guard hasVectorField else {
+            throw .invalidArgument("FindNearest must have a vector field.")
+        }
+        guard !queryVector.isEmpty, case .vector(let vector) = try Value(wire: queryVector) else {
+            throw .invalidArgument("The query vector of FindNearest must be a vector.")
+        }
+        return FindNearest(
+            field: try vectorField.decoded(), vector: vector.array,
+            measure: try distanceMeasure.decoded(), limit: Int(limit.value),
+            distanceField: distanceResultField.isEmpty
+                ? nil : try FieldPath(wire: distanceResultField),
+            threshold: hasDistanceThreshold ? distanceThreshold.value : nil)
+    }
+}
+
+extension PBStructuredQuery.FindNearest.DistanceMeasure {
+    init(_ measure: FindNearest.DistanceMeasure) {
+        switch measure {
+        case .euclidean: self = .euclidean
+        case .cosine: self = .cosine
+        case .dotProduct: self = .dotProduct
+        }
+    }
+
+    func decoded() throws(RPCStatus) -> FindNearest.DistanceMeasure {
+        switch self {
+        case .euclidean: .euclidean
+        case .cosine: .cosine
+        case .dotProduct: .dotProduct
+        case .unspecified, .UNRECOGNIZED:
+            throw .invalidArgument("FindNearest has no distance measure that this server knows.")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import SwiftProtobuf
+import TidemarkModel
+
+extension PBStatus {
+    init(_ status: RPCStatus) {
+        self.init()
+        code = status.code.rawValue
+        message = status.message
+        details = status.details.packed
+    }
+
+    /// A code that gRPC does not have is `UNKNOWN`.
+    var decoded: RPCStatus {
+        RPCStatus(
+            RPCStatus.Code(rawValue: code) ?? .unknown, message,
+            details: details.flatMap(\.details))
+    }
+}
+
+extension [RPCStatus.Detail] {
+    /// As `google.rpc` has them: links that follow each other in one `Help`, violations in one
+    /// `BadRequest`.
+    fileprivate var packed: [Google_Protobuf_Any] {
+        var result: [Google_Protobuf_Any] = []
+        var help = PBHelp()
+        var badRequest = PBBadRequest()
+        func flush() {
+            if !help.links.isEmpty { result.append(Google_Protobuf_Any(packing: help)) }
+            if !badRequest.fieldViolations.isEmpty {
+                result.append(Google_Protobuf_Any(packing: badRequest))
+            }
+            (help, badRequest) = (PBHelp(), PBBadRequest())
+        }
+        for detail in self {
+            switch detail {
+            case .errorInfo(let reason, let domain, let metadata):
+                flush()
+                let info = PBErrorInfo.with {
+                    $0.reason = reason
+                    $0.domain = domain
+                    $0.metadata = metadata
+                }
+                result.append(Google_Protobuf_Any(packing: info))
+            case .help(let description, let url):
+                if !badRequest.fieldViolations.isEmpty { flush() }
+                help.links.append(
+                    .with {
+                        $0.description_p = description
+                        $0.url = url
+                    })
+            case .badRequest(let field, let description):
+                if !help.links.isEmpty { flush() }
+                badRequest.fieldViolations.append(
+                    .with {
+                        $0.field = field
+                        $0.description_p = description
+                    })
+            }
+        }
+        flush()
+        return result
+    }
+}
+
+extension Google_Protobuf_Any {
+    private static let prefix = "type.googleapis.com/"
+
+    /// Cannot fail: the messages have no required fields.
+    fileprivate init(packing message: some Message) {
+        self.init()
+        typeURL = Self.prefix + type(of: message).protoMessageName
+        value = Data(message.wireBytes)
+    }
+
+    /// None for kinds that this project does not know, and for bytes that are none.
+    fileprivate var details: [RPCStatus.Detail] {
+        if isA(PBErrorInfo.self), let info = try? PBErrorInfo(serializedBytes: value) {
+            return [
+                .errorInfo(reason: info.reason, domain: info.domain, metadata: info.metadata)
+            ]
+        }
+        if isA(PBHelp.self), let help = try? PBHelp(serializedBytes: value) {
+            return help.links.map { .help(description: $0.description_p, url: $0.url) }
+        }
+        if isA(PBBadRequest.self), let request = try? PBBadRequest(serializedBytes: value) {
+            return request.fieldViolations.map {
+                .badRequest(field: $0.field, description: $0.description_p)
+            }
+        }
+        return []
+    }
+}

@@ -1,0 +1,95 @@
+import TidemarkModel
+
+/// What a server's clients must not find to be so.
+struct Violation: Error {
+    let text: String
+    init(_ text: String) { self.text = text }
+}
+
+/// Every document's states, as commits and plain reads told them: what listens must agree with.
+///
+/// A target's rows come of filter-and-sort, and of nothing that the server runs queries with.
+struct Truth {
+    private struct Version {
+        let time: Timestamp
+        let document: Document?
+        let fields: MapValue?
+    }
+
+    let database: DatabaseID
+    /// Oldest first, a document's states.
+    private var versions: [DocumentPath: [Version]] = [:]
+    /// When something was committed, oldest first.
+    private(set) var commits: [Timestamp] = []
+
+    init(database: DatabaseID) { self.database = database }
+
+    /// - Parameter documents: Those the commit named, nil where there is none after it.
+    mutating func commit(
+        at time: Timestamp, _ documents: [(path: DocumentPath, document: Document?)]
+    ) throws {
+        if let last = commits.last, last >= time { throw Violation("commit times went back") }
+        commits.append(time)
+        for (path, document) in documents {
+            let before = versions[path]?.last?.document
+            if before == document { continue }
+            if let document, document.updateTime != time {
+                throw Violation("\(path) changed at \(time), and says \(document.updateTime)")
+            }
+            versions[path, default: []].append(
+                Version(time: time, document: document, fields: document?.fields))
+        }
+    }
+
+    func commits(after start: Timestamp, before end: Timestamp) -> [Timestamp] {
+        Array(commits.reversed().prefix { $0 > start }.drop { $0 >= end }.reversed())
+    }
+
+    private func version(of path: DocumentPath, at time: Timestamp) -> Version? {
+        versions[path]?.last { $0.time <= time }
+    }
+
+    func document(at path: DocumentPath, _ time: Timestamp) -> Document? {
+        version(of: path, at: time)?.document
+    }
+
+    /// What a client that watches the target must hold as of `time`.
+    func rows(of kind: ListenTarget.Kind, at time: Timestamp) -> [DocumentPath: Document] {
+        switch kind {
+        case .documents(let paths):
+            return paths.reduce(into: [:]) { rows, path in
+                if let document = document(at: path, time) { rows[path] = document }
+            }
+        case .query(let query): return rows(of: PreparedQuery(query, in: database), at: time)
+        }
+    }
+
+    private func rows(
+        of prepared: PreparedQuery, at time: Timestamp
+    ) -> [DocumentPath: Document] {
+        var matches: [(path: DocumentPath, fields: MapValue, document: Document)] = []
+        for path in versions.keys {
+            guard let version = version(of: path, at: time), let document = version.document,
+                let fields = version.fields, prepared.matches(path, fields)
+            else { continue }
+            matches.append((path, fields, document))
+        }
+        let query = prepared.query
+        if query.isCutOff {
+            matches.sort {
+                prepared.compare(($0.path, $0.fields), ($1.path, $1.fields)) == .ascending
+            }
+            matches = Array(matches.dropFirst(query.offset))
+            switch query.limit {
+            case .first(let count)?: matches = Array(matches.prefix(count))
+            case .last(let count)?: matches = Array(matches.suffix(count))
+            case nil: break
+            }
+        }
+        return Dictionary(uniqueKeysWithValues: matches.map { ($0.path, $0.document) })
+    }
+}
+
+extension Query {
+    fileprivate var isCutOff: Bool { limit != nil || offset > 0 }
+}
