@@ -8,19 +8,26 @@ public import TidemarkModel
 /// What it refuses by itself, it refuses with a sentence: requests over 11 MiB and bytes that are no
 /// message with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, other methods with
 /// `UNIMPLEMENTED`. A client that reads too slowly for what it asked is let go with
-/// `RESOURCE_EXHAUSTED` when 256 MiB wait for it.
+/// `RESOURCE_EXHAUSTED` when 256 MiB wait for it, and so is one with more than 1,000 calls under way on a
+/// connection, or when 20,000 are on all. A call whose client set no deadline has one of 60 s, of 300 s
+/// where it reads many documents; streams have none.
 public final class GRPCServer: Sendable {
     private let transport: any Transport
     private let host: String
     private let port: Int
+    private let access: AccessToken?
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: 0 for a free one.
-    public init(_ transport: any Transport, host: String, port: Int) {
+    ///   - access: What every call must show as a bearer token; nil asks for nothing.
+    public init(
+        _ transport: any Transport, host: String, port: Int, access: AccessToken? = nil
+    ) {
         self.transport = transport
         self.host = host
         self.port = port
+        self.access = access
     }
 
     /// Serves until the task is cancelled: then streams end with `UNAVAILABLE` and calls have 2 s to
@@ -30,7 +37,10 @@ public final class GRPCServer: Sendable {
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let listener = try Self.transport(host: host, port: port)
         let streams = OpenStreams()
-        let calls = ServerCalls(transport, streams)
+        let desk = CallDesk(access)
+        let calls = ServerCalls(transport, streams, desk)
+        let sweeping = Task { await desk.sweepAlways() }
+        defer { sweeping.cancel() }
         let serving = Task {
             try await listener.listen { stream, context in
                 await calls.handle(stream, context)

@@ -137,6 +137,14 @@ async def test_recursive_delete(async_client, rows):
     assert await ids(rows.recursive().stream()) == []
 
 
+async def test_closing_leaves_what_was_written(server, client, group):
+    other = server.async_client()
+    await other.collection(group).document("a").set({"n": 1})
+    other.close()
+    await other._firestore_api.transport.close()
+    assert client.collection(group).document("a").get().to_dict() == {"n": 1}
+
+
 async def test_references(async_client, rows):
     document = async_client.document(rows.id, "a", "below", "b")
     assert document.path == f"{rows.id}/a/below/b" and document.parent.id == "below"

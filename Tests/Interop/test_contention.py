@@ -186,7 +186,24 @@ def test_the_one_that_was_aborted_is_retried_and_sees_the_winner(wire, group, as
     committed(wire, update(f"{group}/a", {"n": 2}), transaction=again)
 
 
-def test_a_circle_over_two_documents_is_seen_at_once(wire, group, aside):
+def test_a_retried_transaction_keeps_its_place_in_line(wire, group, aside):
+    """It is as old as the one it retries: a third that began in between is the younger one."""
+    older, younger = two_readers(wire, group)
+    waiting = aside(committed, wire, update(f"{group}/a", {"n": 1}), transaction=older)
+    with pytest.raises(exceptions.Aborted):
+        committed(wire, update(f"{group}/a", {"n": 2}), transaction=younger)
+    waiting.result()
+    third = wire.begin()
+    again = wire.begin(read_write={"retry_transaction": younger})
+    for transaction in (third, again):
+        wire.get(f"{group}/a", transaction=transaction)
+    waiting = aside(committed, wire, update(f"{group}/a", {"n": 3}), transaction=third)
+    committed(wire, update(f"{group}/a", {"n": 2}), transaction=again)
+    with pytest.raises(exceptions.Aborted, match=DEADLOCK):
+        waiting.result()
+    assert wire.get(f"{group}/a").fields == fields({"n": 2})
+
+
     older, younger = wire.begin(), wire.begin()
     for transaction, document in ((older, "a"), (younger, "b")):
         wire.found(query(f"{group}-{document}"), transaction=transaction)

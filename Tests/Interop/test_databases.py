@@ -56,7 +56,7 @@ def test_a_delete_and_a_transaction_stay_in_their_database(clients, path):
     clients[1].document(path).get(transaction=transaction)
     clients[0].document(path).set({"n": 2})
     transaction.set(clients[1].document(path), {"n": 3})
-    transaction.commit()
+    transaction._commit()
     assert [c.document(path).get().get("n") for c in clients[:2]] == [2, 3]
 
 

@@ -127,7 +127,8 @@ def test_an_update_with_transforms_alone_needs_the_document(collection):
 @pytest.mark.parametrize("before, transform", [
     ({"n": NAN}, {"n": firestore.Maximum(1)}), ({"n": 5}, {"n": firestore.Minimum(9)}),
     ({"list": [1]}, {"list": firestore.ArrayUnion([1])}),
-    ({"list": [1]}, {"list": firestore.ArrayRemove([2])}), ({"n": 1}, {"n": firestore.Increment(0)}),
+    ({"list": [1]}, {"list": firestore.ArrayRemove([2])}),
+    ({"n": 1}, {"n": firestore.Increment(0)}),
 ], ids=["maximum keeps NaN", "minimum", "union", "remove", "increment by 0"])
 def test_a_transform_that_changes_nothing_is_no_new_version(collection, before, transform):
     document = collection.document("a")

@@ -1,4 +1,4 @@
-"""The Listen stream: targets on one stream, their acknowledgements, and the snapshots of commits."""
+"""The Listen stream: targets, their acknowledgements, and the snapshots of commits."""
 
 import grpc
 import pytest

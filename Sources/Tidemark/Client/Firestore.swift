@@ -43,7 +43,7 @@ public final class Firestore: Sendable {
         callbackQueue = DispatchQueue(label: "tidemark.callbacks")
         let configuration = SyncEngine.Configuration(
             database: self.databaseID, cacheFile: settings.cacheFile(of: self.databaseID),
-            label: settings.label)
+            label: settings.label, token: settings.token)
         do throws(SyncError) { engine = try SyncEngine(configuration, environment) } catch {
             throw FirestoreError(error)
         }

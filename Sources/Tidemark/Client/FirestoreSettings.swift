@@ -20,16 +20,20 @@ public struct FirestoreSettings: Hashable, Sendable {
     /// How long a read that names no deadline of its own waits for the server before the cache
     /// answers. Nil waits for as long as the server is thought to be reachable.
     public var readDeadline: Duration?
+    /// A bearer token that is sent with every call, for a server that asks for one; nil for none.
+    public var token: String?
 
     public init(
         host: String? = nil, isSSLEnabled: Bool = true, cache: Cache = .memory,
-        label: String? = nil, readDeadline: Duration? = .seconds(10)
+        label: String? = nil, readDeadline: Duration? = .seconds(10),
+        token: String? = nil
     ) {
         self.host = host
         self.isSSLEnabled = isSSLEnabled
         self.cache = cache
         self.label = label
         self.readDeadline = readDeadline
+        self.token = token
     }
 }
 

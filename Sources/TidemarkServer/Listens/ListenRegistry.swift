@@ -11,6 +11,12 @@ final class LiveTarget {
     /// What the meter counts it under.
     let meterTarget: String
 
+    /// The fields of its documents that are sent; nil for all. A change of others is sent all the
+    /// same: a document is new by its version.
+    var projection: [FieldPath]? {
+        if case .query(let query) = kind { query.projection } else { nil }
+    }
+
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
         self.streamID = streamID
         self.id = id
@@ -103,6 +109,13 @@ struct ListenRegistry {
                 return [.everywhere(database)]
             }
             return [.group(database, CollectionPath(unchecked: id))]
+        }
+    }
+
+    /// All targets of a database, by stream and id.
+    func targets(in database: DatabaseID) -> [LiveTarget] {
+        streams.sorted { $0.key < $1.key }.filter { $0.value.database == database }.flatMap {
+            $0.value.targets.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 

@@ -70,7 +70,9 @@ struct TargetOpening {
             paths.append(document.path)
             outputs.append(
                 target.streamID,
-                .documentChange(DocumentChange(document, targetIDs: [target.id])))
+                .documentChange(
+                    DocumentChange(
+                        document.projected(to: target.projection), targetIDs: [target.id])))
         }
         switch target.kind {
         case .documents(let wanted):

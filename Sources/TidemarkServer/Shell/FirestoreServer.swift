@@ -86,6 +86,34 @@ public final class FirestoreServer: Sendable {
         executor.async { [weak self] in self?.wake() }
     }
 
+    /// Removes every document of a database at once, as tests do between them. Its listens are told;
+    /// its history before this moment is gone, so reads at a past time and resumes from before find it
+    /// too old. Nothing is billed.
+    ///
+    /// - Throws: When the store cannot be written to; nothing has changed then.
+    public func clear(_ database: DatabaseID) async throws(RPCStatus) {
+        let refusal: RPCStatus? = await withCheckedContinuation { done in
+            clear(database) { done.resume(returning: $0) }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// - Parameter done: Told why not, or nil when it is done; on the executor.
+    package func clear(
+        _ database: DatabaseID, done: @escaping @Sendable (RPCStatus?) -> Void
+    ) {
+        executor.async { [self] in
+            do {
+                deliver(try core.withLock { core throws in try core.clear(database) })
+                // Those that have waited for the transactions there may go on.
+                wake()
+                done(nil)
+            } catch {
+                done(RPCStatus(storeFailure: error))
+            }
+        }
+    }
+
     /// Finishes what is under way, ends every stream with `unavailable` and closes the store. Calls
     /// that come later end with `unavailable`.
     public func close() {

@@ -168,6 +168,12 @@ struct TransactionTable {
         }
     }
 
+    /// The open ones of a database, in the order they began.
+    func ids(in database: DatabaseID) -> [TransactionID] {
+        open.filter { $0.value.database == database }.sorted { $0.value.age.own < $1.value.age.own }
+            .map(\.key)
+    }
+
     mutating func end(_ id: TransactionID, _ ending: Ending) {
         guard let transaction = open.removeValue(forKey: id) else { return }
         endings[id] = Ended(

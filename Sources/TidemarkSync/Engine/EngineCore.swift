@@ -79,7 +79,9 @@ final class EngineCore: @unchecked Sendable {
     var database: DatabaseID { configuration.database }
 
     func context(timeout: Duration? = nil) -> CallContext {
-        CallContext(database: database, label: configuration.label, timeout: timeout)
+        CallContext(
+            database: database, label: configuration.label, timeout: timeout,
+            token: configuration.token)
     }
 
     func start() {

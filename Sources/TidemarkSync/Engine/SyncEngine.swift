@@ -17,10 +17,13 @@ public final class SyncEngine: Sendable {
         /// How many batches the queue of writes holds; a write beyond is refused. They are kept in
         /// memory too.
         public var maxPendingWrites: Int
+        /// A bearer token for every call; nil for none.
+        public var token: String?
 
         public init(
             database: DatabaseID, cacheFile: String?, label: String? = nil,
-            maxLimboResolutions: Int = 100, maxPendingWrites: Int = 100_000
+            maxLimboResolutions: Int = 100, maxPendingWrites: Int = 100_000,
+            token: String? = nil
         ) {
             precondition(maxLimboResolutions > 0 && maxPendingWrites > 0)
             self.database = database
@@ -28,6 +31,7 @@ public final class SyncEngine: Sendable {
             self.label = label
             self.maxLimboResolutions = maxLimboResolutions
             self.maxPendingWrites = maxPendingWrites
+            self.token = token
         }
     }
 

@@ -8,11 +8,15 @@ struct ServerCall: Sendable {
     private let transport: any Transport
     private let method: Method
     private let streams: OpenStreams
+    private let desk: CallDesk
 
-    init(_ transport: any Transport, _ method: Method, _ streams: OpenStreams) {
+    init(
+        _ transport: any Transport, _ method: Method, _ streams: OpenStreams, _ desk: CallDesk
+    ) {
         self.transport = transport
         self.method = method
         self.streams = streams
+        self.desk = desk
     }
 
     func run(_ stream: ServerRPCStream) async {
@@ -26,7 +30,7 @@ struct ServerCall: Sendable {
         let outbox = Outbox<StreamEvent<Reply>>(limit: GRPCServer.maxQueuedBytes)
         let call = ServerCallHandle()
         call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))
-        let timer = timer(context.timeout, outbox, call)
+        let endTimer = limitTime(context.timeout, outbox, call)
         await withRPCCancellationHandler {
             await stream.sendAll(from: outbox, encode: names.encode)
         } onCancelRPC: { [streams] in
@@ -35,7 +39,7 @@ struct ServerCall: Sendable {
             call.cancel()
             outbox.fail(with: [.ended(.clientGone)])
         }
-        timer?.cancel()
+        endTimer()
         // Where the client is gone, nobody waits for the rest.
         call.cancel()
     }
@@ -47,7 +51,9 @@ struct ServerCall: Sendable {
         var metadata = IncomingMetadata([:])
         while let part = try? await parts.next() {
             switch part {
-            case .metadata(let received): metadata = IncomingMetadata(received)
+            case .metadata(let received):
+                metadata = IncomingMetadata(received)
+                try desk.checkAccess(metadata.token, method)
             case .message(let bytes):
                 if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
                 let request = try DecodedRequest(method, bytes.withUnsafeBytes { [UInt8]($0) })
@@ -83,15 +89,23 @@ struct ServerCall: Sendable {
         }
     }
 
-    private func timer(
+    /// - Parameter timeout: The client's; without one the server's own limit holds.
+    /// - Returns: What lets go of the timer.
+    private func limitTime(
         _ timeout: Duration?, _ outbox: Outbox<StreamEvent<Reply>>, _ call: ServerCallHandle
-    ) -> Task<Void, Never>? {
-        guard let timeout else { return nil }
-        return Task {
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+    ) -> () -> Void {
+        let end: @Sendable () -> Void = {
             call.cancel()
             outbox.fail(with: [.ended(.timedOut)])
         }
+        guard let timeout else {
+            let id = desk.watch(method.defaultTimeout, end: end)
+            return { desk.unwatch(id) }
+        }
+        let timer = Task {
+            if (try? await Task.sleep(for: timeout)) != nil { end() }
+        }
+        return { timer.cancel() }
     }
 }
 

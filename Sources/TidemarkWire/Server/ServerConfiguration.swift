@@ -15,8 +15,10 @@ extension GRPCServer {
     static func transport(host: String, port: Int) throws(RPCStatus) -> HTTP2ServerTransport.Posix {
         var config = HTTP2ServerTransport.Posix.Config.defaults
         config.rpc.maxRequestPayloadSize = maxMessageBytes
+        // A few more than are served, so that the others can be told why not.
         config.http2 = .init(
-            maxFrameSize: 1 << 17, targetWindowSize: 8 << 20, maxConcurrentStreams: 1_000)
+            maxFrameSize: 1 << 17, targetWindowSize: 8 << 20,
+            maxConcurrentStreams: CallDesk.maxPerConnection + 100)
         // Clients ping every 30 s, with calls and without; that is no reason to send them away.
         config.connection = .init(
             maxAge: nil, maxGraceTime: nil, maxIdleTime: nil,

@@ -12,7 +12,11 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     let encode: @Sendable (Names, Response) -> [UInt8]
     let size: @Sendable (Response) -> Int
 
-    func run(_ stream: ServerRPCStream, _ streams: OpenStreams) async {
+    /// - Parameter check: Refuses a caller by the token it shows.
+    func run(
+        _ stream: ServerRPCStream, _ streams: OpenStreams,
+        _ check: @escaping @Sendable (_ token: String?) throws(RPCStatus) -> Void
+    ) async {
         let outbox = Outbox<StreamEvent<Response>>(limit: GRPCServer.maxQueuedBytes)
         let handle = ServerCallHandle()
         let database = SharedDatabase()
@@ -26,7 +30,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do throws(RPCStatus) {
-                        try await receiveAll(stream.inbound, outbox, handle, database)
+                        try await receiveAll(stream.inbound, outbox, handle, database, check)
                     } catch { end(error) }
                 }
                 await stream.sendAll(from: outbox) { response in
@@ -42,14 +46,18 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
 
     private func receiveAll(
         _ inbound: ServerTransportInbound, _ outbox: Outbox<StreamEvent<Response>>,
-        _ handle: ServerCallHandle, _ database: SharedDatabase
+        _ handle: ServerCallHandle, _ database: SharedDatabase,
+        _ check: @Sendable (_ token: String?) throws(RPCStatus) -> Void
     ) async throws(RPCStatus) {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])
         var request: (any RequestStream<Message>)?
         while let part = try? await parts.next() {
             guard case .message(let bytes) = part else {
-                if case .metadata(let received) = part { metadata = IncomingMetadata(received) }
+                if case .metadata(let received) = part {
+                    metadata = IncomingMetadata(received)
+                    try check(metadata.token)
+                }
                 continue
             }
             if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }

@@ -296,6 +296,21 @@ struct LockTests {
         try server.commit(set("c/a", ["n": .integer(5)]))
     }
 
+    @Test func `clearing a database ends its transactions and lets those that wait go on`() throws {
+        let id = try reader()
+        let write = server.startCommit(set("c/a", ["n": .integer(2)]))
+        let second = try server.begin()
+        let read = startGet("c/a", second)
+        let heard = Heard<Reply>()
+        server.server.clear(server.database) { heard.receive(.ended($0 ?? .ok)) }
+        server.machine.run()
+        #expect(heard.status == .ok)
+        #expect(write.status == .ok)
+        #expect(read.status?.code == .aborted)
+        #expect(refusal { try server.commit(transaction: id) }?.code == .aborted)
+        #expect(try n("c/a") == .integer(2))
+    }
+
     @Test func `a server that closes tells those that wait`() throws {
         _ = try reader()
         let write = server.startCommit(set("c/a", [:]))
