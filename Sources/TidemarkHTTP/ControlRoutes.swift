@@ -85,7 +85,8 @@ extension ControlRoutes {
         for name in by.split(separator: ",") {
             guard let dimension = MeterDimension(rawValue: String(name)) else {
                 let names = MeterDimension.allCases.map(\.rawValue).joined(separator: ", ")
-                throw Refusal(.badRequest, "The meter tells rows apart by \(names), as in by=label.")
+                throw Refusal(
+                    .badRequest, "The meter tells rows apart by \(names), as in by=label.")
             }
             dimensions.insert(dimension)
         }

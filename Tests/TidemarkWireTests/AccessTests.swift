@@ -12,7 +12,8 @@ import TidemarkModel
 
     private let get = Request.getDocument(GetDocumentRequest(path: path("c/d")))
 
-    @Test func `without the token every call and stream is refused, with the reason`() async throws {
+    @Test func `without the token every call and stream is refused, with the reason`() async throws
+    {
         let transport = ScriptedTransport(replies: [.document(document("c/d"))])
         let loopback = try await Loopback(transport, access: try #require(AccessToken("secret")))
         for token in [nil, "wrong", "secret2"] {

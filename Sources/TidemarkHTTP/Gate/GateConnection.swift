@@ -144,7 +144,9 @@ final class GateEnd: ChannelInboundHandler {
         self.closed = closed
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) { received(unwrapInboundIn(data)) }
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        received(unwrapInboundIn(data))
+    }
     func channelWritabilityChanged(context: ChannelHandlerContext) { writable() }
     func channelInactive(context: ChannelHandlerContext) { closed() }
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -28,7 +28,8 @@ extension ServerCore {
         return tellOfClearing(zip(targets, members), time)
     }
 
-    private static func members(of target: LiveTarget, _ scope: ReadScope) throws -> [DocumentPath] {
+    private static func members(of target: LiveTarget, _ scope: ReadScope) throws -> [DocumentPath]
+    {
         if let window = target.window { return window.keys.sorted() }
         switch target.kind {
         case .documents(let paths):

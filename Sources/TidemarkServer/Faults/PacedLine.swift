@@ -6,14 +6,14 @@ public struct FaultEnvironment: Sendable {
     /// Time since a fixed point; never goes back.
     public var elapsed: @Sendable () -> Duration
     /// Runs a job once after a delay, never inside the call.
-    public var schedule:
-        @Sendable (Duration, @escaping @Sendable () -> Void) -> any CancellableCall
+    public var schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> any CancellableCall
     /// In `0 ..< 1`.
     public var random: @Sendable () -> Double
 
     public init(
         elapsed: @escaping @Sendable () -> Duration,
-        schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void)
+        schedule:
+            @escaping @Sendable (Duration, @escaping @Sendable () -> Void)
             -> any CancellableCall,
         random: @escaping @Sendable () -> Double
     ) {

@@ -91,7 +91,11 @@ struct FaultRuleTests {
             let effects = plan.effects(on: .commit, label: nil) {
                 .random(in: 0..<1, using: &chance)
             }
-            if effects?.error != nil { before += 1 } else if effects?.losesResponse == true { after += 1 }
+            if effects?.error != nil {
+                before += 1
+            } else if effects?.losesResponse == true {
+                after += 1
+            }
         }
         #expect((2_800...3_200).contains(before))
         #expect((2_800...3_200).contains(after))

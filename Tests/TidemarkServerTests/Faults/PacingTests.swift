@@ -42,7 +42,9 @@ struct PacingTests {
         pacing.loss = 0.02
         pacing.recovery = .milliseconds(400)
         #expect(
-            arrivals(pacing, [(.zero, 100), (.zero, 3_000), (.zero, 100)], rolls: [0.5, 0.01, 0.5, 0.001])
+            arrivals(
+                pacing, [(.zero, 100), (.zero, 3_000), (.zero, 100)],
+                rolls: [0.5, 0.01, 0.5, 0.001])
                 == [.zero, .milliseconds(800), .milliseconds(800)])
     }
 
