@@ -18,6 +18,8 @@ final class WriteStage {
     /// Of the command that is being performed.
     var method = RPCMethod.commit
     private var touched: Set<DatabaseID> = []
+    /// How many of the commands were looked at; the one after them is the one that failed, if any.
+    var reached = 0
     /// The calls and streams something of which was performed: they fail with the batch.
     var tried: Set<CallID> = []
     /// The same of those that were parked before.

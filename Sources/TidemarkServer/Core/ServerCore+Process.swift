@@ -69,7 +69,10 @@ extension ServerCore {
                 try store.write(.disk) { transaction in
                     stage.transaction = transaction
                     defer { stage.transaction = nil }
-                    for command in commands { try stage.perform(command) }
+                    for command in commands {
+                        try stage.perform(command)
+                        stage.reached += 1
+                    }
                     try stage.performReady()
                     try stage.finish()
                 }
@@ -116,14 +119,25 @@ extension ServerCore {
         for (id, owner) in stage.released { locks.restore(id, owner) }
         for command in stage.retried { fail(command, status) }
         var outputs: [Output] = []
-        for command in commands {
+        for (index, command) in commands.enumerated() {
+            func isWaiting(_ id: CallID) -> Bool {
+                index != stage.reached && !stage.tried.contains(id) && parked.isWaiting(id)
+            }
             switch command {
             case .call(let id, _, _), .openWrite(let id, _):
-                if !stage.tried.contains(id), parked.isWaiting(id) { continue }
+                if isWaiting(id) { continue }
                 drop(id)
                 outputs.append(Output(id: id, event: .ended(status)))
-            case .write(let id, _), .finishWrite(let id):
-                if !stage.tried.contains(id), parked.isWaiting(id) { continue }
+            case .write(let id, let request):
+                // What was not looked at has its place behind the batch that waits.
+                if isWaiting(id), index < stage.reached || parked.hold(.batch(request), of: id) {
+                    continue
+                }
+                endStream(id, stage.endedStreams[id] ?? status, &outputs)
+            case .finishWrite(let id):
+                if isWaiting(id), index < stage.reached || parked.hold(.finish, of: id) {
+                    continue
+                }
                 endStream(id, stage.endedStreams[id] ?? status, &outputs)
             case .end(let id, let reason): endStream(id, reason, &outputs)
             case .openListen, .listen, .finishListen: break
