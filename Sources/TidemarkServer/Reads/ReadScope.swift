@@ -240,9 +240,8 @@ extension ServerCore {
             let bits = environment.randomBits()
             for shift in 0..<8 { id.append(UInt8(truncatingIfNeeded: bits >> (8 * shift))) }
         }
-        let superseded = try transactions.begin(
+        try transactions.begin(
             options, id: id, database: database, now: now, snapshot: snapshot)
-        if let superseded { releaseLocks(of: superseded) }
         return id
     }
 }

@@ -74,40 +74,31 @@ struct TransactionTable {
             + "to access the same data, requiring Firestore to abort at least one in order to "
             + "enforce serializability.")
 
-    /// - Returns: The attempt that this one retries, where it was still open: it is over now.
+    /// The attempt that it retries may be open still, and stays so: programs that share one wrapped
+    /// function among threads name each other's transactions.
     mutating func begin(
         _ options: TransactionOptions, id: TransactionID, database: DatabaseID, now: Timestamp,
         snapshot: Timestamp
-    ) throws(RPCStatus) -> TransactionID? {
+    ) throws(RPCStatus) {
         if open.count >= Self.capacity {
             throw RPCStatus(.resourceExhausted, "Too many transactions are open.")
         }
         begunCount += 1
         var age = LockAge(first: begunCount, own: begunCount)
         var mode = Mode.readOnly(snapshot)
-        var superseded: TransactionID?
         if case .readWrite(let retrying, let concurrency) = options {
             mode = concurrency == .optimistic ? .optimistic : .pessimistic
-            if let retrying {
-                if let first = try firstAge(retrying, database) {
-                    age = LockAge(first: first, own: begunCount)
-                }
-                if open[retrying]?.database == database {
-                    end(retrying, .rolledBack)
-                    superseded = retrying
-                }
+            if let retrying, let first = try firstAge(retrying) {
+                age = LockAge(first: first, own: begunCount)
             }
         }
         open[id] = Open(database: database, mode: mode, age: age, begun: now, lastUsed: now)
         let expiry = now.advanced(by: Self.idleLimit)
         nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
-        return superseded
     }
 
     /// When the first attempt of that transaction began; nil when nothing is known of it.
-    private func firstAge(
-        _ id: TransactionID, _ database: DatabaseID
-    ) throws(RPCStatus) -> UInt64? {
+    private func firstAge(_ id: TransactionID) throws(RPCStatus) -> UInt64? {
         // The text was expected by those who read production's code, not recorded.
         if id.count != Self.idLength { throw .invalidArgument("Invalid retry transaction.") }
         if open[id]?.isReadOnly ?? endings[id]?.wasReadOnly ?? false {
