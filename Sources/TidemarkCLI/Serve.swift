@@ -36,6 +36,13 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var history = 3_600
 
+    @Option(
+        help: """
+            For how many seconds a call waits for the locks of other transactions before it is \
+            aborted. 0.01 to 3600.
+            """)
+    var lockTimeout = 15.0
+
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
@@ -54,6 +61,9 @@ struct ServeCommand: AsyncParsableCommand {
         where !(0...65_535).contains(port) {
             throw ValidationError("\(name) must be between 0 and 65535.")
         }
+        if !(0.01...3_600).contains(lockTimeout) {
+            throw ValidationError("--lock-timeout must be between 0.01 and 3600 seconds.")
+        }
         if !(0...604_800).contains(history) {
             throw ValidationError("--history must be between 0 and 604800 seconds.")
         }
@@ -63,7 +73,7 @@ struct ServeCommand: AsyncParsableCommand {
         let directory = memory ? nil : data ?? ".tidemark"
         var configuration = FirestoreServer.Configuration(
             dataDirectory: directory, history: .seconds(history),
-            billing: try billingOptions.billing())
+            billing: try billingOptions.billing(), lockTimeout: .seconds(lockTimeout))
         configuration.indexes = try indexOptions.settings()
         let server: FirestoreServer
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {

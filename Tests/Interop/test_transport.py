@@ -76,7 +76,6 @@ def test_a_result_that_its_client_does_not_read_to_the_end(wire, group):
     assert len(wire.found(query(group))) == 2_000
 
 
-@pytest.mark.xfail(strict=True, reason="transactions take no locks yet")
 def test_a_call_whose_deadline_passes_is_not_applied_later(wire, group):
     """It waits for a lock; when its client has given it up, it is gone."""
     transaction = wire.begin()

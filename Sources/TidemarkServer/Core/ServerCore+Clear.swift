@@ -5,7 +5,7 @@ extension ServerCore {
     /// Removes every document of a database in one commit, tells the listens of each that they had, and
     /// forgets the history with it: what is read or resumed from before finds the log too short. Costs
     /// what the tables cost to empty, and what the listens hold; the documents are not looked at.
-    /// Transactions that have read something will find that it has changed.
+    /// Its transactions are over: what they have locked is gone.
     ///
     /// - Throws: ``StoreError``, with nothing changed.
     func clear(_ database: DatabaseID) throws -> [Output] {
@@ -24,6 +24,7 @@ extension ServerCore {
         }
         state.logStart = time.microseconds
         databases[database] = state
+        for id in transactions.ids(in: database) { endTransaction(id, .rolledBack) }
         return tellOfClearing(zip(targets, members), time)
     }
 

@@ -13,7 +13,7 @@ struct ReadScope {
     let isPast: Bool
     /// The transaction that was begun for this read, to be told to its caller.
     var begun: TransactionID?
-    /// The read-write transaction that must remember what it reads.
+    /// The optimistic transaction that must remember what it reads.
     var recorder: TransactionID?
 
     struct Totals {
@@ -203,7 +203,7 @@ extension ServerCore {
         case .transaction(let id):
             return try scope(inside: id, database, transaction)
         case .newTransaction(let options):
-            let id = try beginTransaction(options, database)
+            let id = try begun ?? beginTransaction(options, database)
             var scope = try scope(inside: id, database, transaction)
             scope.begun = id
             return scope
@@ -224,15 +224,16 @@ extension ServerCore {
         inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws -> ReadScope {
         let open = try transactions.use(id, database: database, now: now)
-        if let snapshot = open.snapshot {
-            return try scope(at: snapshot, database, transaction)
+        switch open.mode {
+        case .readOnly(let snapshot): return try scope(at: snapshot, database, transaction)
+        // What it reads is locked: it stays as it is.
+        case .pessimistic: return latestScope(database, transaction)
+        case .optimistic:
+            if transactions.isFull(id) { throw TransactionTable.tooManyReads }
+            var scope = latestScope(database, transaction)
+            scope.recorder = id
+            return scope
         }
-        if transactions.isFull(id) {
-            throw RPCStatus(.resourceExhausted, "The transaction has read too much.")
-        }
-        var scope = latestScope(database, transaction)
-        scope.recorder = id
-        return scope
     }
 
     func scope(

@@ -15,6 +15,8 @@ extension ServerCore {
         } catch {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
+            // Its caller will never hear of it.
+            if let begun { endTransaction(begun, .rolledBack) }
         }
         endPart(id, status, meter.total - before, context, &outputs)
     }
@@ -43,6 +45,7 @@ extension ServerCore {
             outputs.append(id, .beginTransaction(try beginTransaction(options, database)))
         case .rollback(let transactionID):
             try transactions.rollback(transactionID, database: database, now: now)
+            releaseLocks(of: transactionID)
             outputs.append(id, .empty)
         case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite:
             throw RPCStatus(.internal, "A write was taken for a read.")

@@ -92,11 +92,39 @@ extension FirestoreServer: Transport {
     /// Takes the commands through the core in as many turns as it asks for. Only on the executor.
     private func perform(_ batch: [Command]) {
         var rest = batch
-        while !rest.isEmpty {
+        var isDone = false
+        while !isDone {
             let turn = core.withLock { $0.process(rest) }
             tellOfIndexes()
             deliver(turn.outputs)
             rest = turn.rest
+            isDone = turn.isDone
+        }
+        scheduleWakeUp()
+    }
+
+    /// Lets the core do what has become due without anybody asking. Only on the executor.
+    func wake() {
+        if !inbox.withLock({ $0.isClosed }) { perform([]) }
+    }
+
+    /// One timer, for whatever is due first. A later one that was set before does nothing.
+    private func scheduleWakeUp() {
+        guard let due = core.withLock({ $0.nextDeadline }) else { return }
+        let isEarlier = wakeUp.withLock { scheduled in
+            if let scheduled, scheduled <= due { return false }
+            scheduled = due
+            return true
+        }
+        guard isEarlier else { return }
+        executor.after(max(.zero, due - executor.uptime)) { [weak self] in
+            guard let self else { return }
+            let isCurrent = wakeUp.withLock { scheduled in
+                if scheduled != due { return false }
+                scheduled = nil
+                return true
+            }
+            if isCurrent { wake() }
         }
     }
 
