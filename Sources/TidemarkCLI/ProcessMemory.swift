@@ -13,7 +13,11 @@ enum ProcessMemory {
     /// at no cost in calls a second that could be measured. To be called before there are threads.
     static func shareOneHeap() {
         #if canImport(Glibc)
-            _ = mallopt(M_ARENA_MAX, 1)
+            // Swift's module of glibc is without <malloc.h>.
+            typealias SetOption = @convention(c) (_ option: Int32, _ value: Int32) -> Int32
+            let maximumOfArenas: Int32 = -8
+            guard let symbol = dlsym(nil, "mallopt") else { return }
+            _ = unsafeBitCast(symbol, to: SetOption.self)(maximumOfArenas, 1)
         #endif
     }
 
