@@ -97,7 +97,7 @@ let package = Package(
             "TidemarkSyncTests",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting",
+                "TidemarkTesting", "Tidemark",
             ]),
         tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", protobuf, grpcCore]),
         tests(

@@ -3,6 +3,7 @@ import TidemarkStore
 
 extension WriteStage {
     func create(_ request: CreateDocumentRequest, _ context: CallContext) throws -> Reply {
+        try request.mask?.validateAsMask()
         let id = request.documentID ?? DocumentNaming.makeID(core.environment.randomBits)
         let path: DocumentPath
         do throws(InvalidPath) { path = try request.collection.document(id) } catch {
@@ -15,6 +16,7 @@ extension WriteStage {
     }
 
     func update(_ request: UpdateDocumentRequest, _ context: CallContext) throws -> Reply {
+        try request.mask?.validateAsMask()
         let operation: Mutation.Operation =
             request.updateMask.map { .patch(request.fields, mask: $0) } ?? .set(request.fields)
         let mutation = Mutation(

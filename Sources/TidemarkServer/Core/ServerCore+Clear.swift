@@ -51,7 +51,7 @@ extension ServerCore {
             if target.window != nil { target.window = [:] }
             for path in paths {
                 snapshots[target.streamID, default: StreamSnapshot()]
-                    .remove(path, changedTo: nil, from: target.id)
+                    .remove(path, changedTo: nil, from: target)
             }
         }
         var outputs: [Output] = []

@@ -16,8 +16,6 @@ struct IndexEntryTally {
     private let configuration: IndexConfiguration
     /// Nil where nothing is declared or set.
     private let group: ByteString?
-    /// Whether settings of single fields have to be looked up.
-    private let isConfigured: Bool
     /// Whether elements that come twice are found out. Without that the count is no less, and quick.
     private let isExact: Bool
     /// What every entry has, of an index of a collection and of one of a group.
@@ -28,8 +26,7 @@ struct IndexEntryTally {
     init(_ path: DocumentPath, _ configuration: IndexConfiguration, isExact: Bool) {
         self.configuration = configuration
         self.isExact = isExact
-        isConfigured = !configuration.overrides.isEmpty
-        let isAutomatic = !isConfigured && configuration.composites.isEmpty
+        let isAutomatic = configuration.overrides.isEmpty && configuration.composites.isEmpty
         group = isAutomatic ? nil : ByteString(path.collectionID)
         documentBytes = path.storageSize + 32
         groupBase = documentBytes
@@ -75,33 +72,37 @@ struct IndexEntryTally {
 
     /// Adds all fields of the document, and itself. To be called once.
     mutating func add(_ fields: MapValue) {
-        bytes += documentBytes + add(fields, [], 0)
+        let settings = group.flatMap(configuration.settings(of:))
+        let ways = settings?.indexes.map(Ways.init) ?? Ways.automatic
+        bytes += documentBytes + add(fields, settings, ways, 0)
         guard let group else { return }
         for index in configuration.composites(of: group) { add(index, fields) }
     }
 
     /// - Parameters:
-    ///   - path: The names of the maps around; only where settings are looked up.
-    ///   - pathBytes: Their bytes, with a dot behind each.
+    ///   - settings: Of the map's fields; nil where they are indexed as the map is.
+    ///   - ways: How the map is indexed.
+    ///   - pathBytes: Of the names of the maps around, with a dot behind each.
     /// - Returns: The storage size of the fields.
-    private mutating func add(_ fields: MapValue, _ path: [String], _ pathBytes: Int) -> Int {
+    private mutating func add(
+        _ fields: MapValue, _ settings: FieldSettings?, _ ways: Ways, _ pathBytes: Int
+    ) -> Int {
         var size = 0
         for entry in fields.entries {
-            let nameBytes = entry.key.utf8.count
-            let inner = isConfigured ? path + [entry.key] : []
-            size += nameBytes + 1 + add(entry.value, inner, pathBytes + nameBytes + 1)
+            let nameBytes = entry.key.utf8.count + 1
+            let own = settings?[entry.key]
+            let ownWays = own?.indexes.map(Ways.init) ?? ways
+            size += nameBytes + add(entry.value, own, ownWays, pathBytes + nameBytes)
         }
         return size
     }
 
-    private mutating func add(_ value: Value, _ path: [String], _ nameBytes: Int) -> Int {
-        var ways = Ways.automatic
-        if isConfigured, let group {
-            ways = Ways(configuration.indexes(of: FieldPath(unchecked: path), in: group))
-        }
+    private mutating func add(
+        _ value: Value, _ settings: FieldSettings?, _ ways: Ways, _ nameBytes: Int
+    ) -> Int {
         let size: Int
         switch value {
-        case .map(let fields): size = add(fields, path, nameBytes)
+        case .map(let fields): size = add(fields, settings, ways, nameBytes)
         case .array(let elements): size = add(elements, ways, nameBytes)
         default: size = value.storageSize
         }

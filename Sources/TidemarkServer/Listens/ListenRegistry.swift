@@ -11,6 +11,12 @@ final class LiveTarget {
     /// What the meter counts it under.
     let meterTarget: String
 
+    /// The fields of its documents that are sent; nil for all. A change of others is sent all the
+    /// same: a document is new by its version.
+    var projection: [FieldPath]? {
+        if case .query(let query) = kind { query.projection } else { nil }
+    }
+
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
         self.streamID = streamID
         self.id = id

@@ -95,7 +95,9 @@ struct PartialOpening {
         names?.append(document.path)
         outputs.append(
             target.streamID,
-            .documentChange(DocumentChange(document, targetIDs: [target.id])))
+            .documentChange(
+                DocumentChange(
+                    document.projected(to: target.projection), targetIDs: [target.id])))
     }
 
     /// Says how many matches there are, where the client may hold others.

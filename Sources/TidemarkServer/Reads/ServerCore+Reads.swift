@@ -52,6 +52,7 @@ extension ServerCore {
     private func get(
         _ request: GetDocumentRequest, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> Document {
+        try request.mask?.validateAsMask()
         let scope = try scope(request.consistency, context.database, transaction)
         let document = try scope.document(at: request.path)
         record(scope, request.path, document)
@@ -76,6 +77,7 @@ extension ServerCore {
         _ id: CallID, _ request: BatchGetDocumentsRequest, _ context: CallContext,
         _ transaction: StoreTransaction, _ outputs: inout [Output]
     ) throws {
+        try request.mask?.validateAsMask()
         let scope = try scope(request.consistency, context.database, transaction)
         var seen: Set<DocumentPath> = []
         var paths: [DocumentPath] = []
