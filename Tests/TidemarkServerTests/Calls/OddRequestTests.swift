@@ -164,7 +164,8 @@ private struct OddRequests {
         case 4:
             .listDocuments(
                 ListDocumentsRequest(
-                    parent: pick([nil, path("c/a")]), collectionID: pick([nil, "c", "a/b", "lost"]),
+                    parent: pick([nil, path("c/a")]),
+                    collectionID: pick([nil, "c", "a/b", "lost"]),
                     pageSize: pick([-1, 0, 1, .max]), pageToken: token(),
                     orders: some(2) { Order($0.field()) }, mask: mask, showMissing: chance(2),
                     consistency: consistency()))
