@@ -70,6 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        ProcessMemory.shareOneHeap()
         let directory = memory ? nil : data ?? ".tidemark"
         var configuration = FirestoreServer.Configuration(
             dataDirectory: directory, history: .seconds(history),

@@ -59,7 +59,7 @@ struct ServingProcess {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
-            ProgramPages.giveBack()
+            ProcessMemory.giveBackCode()
             return
         }
     }
