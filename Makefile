@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server proto clean
 
 # Plays a real history against a local server with three clients and prints what each cost.
 # Options go in ARGS: make demo ARGS="--history FILE.jsonl --json out.json"
@@ -59,6 +59,12 @@ serve: setup
 bench: setup
 	@$(SWIFT) build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks $(ARGS)
+
+# The server against its thresholds (Benchmarks/Bars/Bars.swift), on a machine that does nothing else.
+# Fails when one is missed. An hour of mixed load: make bench-server ARGS="--soak 60"
+bench-server: setup
+	@$(SWIFT) build -c release --product tidemark
+	@$(SWIFT) run -c release Benchmarks bars $(ARGS)
 
 proto:
 	@Scripts/generate-proto

@@ -20,6 +20,7 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
@@ -60,7 +61,9 @@ let package = Package(
         library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
         library("TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, protobuf]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
-        library("TidemarkHTTP", ["TidemarkModel", "TidemarkServer", hummingbird, log]),
+        library(
+            "TidemarkHTTP",
+            ["TidemarkModel", "TidemarkServer", hummingbird, log, nioCore, nioPosix]),
         library("Tidemark", ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"]),
         library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
         library(
@@ -94,7 +97,7 @@ let package = Package(
             "TidemarkSyncTests",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting",
+                "TidemarkTesting", "Tidemark",
             ]),
         tests(
             "TidemarkWireTests",

@@ -5,15 +5,29 @@ import Foundation
 @main struct BenchmarkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "Benchmarks",
-        abstract: "Speed, as ratios to raw SQLite and to an empty gRPC call.")
+        abstract: "Speed, as ratios to raw SQLite and to an empty gRPC call.",
+        discussion: """
+            The suite "bars" holds the server against the thresholds in Benchmarks/Bars/Bars.swift, \
+            and fails when one is missed. It needs a quiet machine.
+            """)
 
-    enum Suite: String, CaseIterable, ExpressibleByArgument { case store, server, client }
+    enum Suite: String, CaseIterable, ExpressibleByArgument { case store, server, client, bars }
 
-    @Argument(help: "The suites to run, of store, server and client. All of them by default.")
+    @Argument(
+        help: "The suites to run, of store, server, client and bars. By default, the first three.")
     var suites: [Suite] = []
 
     @Option(help: "How many documents the large collections have.")
     var count = 100_000
+
+    @Option(help: "How many documents and listeners the largest case of the bars has.")
+    var scale = 1_000_000
+
+    @Option(help: "Minutes of mixed load at the end of the bars, to see whether memory stays flat.")
+    var soak = 1.0
+
+    @Option(help: "The bars to measure, by the beginning of their names. All by default.")
+    var only: [String] = []
 
     @Option(help: "The `tidemark` program to measure. By default, the one beside this program.")
     var tidemark: String?
@@ -26,6 +40,8 @@ import Foundation
 
     func validate() throws {
         guard count >= 1_000 else { throw ValidationError("--count must be at least 1000.") }
+        guard scale >= 2_000 else { throw ValidationError("--scale must be at least 2000.") }
+        guard soak >= 0 else { throw ValidationError("--soak must not be negative.") }
     }
 
     func run() async throws {
@@ -34,17 +50,24 @@ import Foundation
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let report = Report()
-        for suite in suites.isEmpty ? Suite.allCases : suites {
+        let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
+        var allHold = true
+        for suite in suites.isEmpty ? [.store, .server, .client] : suites {
             switch suite {
             case .store: try StoreSuite(count: count, folder: folder, report: report).run()
             case .server:
-                let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
                 try await ServerSuite(
                     count: count, folder: folder, program: program, report: report
                 ).run()
             case .client: try await ClientSuite(count: count, folder: folder, report: report).run()
+            case .bars:
+                let bars = BarSuite(
+                    count: count, scale: scale, soak: soak, only: only, folder: folder,
+                    program: program, report: report)
+                allHold = try await bars.run()
             }
         }
         if let json { try report.lines().write(toFile: json, atomically: true, encoding: .utf8) }
+        if !allHold { throw ExitCode.failure }
     }
 }

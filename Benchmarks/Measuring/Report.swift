@@ -5,10 +5,14 @@ final class Report {
     private struct Row: Encodable {
         let suite: String
         let step: String
-        let micros: Double
+        let micros: Double?
         let yardstickMicros: Double?
         let ratio: Double?
         let perSecond: Double?
+        var figure: Double?
+        var limit: Double?
+        var unit: String?
+        var holds: Bool?
     }
 
     private var suite = ""
@@ -35,6 +39,21 @@ final class Report {
         print(
             Self.left(step.hasPrefix(" ") ? step : "  " + step) + Self.right(Self.text(ours))
                 + Self.right(yardstick.map(Self.text) ?? "") + ratio + rate)
+    }
+
+    /// A figure beside its bar.
+    func add(_ bar: Bar, _ figure: Double, detail: String) {
+        rows.append(
+            Row(
+                suite: "bars", step: bar.name, micros: nil, yardstickMicros: nil, ratio: nil,
+                perSecond: nil, figure: figure, limit: bar.limit, unit: bar.unit,
+                holds: bar.holds(figure)))
+        let verdict = bar.holds(figure) ? "holds " : "MISSED"
+        let sign = bar.isAtMost ? "<" : ">"
+        print(
+            "  \(verdict) " + Self.left(bar.name)
+                + String(format: "%10.2f %@  %@ %.4g  ", figure, bar.unit, sign, bar.limit)
+                + detail)
     }
 
     func lines() throws -> String {

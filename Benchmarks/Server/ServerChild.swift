@@ -23,6 +23,31 @@ final class ServerChild {
         self.port = port
     }
 
+    /// What it holds in memory now, in MiB; nil where the system does not say so in `/proc`.
+    var residentMiB: Double? { memory(in: "status", "VmRSS:") }
+
+    /// Of that, what is its own and no file's.
+    var anonymousMiB: Double? { memory(in: "status", "RssAnon:") }
+
+    /// Processor time that it has used, in seconds; nil where `/proc` does not say.
+    var processorSeconds: Double? {
+        let path = "/proc/\(process.processIdentifier)/stat"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+            // The name before may hold anything; user and system time are the 14th and 15th fields.
+            let fields = text.split(separator: ")").last?.split(separator: " "), fields.count > 13,
+            let user = Double(fields[11]), let system = Double(fields[12])
+        else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    private func memory(in file: String, _ key: String) -> Double? {
+        let path = "/proc/\(process.processIdentifier)/\(file)"
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(key) }
+        let number = line?.split(whereSeparator: { !$0.isNumber }).first
+        return number.flatMap { Double($0) }.map { $0 / 1_024 }
+    }
+
     func stop() {
         process.terminate()
         process.waitUntilExit()

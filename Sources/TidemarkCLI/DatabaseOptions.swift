@@ -2,6 +2,16 @@ import ArgumentParser
 import Foundation
 import Tidemark
 
+/// The token in the environment: of a server that asks for it, and of its callers.
+enum TokenVariable {
+    static let name = "TIDEMARK_TOKEN"
+
+    /// Nil when it is not set, or empty.
+    static var value: String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
 /// Where a command finds its database.
 struct DatabaseOptions: ParsableArguments {
     @Option(help: "The project.")
@@ -15,7 +25,8 @@ struct DatabaseOptions: ParsableArguments {
     var host: String?
 
     func firestore(cache: FirestoreSettings.Cache = .memory, label: String) throws -> Firestore {
-        var settings = FirestoreSettings(cache: cache, label: label)
+        var settings = FirestoreSettings(
+            cache: cache, label: label, token: TokenVariable.value)
         if let host {
             settings.host = host
             settings.isSSLEnabled = false

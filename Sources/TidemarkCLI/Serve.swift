@@ -1,10 +1,8 @@
 import ArgumentParser
-import Dispatch
 import Foundation
-import TidemarkHTTP
+import TidemarkModel
 import TidemarkServer
 import TidemarkStore
-import TidemarkWire
 
 struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +13,7 @@ struct ServeCommand: AsyncParsableCommand {
             by FIRESTORE_EMULATOR_HOST.
             """)
 
-    @Option(help: "The address to listen on. Only loopback is safe: nothing here asks who calls.")
+    @Option(help: "The address to listen on. One that others can reach needs a token.")
     var host = "127.0.0.1"
 
     @Option(help: "The port for gRPC; 0 picks a free one.")
@@ -38,14 +36,33 @@ struct ServeCommand: AsyncParsableCommand {
             """)
     var history = 3_600
 
+    @Option(
+        help: """
+            For how many seconds a call waits for the locks of other transactions before it is \
+            aborted. 0.01 to 3600.
+            """)
+    var lockTimeout = 15.0
+
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
+    @OptionGroup var indexOptions: IndexOptions
+    @OptionGroup var accessOptions: AccessOptions
+    @OptionGroup var faultOptions: FaultOptions
+    @OptionGroup var billingOptions: BillingOptions
+
     func validate() throws {
+        _ = try accessOptions.access(listeningOn: host)
+        _ = try faultOptions.rules()
+        _ = try faultOptions.profile()
+        _ = try billingOptions.billing()
         if memory, data != nil { throw ValidationError("--memory and --data exclude each other.") }
         for (name, port) in [("--port", port), ("--control-port", controlPort ?? 0)]
         where !(0...65_535).contains(port) {
             throw ValidationError("\(name) must be between 0 and 65535.")
+        }
+        if !(0.01...3_600).contains(lockTimeout) {
+            throw ValidationError("--lock-timeout must be between 0.01 and 3600 seconds.")
         }
         if !(0...604_800).contains(history) {
             throw ValidationError("--history must be between 0 and 604800 seconds.")
@@ -53,27 +70,50 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        ProcessMemory.shareOneHeap()
         let directory = memory ? nil : data ?? ".tidemark"
+        var configuration = FirestoreServer.Configuration(
+            dataDirectory: directory, history: .seconds(history),
+            billing: try billingOptions.billing(), lockTimeout: .seconds(lockTimeout))
+        configuration.indexes = try indexOptions.settings()
         let server: FirestoreServer
-        do throws(StoreError) {
-            server = try FirestoreServer(
-                .init(dataDirectory: directory, history: .seconds(history)))
-        } catch {
+        do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
         let process = ServingProcess(
             server: server, host: host, port: port,
-            controlPort: controlPort ?? (port == 0 ? 0 : 4_000), portsFile: portsFile)
+            controlPort: controlPort ?? (port == 0 ? 0 : 4_000), portsFile: portsFile,
+            access: try accessOptions.access(listeningOn: host),
+            faults: try faultOptions.rules(), network: try faultOptions.profile())
         do { try await process.run() } catch is CancellationError {}
         server.close()
         report(server.meter())
+        indexOptions.report(server)
     }
 
+    /// By label, then the sum.
     private func report(_ rows: [MeterRow]) {
-        for row in rows {
-            let counts = "\(row.reads) reads, \(row.writes) writes, \(row.deletes) deletes"
-            FileHandle.standardError.write(Data("\(row.label): \(counts)\n".utf8))
+        var total = Usage()
+        func write(_ name: String, _ usage: Usage) {
+            let counts = "\(usage.reads) reads, \(usage.writes) writes, \(usage.deletes) deletes"
+            FileHandle.standardError.write(Data("\(name): \(counts)\n".utf8))
         }
+        for row in rows {
+            let usage = Usage(reads: row.reads, writes: row.writes, deletes: row.deletes)
+            total += usage
+            write(row.label.printable, usage)
+        }
+        if !rows.isEmpty { write("total", total) }
+    }
+}
+
+extension String {
+    /// On one line: what controls a terminal is escaped.
+    fileprivate var printable: String {
+        unicodeScalars.map { scalar in
+            let isControl = scalar.properties.generalCategory == .control
+            return isControl ? scalar.escaped(asASCII: true) : String(scalar)
+        }.joined()
     }
 }
 
@@ -82,64 +122,5 @@ extension CleanExit {
     var asFailure: any Error {
         FileHandle.standardError.write(Data("\(self)\n".utf8))
         return ExitCode.failure
-    }
-}
-
-/// The sockets of a server, until a signal.
-struct ServingProcess {
-    let server: FirestoreServer
-    let host: String
-    let port: Int
-    let controlPort: Int
-    let portsFile: String?
-
-    func run() async throws {
-        let grpc = GRPCServer(server, host: host, port: port)
-        let control = ControlServer(server, host: host, port: controlPort)
-        let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
-            group.addTask { try await control.run { opened.yield(.control($0)) } }
-            group.addTask { await Self.signal() }
-            group.addTask { try await announce(ports) }
-            // Announcing ends by itself; the first of the others to end, ends all.
-            try await group.next()
-            try await group.next()
-            group.cancelAll()
-        }
-    }
-
-    private enum Opened { case grpc(Int), control(Int) }
-
-    private func announce(_ ports: AsyncStream<Opened>) async throws {
-        var grpc: Int?
-        var control: Int?
-        for await opened in ports {
-            switch opened {
-            case .grpc(let port): grpc = port
-            case .control(let port): control = port
-            }
-            guard let grpc, let control else { continue }
-            if let portsFile {
-                let text = "{\"firestore\": \(grpc), \"control\": \(control)}\n"
-                try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
-            }
-            FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
-            return
-        }
-    }
-
-    /// Returns at the first SIGINT or SIGTERM.
-    private static func signal() async {
-        let (signals, sink) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGINT, SIGTERM].map { number in
-            Foundation.signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { sink.yield() }
-            source.resume()
-            return source
-        }
-        for await _ in signals { break }
-        for source in sources { source.cancel() }
     }
 }

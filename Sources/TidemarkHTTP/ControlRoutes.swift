@@ -6,8 +6,14 @@ import TidemarkServer
 /// What the control endpoint answers.
 struct ControlRoutes: Sendable {
     private let server: FirestoreServer
+    private let faults: FaultBoard?
+    private let access: AccessToken?
 
-    init(_ server: FirestoreServer) { self.server = server }
+    init(_ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?) {
+        self.server = server
+        self.faults = faults
+        self.access = access
+    }
 
     func respond(to request: Request) async -> Response {
         do throws(Refusal) { return try await answer(request) } catch {
@@ -16,31 +22,37 @@ struct ControlRoutes: Sendable {
     }
 
     private func answer(_ request: Request) async throws(Refusal) -> Response {
+        if let access, !access.matches(authorization: request.headers[.authorization]) {
+            throw Refusal(
+                .unauthorized, "The server asks for its token: \"authorization: Bearer TOKEN\".")
+        }
         let path = request.uri.path
         switch (request.method, path) {
         case (.get, "/"): return response(.ok, ["status": "alive"])
-        case (.get, "/tidemark/v1/meter"): return response(.ok, server.meter())
+        case (.get, "/tidemark/v1/meter"): return try meter(request)
+        case (.delete, "/tidemark/v1/meter"):
+            server.resetMeter()
+            return response(.ok, ["status": "reset"])
+        case (.get, "/tidemark/v1/indexes"): return response(.ok, server.indexReport())
         case (.post, "/tidemark/v1/clock"): return try await setClock(request)
-        case (_, "/"), (_, "/tidemark/v1/meter"), (_, "/tidemark/v1/clock"):
-            throw Refusal(.methodNotAllowed, "\(path) does not know the method \(request.method).")
-        default: throw Refusal(.notFound, "There is nothing at \(path).")
+        case (.get, "/tidemark/v1/faults"): return response(.ok, try board().state)
+        case (.put, "/tidemark/v1/faults"): return try await orderFaults(request)
+        case (.delete, "/tidemark/v1/faults"):
+            try await board().order(network: .healthy, rules: [])
+            return response(.ok, try board().state)
+        case (.delete, _) where Self.database(clearedAt: path) != nil:
+            return try await clear(path)
+        default:
+            let known = [
+                "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
+                "/tidemark/v1/faults",
+            ]
+            if known.contains(path) || Self.database(clearedAt: path) != nil {
+                throw Refusal(
+                    .methodNotAllowed, "\(path) does not know the method \(request.method).")
+            }
+            throw Refusal(.notFound, "There is nothing at \(path).")
         }
-    }
-
-    private func setClock(_ request: Request) async throws(Refusal) -> Response {
-        let bytes: [UInt8]
-        do {
-            let body = try await request.body.collect(upTo: ControlServer.maxBodyBytes)
-            bytes = body.withUnsafeReadableBytes { [UInt8]($0) }
-        } catch {
-            let limit = ControlServer.maxBodyBytes
-            throw Refusal(.contentTooLarge, "The body is larger than \(limit) bytes.")
-        }
-        let time = try ClockRequest.time(in: Data(bytes))
-        do throws(RPCStatus) { try server.setClock(time) } catch {
-            throw Refusal(.conflict, error.message)
-        }
-        return response(.ok, ["status": "set"])
     }
 
     private func response(_ status: HTTPResponse.Status, _ body: some Encodable) -> Response {
@@ -49,6 +61,87 @@ struct ControlRoutes: Sendable {
         return Response(
             status: status, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
+    }
+
+    private func body(of request: Request, upTo limit: Int) async throws(Refusal) -> Data {
+        do {
+            let body = try await request.body.collect(upTo: limit)
+            return body.withUnsafeReadableBytes { Data($0) }
+        } catch {
+            throw Refusal(.contentTooLarge, "The body is larger than \(limit) bytes.")
+        }
+    }
+}
+
+// MARK: - The routes
+
+extension ControlRoutes {
+    /// By label, with each label's reads by RPC; with `by=` by any of the dimensions.
+    private func meter(_ request: Request) throws(Refusal) -> Response {
+        guard let by = request.uri.queryParameters["by"] else {
+            return response(.ok, server.meter())
+        }
+        var dimensions: Set<MeterDimension> = []
+        for name in by.split(separator: ",") {
+            guard let dimension = MeterDimension(rawValue: String(name)) else {
+                let names = MeterDimension.allCases.map(\.rawValue).joined(separator: ", ")
+                throw Refusal(
+                    .badRequest, "The meter tells rows apart by \(names), as in by=label.")
+            }
+            dimensions.insert(dimension)
+        }
+        return response(.ok, server.meter(by: dimensions))
+    }
+
+    private func setClock(_ request: Request) async throws(Refusal) -> Response {
+        let data = try await body(of: request, upTo: ControlServer.maxBodyBytes)
+        let time = try ClockRequest.time(in: data)
+        do throws(RPCStatus) { try server.setClock(time) } catch {
+            throw Refusal(.conflict, error.message)
+        }
+        return response(.ok, ["status": "set"])
+    }
+
+    private func board() throws(Refusal) -> FaultBoard {
+        guard let faults else { throw Refusal(.notFound, "This server has no faults to order.") }
+        return faults
+    }
+
+    private func orderFaults(_ request: Request) async throws(Refusal) -> Response {
+        let data = try await body(of: request, upTo: ControlServer.maxFaultBytes)
+        guard let order = try? JSONDecoder().decode(FaultOrder.self, from: data) else {
+            throw Refusal(
+                .badRequest,
+                """
+                The body must be {"network": NAME, "rules": [RULE, …]}; either may be missing, and a \
+                rule is a text as --fault takes it or an object with the same keys.
+                """)
+        }
+        let parsed = try order.parsed()
+        try await board().order(network: parsed.network, rules: parsed.rules)
+        return response(.ok, try board().state)
+    }
+
+    /// The names in `/emulator/v1/projects/P/databases/D/documents`, which other tools know too. Source:
+    /// server-protocol 5.3.
+    private static func database(clearedAt path: String) -> (project: String, database: String)? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map {
+            $0.removingPercentEncoding ?? String($0)
+        }
+        guard parts.count == 8, parts[0].isEmpty, parts[1] == "emulator", parts[2] == "v1",
+            parts[3] == "projects", parts[5] == "databases", parts[7] == "documents"
+        else { return nil }
+        return (parts[4], parts[6])
+    }
+
+    private func clear(_ path: String) async throws(Refusal) -> Response {
+        guard let names = Self.database(clearedAt: path),
+            let database = try? DatabaseID(project: names.project, database: names.database)
+        else { throw Refusal(.badRequest, "\(path) names no database.") }
+        do throws(RPCStatus) { try await server.clear(database) } catch {
+            throw Refusal(.serviceUnavailable, error.message)
+        }
+        return response(.ok, [String: String]())
     }
 }
 
@@ -60,39 +153,5 @@ struct Refusal: Error {
     init(_ status: HTTPResponse.Status, _ message: String) {
         self.status = status
         self.message = message
-    }
-}
-
-/// `{"time": microseconds since 1970, or null}`; null follows the machine's clock again.
-struct ClockRequest: Decodable {
-    let time: Timestamp?
-
-    private enum Key: CodingKey { case time }
-
-    init(from decoder: any Decoder) throws {
-        let container = try decoder.container(keyedBy: Key.self)
-        if try container.decodeNil(forKey: .time) {
-            time = nil
-            return
-        }
-        let microseconds = try container.decode(Int64.self, forKey: .time)
-        guard (Timestamp.min.microseconds...Timestamp.max.microseconds).contains(microseconds)
-        else {
-            throw DecodingError.dataCorruptedError(
-                forKey: .time, in: container, debugDescription: "outside the years 1 to 9999")
-        }
-        time = Timestamp(microseconds: microseconds)
-    }
-
-    static func time(in data: Data) throws(Refusal) -> Timestamp? {
-        guard let request = try? JSONDecoder().decode(ClockRequest.self, from: data) else {
-            throw Refusal(
-                .badRequest,
-                """
-                The body must be {"time": microseconds since 1970} with a time in the years 1 to \
-                9999, or {"time": null}.
-                """)
-        }
-        return request.time
     }
 }

@@ -1,31 +1,51 @@
 import Foundation
 import Hummingbird
 import Logging
-import TidemarkModel
+public import TidemarkModel
 public import TidemarkServer
 
-/// The server's control endpoint over HTTP: what it billed, and what time it has.
+/// The server's control endpoint over HTTP: what it billed, what time it has, what goes wrong.
 ///
 /// - `GET /` says that it is alive.
-/// - `GET /tidemark/v1/meter`: the meter's rows as a JSON array.
+/// - `GET /tidemark/v1/meter`: what was billed by label, a JSON array of ``MeterRow``;
+///   `?by=label,client,target,method`, or any of these: an array of ``MeterDetail``, the dearest first.
+/// - `DELETE /tidemark/v1/meter` begins to count again.
+/// - `GET /tidemark/v1/indexes`: which indexes queries have used and missed.
 /// - `POST /tidemark/v1/clock` with `{"time": microseconds since 1970, or null}`.
+/// - `GET /tidemark/v1/faults`: the network that is played, and the rules with how often each has
+///   applied. `PUT` with `{"network": NAME, "rules": [RULE, …]}`, either of which may be missing, puts
+///   others in their place; `DELETE` ends them all.
+/// - `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
 ///
-/// Errors are JSON with a sentence: `{"error": "…"}`.
+/// Errors are JSON with a sentence: `{"error": "…"}`, with status 400 for a bad request, 401 without the
+/// server's token, 404 and 405 for what is not there, 409 for what cannot be done now, 413 for a body that
+/// is too large, 503 when the store cannot be written to.
 public final class ControlServer: Sendable {
     /// A body's greatest size, in bytes.
     static let maxBodyBytes = 4_096
+    /// Of an order of faults.
+    static let maxFaultBytes = 65_536
     /// How many ports are tried when any will do.
     private static let maxAttempts = 8
 
     private let server: FirestoreServer
     private let host: String
     private let port: Int
+    private let faults: FaultBoard?
+    private let access: AccessToken?
 
     /// - Parameters:
-    ///   - host: Nothing here asks who calls: keep it on loopback.
+    ///   - host: Without a token nothing here asks who calls: keep it on loopback then.
     ///   - port: 0 for a free one.
-    public init(_ server: FirestoreServer, host: String, port: Int) {
+    ///   - faults: Where faults are ordered; nil where they cannot be.
+    ///   - access: What every request must show as a bearer token; nil asks for nothing.
+    public init(
+        _ server: FirestoreServer, host: String, port: Int, faults: FaultBoard? = nil,
+        access: AccessToken? = nil
+    ) {
         self.server = server
+        self.faults = faults
+        self.access = access
         self.host = host
         self.port = port
     }
@@ -50,7 +70,7 @@ public final class ControlServer: Sendable {
     private func serve(
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
-        let routes = ControlRoutes(server)
+        let routes = ControlRoutes(server, faults, access)
         // What goes wrong is told to the caller; the library's own lines are for its authors.
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical

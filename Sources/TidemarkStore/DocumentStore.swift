@@ -32,18 +32,24 @@ package final class DocumentStore: Sendable {
         case onRequest
     }
 
+    /// Lets a test make the disk fail. Asked in every labelled transaction when its work is done and
+    /// before it is committed, so that everything around the failure is the real thing.
+    package typealias Fault = @Sendable (_ label: String) -> StoreError?
+
     private let queue: DatabaseQueue
     private let connection: Connection
     private let indexBuilding: IndexBuilding
+    private let fault: Fault?
 
     /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file
     /// that   has seen other steps than these counts as newer.
     /// - Throws: ``StoreError``, having changed nothing.
     package init(
         _ location: Location, migrations: [StoreMigration] = [],
-        indexBuilding: IndexBuilding = .afterTransactions
+        indexBuilding: IndexBuilding = .afterTransactions, fault: Fault? = nil
     ) throws(StoreError) {
         self.indexBuilding = indexBuilding
+        self.fault = fault
         do {
             queue = try Self.open(location)
             let migrator = DatabaseMigrator.store(then: migrations)
@@ -98,19 +104,75 @@ package final class DocumentStore: Sendable {
     }
 }
 
+// MARK: - Files
+
+extension DocumentStore {
+    /// The databases whose paths begin so.
+    package static func files(beginningWith prefix: String) -> [String] {
+        let url = URL(fileURLWithPath: prefix)
+        let folder = url.deletingLastPathComponent().path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.sorted().filter {
+            $0.hasPrefix(url.lastPathComponent) && $0.hasSuffix(".sqlite")
+        }.map { folder + "/" + $0 }
+    }
+
+    /// Moves a damaged file, with all that lies beside it, out of the way; one that was set aside before
+    /// gives way. Nobody may have it open.
+    package static func setAside(_ path: String) throws(StoreError) {
+        try erase(path + ".damaged")
+        for suffix in ["", "-wal", "-shm", "-journal"]
+        where FileManager.default.fileExists(atPath: path + suffix) {
+            do {
+                try FileManager.default.moveItem(
+                    atPath: path + suffix, toPath: path + ".damaged" + suffix)
+            } catch { throw .unreadable(detail: "\(error)") }
+        }
+    }
+
+    /// The rows of a query that can be read of a damaged file, up to the first that cannot.
+    package static func salvage(_ sql: String, from path: String) -> [[SQLValue]] {
+        var rows: [[SQLValue]] = []
+        guard let queue = try? DatabaseQueue(path: path) else { return rows }
+        defer { try? queue.close() }
+        try? queue.writeWithoutTransaction { database in
+            let cursor = try Row.fetchCursor(database, sql: sql)
+            while let row = try cursor.next() {
+                rows.append(row.databaseValues.map(SQLValue.init))
+            }
+        }
+        return rows
+    }
+
+    /// Deletes a file and all that lies beside it. Nobody may have it open.
+    package static func erase(_ path: String) throws(StoreError) {
+        for suffix in ["", "-wal", "-shm", "-journal"]
+        where FileManager.default.fileExists(atPath: path + suffix) {
+            do { try FileManager.default.removeItem(atPath: path + suffix) } catch {
+                throw .unreadable(detail: "\(error)")
+            }
+        }
+    }
+}
+
 // MARK: - Transactions
 
 extension DocumentStore {
     /// Runs `body` in one transaction: all of it happens, or nothing when it throws.
     ///
+    /// - Parameter label: What the transaction is for, as a ``Fault`` is asked about it.
     /// - Throws: What `body` throws, or ``StoreError``.
     package func write<T>(
-        _ durability: Durability = .process, _ body: (StoreTransaction) throws -> T
+        _ durability: Durability = .process, label: String = "",
+        _ body: (StoreTransaction) throws -> T
     ) throws -> T {
         try queue.writeWithoutTransaction { _ in
             try connection.begin(synced: durability == .disk)
             let result: T
-            do { result = try body(StoreTransaction(connection: connection)) } catch {
+            do {
+                result = try body(StoreTransaction(connection: connection))
+                if let error = fault?(label) { throw error }
+            } catch {
                 connection.rollback()
                 throw error
             }
@@ -123,11 +185,14 @@ extension DocumentStore {
     /// Runs `body` on one consistent state. Writing in it throws.
     ///
     /// - Throws: What `body` throws, or ``StoreError``.
-    package func read<T>(_ body: (StoreTransaction) throws -> T) throws -> T {
+    package func read<T>(
+        label: String = "", _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
         // Nobody else can write while the queue is held, so the state stands still by itself.
         try queue.writeWithoutTransaction { _ in
             try connection.requireOpen()
             let result = try body(StoreTransaction(connection: connection))
+            if let error = fault?(label) { throw error }
             settleIndexes()
             return result
         }
@@ -163,5 +228,17 @@ extension DocumentStore {
                 return try connection.buildIndexes(steps: slice)
             }
         } catch { throw StoreError(error) }
+    }
+}
+
+extension SQLValue {
+    fileprivate init(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null: self = .null
+        case .int64(let value): self = .integer(value)
+        case .double(let value): self = .real(value)
+        case .string(let value): self = .text(value)
+        case .blob(let data): self = .blob([UInt8](data))
+        }
     }
 }

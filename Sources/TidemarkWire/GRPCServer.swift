@@ -7,20 +7,37 @@ public import TidemarkModel
 ///
 /// What it refuses by itself, it refuses with a sentence: requests over 11 MiB and bytes that are no
 /// message with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, other methods with
-/// `UNIMPLEMENTED`. A client that reads too slowly for what it asked is let go with
-/// `RESOURCE_EXHAUSTED` when 256 MiB wait for it.
+/// `UNIMPLEMENTED`. A client that reads slowly is sent long answers in parts, each when it has taken
+/// the one before. Where all that waits to be sent comes to 64 MiB, the stream that has waited longest
+/// for its reader is let go with `RESOURCE_EXHAUSTED`, and so is one with more than 2,000 calls under way
+/// on a connection, or when 20,000 are on all. A call whose client set no deadline has one of 60 s, of
+/// 300 s where it reads many documents; streams have none.
 public final class GRPCServer: Sendable {
     private let transport: any Transport
     private let host: String
     private let port: Int
+    private let access: AccessToken?
+    private let limits: CallLimits
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: 0 for a free one.
-    public init(_ transport: any Transport, host: String, port: Int) {
+    ///   - access: What every call must show as a bearer token; nil asks for nothing.
+    public convenience init(
+        _ transport: any Transport, host: String, port: Int, access: AccessToken? = nil
+    ) {
+        self.init(transport, host: host, port: port, access: access, CallLimits())
+    }
+
+    init(
+        _ transport: any Transport, host: String, port: Int, access: AccessToken?,
+        _ limits: CallLimits
+    ) {
         self.transport = transport
         self.host = host
         self.port = port
+        self.access = access
+        self.limits = limits
     }
 
     /// Serves until the task is cancelled: then streams end with `UNAVAILABLE` and calls have 2 s to
@@ -30,7 +47,10 @@ public final class GRPCServer: Sendable {
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let listener = try Self.transport(host: host, port: port)
         let streams = OpenStreams()
-        let calls = ServerCalls(transport, streams)
+        let desk = CallDesk(access, limits)
+        let calls = ServerCalls(transport, streams, desk)
+        let sweeping = Task { await desk.sweepAlways() }
+        defer { sweeping.cancel() }
         let serving = Task {
             try await listener.listen { stream, context in
                 await calls.handle(stream, context)

@@ -24,13 +24,13 @@ BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark")
 class Server:
     """A server process. It is told a free port and says when it is ready."""
 
-    def __init__(self, data, port=0, *flags):
+    def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL):
         self.data = pathlib.Path(data)
         ports = self.data / "ports.json"
         self.process = subprocess.Popen(
             [BINARY, "serve", "--port", str(port), "--control-port", "0",
              "--data", self.data, "--ports-file", ports, *map(str, flags)],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            stdout=subprocess.PIPE, stderr=stderr, text=True)
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if readable else ""
         assert line.startswith("ready "), f"the server said {line!r}"

@@ -19,7 +19,8 @@ from google.cloud.firestore_v1.stream_generator import StreamGenerator
 from google.cloud.firestore_v1.vector_query import VectorQuery
 from google.cloud.firestore_v1.watch import Watch
 
-HERE = pathlib.Path(__file__).resolve().parent
+# The tests, and not what is installed below them.
+HERE = str(pathlib.Path(__file__).resolve().parent / "test_")
 
 CLASSES = [
     firestore_v1.Client, firestore_v1.AsyncClient, firestore_v1.Query, firestore_v1.AsyncQuery,
@@ -37,23 +38,19 @@ used = set()
 
 
 def operations(kind):
-    """The names of what a class offers, what it has of Python's own list or generator aside."""
+    """The names of what a class offers, its constants and what is Python's own aside."""
     inherited = set(dir(list)) if issubclass(kind, list) else {"send", "throw", "asend", "athrow"}
-    return {name for name in dir(kind) if not name.startswith("_") and name not in inherited}
+    return {name for name in dir(kind)
+            if not name.startswith("_") and not name.isupper() and name not in inherited}
 
 
 def note_operations():
     """Makes every object of the classes note what the files in this folder ask of it."""
     for kind in CLASSES:
-        kind.__getattribute__ = noting(kind.__getattribute__)
+        kind.__getattribute__ = look_up
 
 
-def noting(original):
-    def look_up(self, name):
-        if not name.startswith("_"):
-            caller = sys._getframe(1).f_code.co_filename
-            if caller.startswith(str(HERE)) and "site-packages" not in caller:
-                used.add((type(self).__name__, name))
-        return original(self, name)
-    look_up.notes = True
-    return look_up
+def look_up(self, name):
+    if not name.startswith("_") and sys._getframe(1).f_code.co_filename.startswith(HERE):
+        used.add((type(self).__name__, name))
+    return object.__getattribute__(self, name)

@@ -120,7 +120,6 @@ def test_a_count_stops_at_its_bound(wire, group):
     assert [count(wire, group, bound)[1] for bound in (3, 5, 9)] == [3, 5, 5]
 
 
-@pytest.mark.xfail(strict=True, reason="count(up_to: 0) has the time of an ordinary read")
 def test_a_count_of_at_most_0_reads_nothing(wire, group):
     """Nor does it look at the time: it answers as of a microsecond before 1970."""
     nothing, number = count(wire, group, 0)

@@ -12,8 +12,6 @@ from google.cloud import firestore
 
 from wire import DATABASE, DOCUMENTS, field_filter, fields, query, update
 
-without_locks = pytest.mark.xfail(strict=True, reason="transactions take no locks yet")
-
 DEADLOCK = "Aborted due to cross-transaction contention."
 
 
@@ -42,7 +40,6 @@ def committed(wire, *writes, **options):
     return wire.commit_writes(*writes, **options).commit_time
 
 
-@without_locks
 def test_a_plain_write_waits_for_the_reader(wire, group, aside):
     wire.commit_writes(update(f"{group}/a", {"n": 1}))
     transaction = wire.begin()
@@ -54,7 +51,6 @@ def test_a_plain_write_waits_for_the_reader(wire, group, aside):
     assert wire.get(f"{group}/a").fields == fields({"n": 9})
 
 
-@without_locks
 def test_a_plain_write_goes_on_when_the_reader_rolls_back(wire, group, aside):
     transaction = wire.begin()
     wire.found(query(group), transaction=transaction)
@@ -64,7 +60,6 @@ def test_a_plain_write_goes_on_when_the_reader_rolls_back(wire, group, aside):
     assert plain.result()
 
 
-@without_locks
 def test_a_plain_write_waits_for_every_reader(wire, group, aside):
     readers = [wire.begin() for _ in range(3)]
     for reader in readers:
@@ -76,7 +71,6 @@ def test_a_plain_write_waits_for_every_reader(wire, group, aside):
     assert plain.result()
 
 
-@without_locks
 def test_a_missing_document_is_locked_too(wire, group, aside):
     transaction = wire.begin()
     with pytest.raises(exceptions.NotFound):
@@ -87,7 +81,6 @@ def test_a_missing_document_is_locked_too(wire, group, aside):
     assert plain.result() > mine
 
 
-@without_locks
 def test_what_a_query_would_match_is_locked(wire, group, aside):
     """A document that comes into the result waits; one outside of it does not."""
     transaction = wire.begin()
@@ -100,7 +93,6 @@ def test_what_a_query_would_match_is_locked(wire, group, aside):
     assert plain.result() > mine
 
 
-@without_locks
 def test_a_lock_of_a_query_ignores_its_limit(wire, group, aside):
     wire.commit_writes(*(update(f"{group}/{n}", {"n": n}) for n in range(3)))
     transaction = wire.begin()
@@ -112,7 +104,6 @@ def test_a_lock_of_a_query_ignores_its_limit(wire, group, aside):
     assert plain.result() > mine
 
 
-@without_locks
 def test_a_list_in_a_transaction_locks(wire, group, aside):
     wire.commit_writes(update(f"{group}/a", {"n": 1}))
     transaction = wire.begin()
@@ -124,7 +115,6 @@ def test_a_list_in_a_transaction_locks(wire, group, aside):
     assert plain.result()
 
 
-@without_locks
 def test_an_aggregation_in_a_transaction_locks(wire, group, aside):
     transaction = wire.begin()
     list(wire.run_aggregation_query(
@@ -136,7 +126,6 @@ def test_an_aggregation_in_a_transaction_locks(wire, group, aside):
     assert plain.result()
 
 
-@without_locks
 def test_other_documents_and_plain_reads_never_wait(wire, group, aside):
     wire.commit_writes(update(f"{group}/a", {"n": 1}), update(f"{group}/b", {"n": 1}))
     transaction = wire.begin()
@@ -166,7 +155,6 @@ def two_readers(wire, group):
     return older, younger
 
 
-@without_locks
 def test_the_younger_commits_first_and_waits_for_the_older(wire, group, aside):
     older, younger = two_readers(wire, group)
     waiting = aside(committed, wire, update(f"{group}/a", {"n": 2}), transaction=younger)
@@ -177,7 +165,6 @@ def test_the_younger_commits_first_and_waits_for_the_older(wire, group, aside):
     assert wire.get(f"{group}/a").fields == fields({"n": 1})
 
 
-@without_locks
 def test_the_older_waits_and_the_younger_is_aborted_at_once(wire, group, aside):
     older, younger = two_readers(wire, group)
     waiting = aside(committed, wire, update(f"{group}/a", {"n": 1}), transaction=older)
@@ -199,8 +186,24 @@ def test_the_one_that_was_aborted_is_retried_and_sees_the_winner(wire, group, as
     committed(wire, update(f"{group}/a", {"n": 2}), transaction=again)
 
 
-@without_locks
-def test_a_circle_over_two_documents_is_seen_at_once(wire, group, aside):
+def test_a_retried_transaction_keeps_its_place_in_line(wire, group, aside):
+    """It is as old as the one it retries: a third that began in between is the younger one."""
+    older, younger = two_readers(wire, group)
+    waiting = aside(committed, wire, update(f"{group}/a", {"n": 1}), transaction=older)
+    with pytest.raises(exceptions.Aborted):
+        committed(wire, update(f"{group}/a", {"n": 2}), transaction=younger)
+    waiting.result()
+    third = wire.begin()
+    again = wire.begin(read_write={"retry_transaction": younger})
+    for transaction in (third, again):
+        wire.get(f"{group}/a", transaction=transaction)
+    waiting = aside(committed, wire, update(f"{group}/a", {"n": 3}), transaction=third)
+    committed(wire, update(f"{group}/a", {"n": 2}), transaction=again)
+    with pytest.raises(exceptions.Aborted, match=DEADLOCK):
+        waiting.result()
+    assert wire.get(f"{group}/a").fields == fields({"n": 2})
+
+
     older, younger = wire.begin(), wire.begin()
     for transaction, document in ((older, "a"), (younger, "b")):
         wire.found(query(f"{group}-{document}"), transaction=transaction)
@@ -210,7 +213,6 @@ def test_a_circle_over_two_documents_is_seen_at_once(wire, group, aside):
     assert waiting.result()
 
 
-@without_locks
 def test_a_reader_behind_a_waiting_writer_waits(wire, group, aside):
     """Else a stream of readers would starve the writer."""
     wire.commit_writes(update(f"{group}/a", {"n": 1}))

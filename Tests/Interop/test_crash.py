@@ -72,6 +72,7 @@ def test_the_client_is_killed(tmp_path, kill_after):
     server.stop()
 
 
+@pytest.mark.bound(300)
 def test_the_server_is_killed_under_a_client(tmp_path):
     """Often, and while it answers: the client finds it on the same port and goes on."""
     count = 1000

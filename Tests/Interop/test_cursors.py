@@ -144,4 +144,5 @@ def test_bounds_on_a_collection_itself(rows):
     assert ids(rows.end_at(snapshot)) == "0123"
     assert ids(rows.end_before(snapshot)) == "012"
     assert ids(rows.select(["team"]).limit(1)) == "0"
+    assert [s.to_dict() for s in rows.limit(1).select(["team"]).stream()] == [{"team": "x"}]
     assert "".join(s.id[1] for s in rows.limit_to_last(2).order_by("team").get()) == "78"

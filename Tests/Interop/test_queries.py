@@ -137,9 +137,9 @@ def test_recursive_delete(client):
     top = client.collection("to-delete")
     for number in range(5):
         top.document(f"d{number}").set({})
-        top.document(f"d{number}").collection("below").document("x").set({})
+        top.document(f"d{number}").collection("deleted-below").document("x").set({})
     assert client.recursive_delete(top) == 10
-    assert ids(top) == [] and ids(client.collection_group("below")) == []
+    assert ids(top) == [] and ids(client.collection_group("deleted-below")) == []
 
 
 def test_too_many_values_are_refused(rows):

@@ -68,7 +68,8 @@ def test_a_query_is_refused_with_productions_text(wire, structured_query, text):
     query("c", where=field_filter("a", "OPERATOR_UNSPECIFIED", 1)),
 ], ids=["11 of NOT_IN", "empty NOT_IN", "empty IN", "IN of no list", "31 of IN", "31 of any",
         "36 disjunctions", "two !=", "!= and NOT_IN", "NOT_IN in an OR", "NOT_IN and IN",
-        "11 inequalities", "limit", "offset", "long cursor", "name by a number", "composite operator",
+        "11 inequalities", "limit", "offset", "long cursor", "name by a number",
+        "composite operator",
         "operator"])
 def test_a_query_beyond_the_documented_limits_is_refused(wire, structured_query):
     assert refusal(exceptions.InvalidArgument, wire.run, structured_query).message
@@ -108,6 +109,33 @@ def test_a_parent_that_is_a_collection_is_refused(wire):
         exceptions.InvalidArgument, wire.run, query("d"), parent=parent).message
     assert text in refusal(
         exceptions.InvalidArgument, lambda: list(wire.list_collection_ids(parent=parent))).message
+
+
+def test_a_group_with_a_filter_or_an_order_is_of_the_root_alone(wire):
+    below = {"from_": [{"collection_id": "x", "all_descendants": True}]}
+    for options in ({"where": field_filter("n", "EQUAL", 1)}, {"order_by": order("n")}):
+        refused = refusal(exceptions.InvalidArgument, wire.run,
+                          types.StructuredQuery({**below, **options}), parent=name("a/b"))
+        assert "collection group queries are only allowed at the root parent" in refused.message
+
+
+def test_a_query_of_every_collection_is_in_the_order_of_names(wire):
+    all_below = {"from_": [{"all_descendants": True}]}
+    refused = refusal(exceptions.InvalidArgument, wire.run,
+                      types.StructuredQuery({**all_below, "order_by": order("n")}))
+    assert "kind is required for all orders except __key__ ascending" in refused.message
+
+
+def test_a_sum_after_the_name_has_no_index(wire):
+    """A limit cuts in the order of what is summed, which belongs before the name."""
+    query_by_name = query("c", order_by=order("__name__"), limit=5)
+    refused = refusal(exceptions.InvalidArgument, lambda: list(wire.run_aggregation_query(
+        parent=DOCUMENTS, structured_aggregation_query={
+            "structured_query": query_by_name,
+            "aggregations": [{"alias": "s", "sum": {"field": {"field_path": "value"}}}]})))
+    assert refused.message.startswith(
+        "This query requires an index with fields [value] after __name__ and Firestore does not "
+        "currently support such an index.")
 
 
 def test_a_name_of_another_shape_is_refused(wire):
@@ -158,11 +186,21 @@ def test_a_long_value_is_refused_with_its_field(wire, group):
         assert 'The value of property "v" is longer than 1048487 bytes.' in refused.message
 
 
+def refused_pipeline(wire):
+    stages = [{"name": "database"}]
+    return refusal(exceptions.FailedPrecondition, lambda: list(wire.execute_pipeline(
+        database=DATABASE, structured_pipeline={"pipeline": {"stages": stages}})))
+
+
 def test_pipelines_are_refused_in_words_that_clients_look_for(wire):
-    refused = refusal(
-        exceptions.FailedPrecondition, lambda: list(wire.execute_pipeline(
-            database=DATABASE, structured_pipeline={"pipeline": {"stages": [{"name": "database"}]}})))
+    refused = refused_pipeline(wire)
     assert refused.message.endswith("only allowed on ENTERPRISE mode")
+
+
+def test_a_pipeline_of_the_client_is_refused(client):
+    for pipeline in (client.pipeline().collection("c"), client.pipeline().database()):
+        refused = refusal(exceptions.FailedPrecondition, pipeline.execute)
+        assert refused.message.startswith("Pipeline Operations are only available for")
 
 
 def error_info(refused):
@@ -171,9 +209,6 @@ def error_info(refused):
 
 def test_a_refusal_carries_its_reason_as_a_detail(wire):
     """In grpc-status-details-bin, where Google's clients find it."""
-    refused = refusal(
-        exceptions.FailedPrecondition, lambda: list(wire.execute_pipeline(
-            database=DATABASE, structured_pipeline={"pipeline": {"stages": [{"name": "database"}]}})))
-    info = error_info(refused)
+    info = error_info(refused_pipeline(wire))
     assert [(each.reason, each.domain) for each in info] == [
         ("PIPELINE_REQUIRES_ENTERPRISE_EDITION", "firestore.googleapis.com")]

@@ -115,11 +115,9 @@ def test_a_read_only_transaction(client, collection):
         client.transaction(read_only=True).set(collection.document("a"), {})
 
 
-def test_a_transaction_is_used_as_a_batch(client, collection):
-    """Outside of `transactional`, by its own commit."""
+def test_a_transaction_that_was_not_begun_commits_as_a_batch(client, collection):
+    """The client's own `commit` sends no transaction's id."""
     transaction = client.transaction()
-    transaction._begin()
-    assert collection.document("a").get(transaction=transaction).exists is False
     transaction.create(collection.document("a"), {"n": 1})
     results = transaction.commit()
     assert collection.document("a").get().update_time == results[0].update_time
@@ -139,7 +137,7 @@ def test_a_transaction_is_run_again_when_an_older_one_was_first(client, collecti
         n = document.get(transaction=transaction).get("n")
         seen.append(n)
         if not waiting:
-            waiting.append(pool.submit(rival.commit))
+            waiting.append(pool.submit(rival._commit))
         transaction.update(document, {"n": n + 1})
 
     with concurrent.futures.ThreadPoolExecutor(1) as pool:

@@ -5,7 +5,19 @@ import datetime
 import pytest
 from google.cloud.firestore_v1 import types
 
-from wire import delete, field_filter, is_boundary, kind_of, kinds, name, query, update
+from wire import (
+    client_state,
+    delete,
+    field_filter,
+    is_boundary,
+    kind_of,
+    kinds,
+    name,
+    query,
+    resumed,
+    snapshot,
+    update,
+)
 
 
 @pytest.fixture
@@ -13,38 +25,6 @@ def seen(wire, group):
     """Three documents, and the boundary of a listener that knew them."""
     wire.commit_writes(*(update(f"{group}/{each}", {"n": 1}) for each in "abc"))
     return snapshot(wire, group)
-
-
-def snapshot(wire, target):
-    with wire.listen() as listen:
-        listen.target(2, target)
-        return listen.boundary()[-1].target_change
-
-
-def resumed(wire, target, **options):
-    """All messages up to the boundary after CURRENT."""
-    with wire.listen() as listen:
-        listen.target(2, target, **options)
-        messages = listen.until(lambda message: kind_of(message)[0] in ("CURRENT", "REMOVE"))
-        if kind_of(messages[-1])[0] == "CURRENT":
-            messages += listen.boundary()
-        return messages
-
-
-def client_state(documents, messages):
-    """What a client holds that knew `documents`, and whether a filter proves it wrong."""
-    state = set(documents)
-    for message in messages:
-        kind = kind_of(message)
-        if kind[0] == "RESET":
-            state = set()
-        elif kind[0] == "change":
-            state.add(kind[1])
-        elif kind[0] in ("leave", "delete", "remove"):
-            state.discard(kind[1])
-        elif kind[0] == "filter" and kind[1] != len(state):
-            return None
-    return state
 
 
 def test_an_accepted_resume_begins_with_a_boundary(wire, group, seen):

@@ -163,3 +163,23 @@ def varint(number):
         digits.append(number & 127 | 128)
         number >>= 7
     return bytes([*digits, number])
+
+
+def test_a_stream_is_resumed_where_its_client_has_heard_of_it(wire, group, stream):
+    """The answers after the token that is given come again; nothing is applied again."""
+    increment = types.DocumentTransform.FieldTransform(field_path="n", increment=value(1))
+    write = update(f"{group}/a", {}, update_mask={}, update_transforms=[increment])
+    send(stream, stream.opened.stream_token, write)
+    send(stream, stream.opened.stream_token, write)
+    first, second = stream.next(), stream.next()
+    stream.call.cancel()
+    with wire.write() as again:
+        again.send(stream_id=stream.opened.stream_id, stream_token=first.stream_token)
+        missed = again.next()
+        assert (missed.commit_time, missed.write_results) == (
+            second.commit_time, second.write_results)
+        opened = again.next()
+        assert opened.stream_id == stream.opened.stream_id and not opened.write_results
+        send(again, opened.stream_token, write)
+        assert again.next().write_results[0].transform_results[0] == value(3)
+    assert wire.get(f"{group}/a").fields == fields({"n": 3})

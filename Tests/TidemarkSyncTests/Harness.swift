@@ -11,20 +11,26 @@ final class Harness {
 
     let scheduler: VirtualScheduler
     let transport = ScriptedTransport()
+    let disk: FaultyDisk
     let engine: SyncEngine
 
     init(
         cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler(),
-        maxLimbo: Int = 100, maxPendingWrites: Int = 100_000
+        disk: FaultyDisk = FaultyDisk(), user: String? = nil, sharesCache: Bool = false,
+        maxLimbo: Int = 100, maxPendingWrites: Int = 100_000, cacheSize: Int64? = 100 << 20
     ) throws {
         self.scheduler = scheduler
+        self.disk = disk
+        var environment = SyncEnvironment(
+            transport: transport, scheduler: scheduler, now: { scheduler.now }, random: { 0.5 })
+        environment.storageFault = disk.fault
         engine = try SyncEngine(
             .init(
-                database: Self.database, cacheFile: cacheFile, label: "test",
-                maxLimboResolutions: maxLimbo, maxPendingWrites: maxPendingWrites),
-            SyncEnvironment(
-                transport: transport, scheduler: scheduler, now: { scheduler.now },
-                random: { 0.5 }))
+                database: Self.database, cacheFile: cacheFile, user: user,
+                sharesCacheBetweenUsers: sharesCache, label: "test",
+                maxLimboResolutions: maxLimbo, maxPendingWrites: maxPendingWrites,
+                cacheSizeBytes: cacheSize),
+            environment)
         run()
     }
 

@@ -13,9 +13,12 @@ struct Loopback: Sendable {
     let port: Int
     let client: GRPCTransport
 
-    init(_ transport: any Transport, port: Int = 0) async throws {
+    init(
+        _ transport: any Transport, port: Int = 0, access: AccessToken? = nil,
+        limits: CallLimits = CallLimits()
+    ) async throws {
         let ports = Facts<Int>()
-        let server = GRPCServer(transport, host: "127.0.0.1", port: port)
+        let server = GRPCServer(transport, host: "127.0.0.1", port: port, access: access, limits)
         self.server = Task { try await server.run { ports.add($0) } }
         self.port = await ports.wait()[0]
         client = GRPCTransport(.init(host: "127.0.0.1", port: self.port, usesTLS: false))

@@ -83,21 +83,27 @@ import TidemarkWire
         await loopback.client.close()
     }
 
-    @Test func `a target of another database ends the stream with a sentence`() async throws {
-        try await Loopback.with(ScriptedTransport()) { loopback in
+    @Test func `a target that makes no sense is passed on with the reason, and the stream lives`()
+        async throws
+    {
+        let transport = ScriptedTransport()
+        try await Loopback.with(transport) { loopback in
             let received = Received<ListenResponse>()
             let stream = loopback.client.listen(context, receive: received.sink)
-            let foreign = ReferenceValue(
-                database: try DatabaseID(project: "other"), path: path("a/b"))
-            // Values may name other databases; targets may not. The empty list is the server's to
-            // refuse, so the bad target is made of an id that is no path.
-            let query = Query(
-                collectionID: "a//b",
-                filter: .field(.documentID, .equal, .reference(foreign)))
-            stream.send(.add(ListenTarget(id: 2, .query(query)), labels: [:]))
-            let status = await received.end()
-            #expect(status.code == .invalidArgument)
-            #expect(status.message.contains("a//b"))
+            let bad = ListenTarget(id: 2, .query(Query(collectionID: "a//b")))
+            stream.send(.add(bad, labels: [:]))
+            stream.send(.add(target, labels: [:]))
+            let served = await transport.listens.opened.wait()[0]
+            let requests = await served.received.wait(for: 2)
+            guard case .unreadable(2, let cause) = requests[0] else {
+                Issue.record("\(requests[0])")
+                return
+            }
+            #expect(cause.code == .invalidArgument)
+            #expect(cause.message.contains("a//b"))
+            #expect(requests[1] == .add(target, labels: [:]))
+            served.end(.ok)
+            #expect(await received.end() == .ok)
         }
     }
 }

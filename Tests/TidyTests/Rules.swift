@@ -74,7 +74,8 @@ enum ImportRules {
         ],
         "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkServer", "Hummingbird", "HTTPTypes", "NIOCore", "Logging",
+            "TidemarkModel", "TidemarkServer", "Hummingbird", "HTTPTypes", "NIOCore", "NIOPosix",
+            "Logging",
         ],
         "Tidemark": ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"],
         "TidemarkApp": ["Tidemark", "TidemarkResilience"],

@@ -17,7 +17,8 @@ public final class Firestore: Sendable {
     /// Opens the cache. The server is called when there is something to ask.
     ///
     /// - Throws: ``FirestoreError`` when the settings name no host, or the cache cannot be opened:
-    ///   then ``FirestoreError/recovery`` is `repairStorage`.
+    ///   ``FirestoreError/storageFault`` says why, and at once; one that another process or client has
+    ///   open is `locked`.
     public convenience init(
         projectID: String, databaseID: String = "(default)",
         settings: FirestoreSettings = FirestoreSettings()
@@ -37,13 +38,17 @@ public final class Firestore: Sendable {
         do throws(InvalidPath) {
             self.databaseID = try DatabaseID(project: projectID, database: databaseID)
         } catch { throw FirestoreError(error) }
+        if let size = settings.cacheSizeBytes, size < FirestoreSettings.smallestCache {
+            throw .invalidArgument("A cache of \(size) bytes is too small: it takes 1 MiB.")
+        }
         self.settings = settings
         self.environment = environment
         self.connection = connection
         callbackQueue = DispatchQueue(label: "tidemark.callbacks")
         let configuration = SyncEngine.Configuration(
             database: self.databaseID, cacheFile: settings.cacheFile(of: self.databaseID),
-            label: settings.label)
+            user: settings.user, sharesCacheBetweenUsers: settings.sharesCacheBetweenUsers,
+            label: settings.label, cacheSizeBytes: settings.cacheSizeBytes, token: settings.token)
         do throws(SyncError) { engine = try SyncEngine(configuration, environment) } catch {
             throw FirestoreError(error)
         }
@@ -119,7 +124,7 @@ extension Firestore {
         await connection?.close()
     }
 
-    /// Deletes the cache's file, with the writes that were never sent.
+    /// Deletes the caches of all users of this database, with the writes that were never sent.
     ///
     /// - Throws: `failedPrecondition` unless ``terminate()`` has returned.
     public func clearPersistence() async throws(FirestoreError) {
@@ -128,11 +133,8 @@ extension Firestore {
                 .failedPrecondition, "Terminate the client before its cache is cleared.")
         }
         guard let file = settings.cacheFile(of: databaseID) else { return }
-        for suffix in ["", "-wal", "-shm", "-journal"]
-        where FileManager.default.fileExists(atPath: file + suffix) {
-            do { try FileManager.default.removeItem(atPath: file + suffix) } catch {
-                throw FirestoreError(SyncError.storage(message: "\(error)"))
-            }
+        do throws(SyncError) { try SyncEngine.eraseCaches(file) } catch {
+            throw FirestoreError(error)
         }
     }
 }

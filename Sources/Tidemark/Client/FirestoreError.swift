@@ -22,8 +22,14 @@ public struct FirestoreError: Error, Hashable, Sendable {
         case correctTheCall
         /// The document changed or went away meanwhile: read it again and decide.
         case readAgain
-        /// This device cannot store data: free space, or rebuild the cache.
+        /// This device cannot store data: rebuild the cache.
         case repairStorage
+        /// There is no room on this device.
+        case freeSpace
+        /// Another process, or another client of this one, has the cache open: end it.
+        case closeOtherClient
+        /// A newer version of the library wrote the cache.
+        case updateApp
         /// Nothing: the caller ended it.
         case none
     }
@@ -31,17 +37,18 @@ public struct FirestoreError: Error, Hashable, Sendable {
     public let code: FirestoreErrorCode
     /// For the log: names fields, paths and limits.
     public let detail: String
-    private let concernsStorage: Bool
+    /// What failed on this device; nil for an error that is not the cache's.
+    public let storageFault: StorageFault?
 
     public init(_ code: FirestoreErrorCode, _ detail: String) {
-        self.init(code, detail, concernsStorage: false)
+        self.init(code, detail, nil)
     }
 
-    private init(_ code: FirestoreErrorCode, _ detail: String, concernsStorage: Bool) {
+    private init(_ code: FirestoreErrorCode, _ detail: String, _ storageFault: StorageFault?) {
         precondition(code != .OK, "success is no error")
         self.code = code
         self.detail = detail
-        self.concernsStorage = concernsStorage
+        self.storageFault = storageFault
     }
 
     public static func invalidArgument(_ detail: String) -> FirestoreError {
@@ -56,8 +63,8 @@ extension FirestoreError {
     public init(_ error: SyncError) {
         switch error {
         case .server(let status): self.init(status)
-        case .storage(let message):
-            self.init(.internal, "The cache failed: \(message)", concernsStorage: true)
+        case .storage(let fault):
+            self.init(.unavailable, "The cache failed: \(fault)", fault)
         case .invalidArgument(let message): self.init(.invalidArgument, message)
         case .notInCache(let reason):
             self.init(.unavailable, "Not in the cache, and the server did not answer: \(reason).")
@@ -65,6 +72,7 @@ extension FirestoreError {
             self.init(
                 .resourceExhausted, "\(limit) writes wait for the server; no more are taken.")
         case .terminated: self = .terminated
+        case .userChanged: self.init(.cancelled, "The user changed before it was done.")
         }
     }
 
@@ -77,7 +85,13 @@ extension FirestoreError {
     public init(_ invalid: InvalidPath) { self.init(.invalidArgument, invalid.message) }
 
     public var recovery: Recovery {
-        if concernsStorage { return .repairStorage }
+        switch storageFault {
+        case .full: return .freeSpace
+        case .locked: return .closeOtherClient
+        case .newerVersion: return .updateApp
+        case .damaged, .unreadable, .defect: return .repairStorage
+        case nil: break
+        }
         return switch code {
         case .OK, .cancelled: .none
         case .unavailable, .deadlineExceeded: .waitForNetwork
@@ -100,6 +114,9 @@ extension FirestoreError {
         case .correctTheCall: "Something went wrong in the app."
         case .readAgain: "This has changed in the meantime. Please look again."
         case .repairStorage: "This device can't store data right now."
+        case .freeSpace: "There is no space left on this device."
+        case .closeOtherClient: "The data is in use by another app or window."
+        case .updateApp: "Please update the app."
         }
     }
 }

@@ -5,8 +5,8 @@ public struct FirestoreSettings: Hashable, Sendable {
     public enum Cache: Hashable, Sendable {
         /// Gone with the client, the queue of writes too.
         case memory
-        /// One SQLite file a database in this folder, which is made when it is missing. One client a
-        /// folder at a time.
+        /// One SQLite file a database and user in this folder, which is made when it is missing. One
+        /// client a folder at a time.
         case directory(String)
     }
 
@@ -15,21 +15,41 @@ public struct FirestoreSettings: Hashable, Sendable {
     public var host: String?
     public var isSSLEnabled: Bool
     public var cache: Cache
+    /// Who uses the client from the start, by the app's own id of at most 128 bytes: each user has a
+    /// cache and a queue of writes apart from all others'. Nil before anybody signed in. Later changes
+    /// are ``Firestore/changeUser(to:erasingPrevious:)``.
+    public var user: String?
+    /// As FirebaseFirestore has it: one cache for all users, and only the queue of writes is each
+    /// one's own. What one user has read, the next one sees.
+    public var sharesCacheBetweenUsers: Bool
+    /// What the cache may take on this device; beyond it, what was used the longest ago goes, a little
+    /// every few minutes. Nil for no bound; at least 1 MiB. What feeds hold, what is listened to and
+    /// what waits to be sent is never removed.
+    public var cacheSizeBytes: Int64?
     /// Whom the server's read meter counts this client for; nil counts as unlabelled.
     public var label: String?
     /// How long a read that names no deadline of its own waits for the server before the cache
     /// answers. Nil waits for as long as the server is thought to be reachable.
     public var readDeadline: Duration?
+    /// A bearer token that is sent with every call, for a server that asks for one; nil for none.
+    public var token: String?
 
     public init(
         host: String? = nil, isSSLEnabled: Bool = true, cache: Cache = .memory,
-        label: String? = nil, readDeadline: Duration? = .seconds(10)
+        user: String? = nil, sharesCacheBetweenUsers: Bool = false,
+        cacheSizeBytes: Int64? = 100 * 1024 * 1024,
+        label: String? = nil, readDeadline: Duration? = .seconds(10),
+        token: String? = nil
     ) {
         self.host = host
         self.isSSLEnabled = isSSLEnabled
         self.cache = cache
+        self.user = user
+        self.sharesCacheBetweenUsers = sharesCacheBetweenUsers
+        self.cacheSizeBytes = cacheSizeBytes
         self.label = label
         self.readDeadline = readDeadline
+        self.token = token
     }
 }
 
@@ -39,6 +59,8 @@ extension FirestoreSettings {
         var port: Int
         var usesTLS: Bool
     }
+
+    static let smallestCache: Int64 = 1024 * 1024
 
     static let cloudHost = "firestore.googleapis.com"
 

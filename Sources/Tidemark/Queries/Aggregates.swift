@@ -32,15 +32,21 @@ public struct AggregateField: Hashable, Sendable {
     }
 }
 
-/// Where an aggregation is made. The cache cannot know that it holds every row.
-public enum AggregateSource: Hashable, Sendable { case server }
+/// Where an aggregation is made.
+public enum AggregateSource: Hashable, Sendable {
+    case server
+    /// Over the rows on this device, pending writes counted in; free, and offline too.
+    /// ``AggregateQuerySnapshot/freshness`` says when the server last confirmed that they are all.
+    case cache
+}
 
 /// Figures over the rows of a query.
 public struct AggregateQuery: Hashable, Sendable {
     public let query: Query
     let fields: [AggregateField]
 
-    /// Asks the server. Costs one read per 1,000 index entries, and at least one.
+    /// Asks the server, at one read per 1,000 index entries and at least one; or counts what is on this
+    /// device.
     ///
     /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time.
     public func getAggregation(
@@ -53,11 +59,18 @@ public struct AggregateQuery: Hashable, Sendable {
             aggregations.append(
                 Aggregation(alias: Self.alias(index), try field.operation()))
         }
+        if source == .cache {
+            let (reply, freshness): (AggregationReply, Freshness) = try await answer { finish in
+                firestore.engine.cachedAggregate(value, aggregations, completion: finish)
+            }
+            return AggregateQuerySnapshot(query: self, reply: reply, freshness: freshness)
+        }
         let deadline = deadline ?? firestore.settings.readDeadline
         let reply: AggregationReply = try await answer { finish in
             firestore.engine.aggregate(value, aggregations, deadline: deadline, completion: finish)
         }
-        return AggregateQuerySnapshot(query: self, reply: reply)
+        return AggregateQuerySnapshot(
+            query: self, reply: reply, freshness: .fresh(readTime: reply.readTime))
     }
 
     fileprivate static func alias(_ index: Int) -> String { "aggregate_\(index)" }
@@ -66,8 +79,11 @@ public struct AggregateQuery: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Hashable, Sendable {
     public let query: AggregateQuery
     let reply: AggregationReply
+    /// Whether the figures are the server's and, from the cache, how old what they were made of is: nil
+    /// when it was never known to be complete.
+    public let freshness: Freshness
 
-    /// As of when the figures are.
+    /// As of when the figures are; the epoch for those of a cache that nobody confirmed.
     public var readTime: Timestamp { reply.readTime }
 
     /// The number of rows; 0 when it was not asked for.

@@ -23,13 +23,21 @@ public protocol ListenerRegistration: Sendable {
     func remove()
 }
 
-private final class Listener: ListenerRegistration {
+/// A listener or an observer of the engine, told nothing more once it is removed.
+final class Observation: ListenerRegistration {
     private struct State {
         var isRemoved = false
         var handle: (any CancellableCall)?
     }
 
     private let state = Mutex(State())
+
+    init() {}
+
+    /// - Parameter start: Gets what tells whether the observer was removed meanwhile.
+    init(_ start: (@escaping @Sendable () -> Bool) -> any CancellableCall) {
+        attach(start { [self] in isRemoved })
+    }
 
     var isRemoved: Bool { state.withLock(\.isRemoved) }
 
@@ -59,7 +67,7 @@ extension Firestore {
         on queue: DispatchQueue?,
         observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
     ) -> any ListenerRegistration {
-        let listener = Listener()
+        let listener = Observation()
         let tell: @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void = { result in
             guard let queue else { return observer(result) }
             queue.async { if !listener.isRemoved { observer(result) } }

@@ -54,9 +54,16 @@ final class WriteOutcome: Sendable {
 extension Firestore {
     /// Journals mutations as one batch.
     package func enqueue(_ mutations: [Mutation]) async throws(FirestoreError) -> WriteReceipt {
+        try await receipt { engine.write(mutations, observer: $0) }
+    }
+
+    /// Waits until a write that `start` makes is journalled.
+    func receipt(
+        _ start: (@escaping @Sendable (SyncEngine.WriteEvent) -> Void) -> Void
+    ) async throws(FirestoreError) -> WriteReceipt {
         let outcome = WriteOutcome()
         let batch: Int64 = try await answer { finish in
-            engine.write(mutations) { event in
+            start { event in
                 switch event {
                 case .journalled(let batch): finish(.success(batch))
                 case .acknowledged(let commitTime): outcome.finish(.success(commitTime))

@@ -6,6 +6,9 @@ public import Tidemark
 /// It shows a window: the newest ``FeedDefinition/window`` items of what the device holds, so that
 /// opening costs what a screen shows, however much is held. ``loadMore(_:)`` makes it longer.
 ///
+/// A feed is of the user in whose time it was made: after a change of the user its calls throw
+/// `cancelled`, and the next user's feed is another one.
+///
 /// Nothing is missed and nothing shown twice under inserts, late arrivals, equal times, edits,
 /// marked deletes and clears. All times are the server's; the device's clock plays no part.
 public actor Feed {

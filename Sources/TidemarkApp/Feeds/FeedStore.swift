@@ -3,7 +3,15 @@ import Tidemark
 /// A feed's dealings with the engine: its records, its documents on disk, and its reads.
 struct FeedStore: Sendable {
     let firestore: Firestore
+    /// Of the user in whose time the feed was made: what it holds in memory is that user's.
+    private let engine: UserSession
     let definition: ParsedDefinition
+
+    init(firestore: Firestore, definition: ParsedDefinition) {
+        self.firestore = firestore
+        self.definition = definition
+        engine = firestore.engine.session
+    }
 
     func now() -> Timestamp { firestore.environment.now() }
 
@@ -20,12 +28,12 @@ struct FeedStore: Sendable {
     }
 
     private func record(_ key: String) async throws(FirestoreError) -> [UInt8]? {
-        try await answer { finish in firestore.engine.record(forKey: key, completion: finish) }
+        try await answer { finish in engine.record(forKey: key, completion: finish) }
     }
 
     func save(_ marks: Marks) async throws(FirestoreError) {
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
-            firestore.engine.setRecord(marks.encoded, forKey: definition.marksKey) { error in
+            engine.setRecord(marks.encoded, forKey: definition.marksKey) { error in
                 finish(error.map { .failure($0) } ?? .success(()))
             }
         }
@@ -46,7 +54,7 @@ struct FeedStore: Sendable {
         let made = Made<Page>()
         let definition = definition
         let _: ReadResult = try await answer { finish in
-            firestore.engine.fetch(
+            engine.fetch(
                 request, deadline: deadline,
                 records: { documents, readTime in
                     var next = progress
@@ -73,7 +81,7 @@ extension FeedStore {
     /// Makes the indexes that opening and counting go by.
     func declareIndexes() async throws(FirestoreError) {
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
-            firestore.engine.declareIndexes(for: definition.indexed) { error in
+            engine.declareIndexes(for: definition.indexed) { error in
                 finish(error.map { .failure($0) } ?? .success(()))
             }
         }
@@ -95,7 +103,7 @@ extension FeedStore {
             below: end, action: marks.action, in: firestore.databaseID)
         let definition = definition
         let rows: CachedRows = try await answer { finish in
-            firestore.engine.cachedRows(
+            engine.cachedRows(
                 of: query, first: count,
                 where: { document in
                     definition.deletedField == nil || !definition.isDeleted(document.fields)
@@ -114,7 +122,7 @@ extension FeedStore {
     ) async throws(FirestoreError) -> [DocumentPath: FeedItem?] {
         let display = PreparedQuery(definition.display, in: firestore.databaseID)
         let documents: [DocumentPath: ViewDocument?] = try await answer { finish in
-            firestore.engine.cachedDocuments(
+            engine.cachedDocuments(
                 at: paths, andWrittenIn: definition.query, completion: finish)
         }
         return documents.mapValues { view in
@@ -144,7 +152,7 @@ extension FeedStore {
             ]
         }
         let counts: [Int] = try await answer { finish in
-            firestore.engine.cachedCounts(of: queries, completion: finish)
+            engine.cachedCounts(of: queries, completion: finish)
         }
         guard counts.count == 3 else { return counts[0] }
         return max(0, counts[0] - counts[1] + counts[2])

@@ -118,6 +118,8 @@ private struct Stage {
     }
 
     private static func context(_ label: String) throws -> CallContext {
-        CallContext(database: try DatabaseID(project: DemoPlace.project), label: label)
+        CallContext(
+            database: try DatabaseID(project: DemoPlace.project), label: label,
+            token: TokenVariable.value)
     }
 }

@@ -23,7 +23,8 @@ struct DemoPlace: Sendable {
         try Firestore(
             projectID: Self.project,
             settings: FirestoreSettings(
-                host: host, isSSLEnabled: false, cache: .directory(folder.path), label: label))
+                host: host, isSSLEnabled: false, cache: .directory(folder.path), label: label,
+                token: TokenVariable.value))
     }
 }
 

@@ -39,7 +39,7 @@ final class ServerProcess {
 
     /// Moves the server's clock.
     func setClock(secondsSince1970 seconds: Int64) async throws {
-        var request = HTTPClientRequest(url: url("clock"))
+        var request = request("clock")
         request.method = .POST
         request.headers.add(name: "content-type", value: "application/json")
         request.body = .bytes(ByteBuffer(string: "{\"time\": \(seconds * 1_000_000)}"))
@@ -51,7 +51,7 @@ final class ServerProcess {
     /// What was billed so far, by label.
     func meter() async throws -> [String: MeterRow] {
         let response = try await HTTPClient.shared.execute(
-            HTTPClientRequest(url: url("meter")), timeout: .seconds(5))
+            request("meter"), timeout: .seconds(5))
         guard response.status == .ok else { throw ServerProcessError.refused(response.status.code) }
         let body = try await response.body.collect(upTo: 1_048_576)
         let rows = try JSONDecoder().decode([MeterRow].self, from: Data(body.readableBytesView))
@@ -63,8 +63,13 @@ final class ServerProcess {
         process.waitUntilExit()
     }
 
-    private func url(_ name: String) -> String {
-        "http://127.0.0.1:\(controlPort)/tidemark/v1/\(name)"
+    /// The child has the token from the environment, as this process has.
+    private func request(_ name: String) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: "http://127.0.0.1:\(controlPort)/tidemark/v1/\(name)")
+        if let token = TokenVariable.value {
+            request.headers.add(name: "authorization", value: "Bearer \(token)")
+        }
+        return request
     }
 }
 

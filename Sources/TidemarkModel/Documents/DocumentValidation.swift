@@ -17,13 +17,18 @@ extension MapValue {
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`.
     public func validateForStorage() throws(RPCStatus) {
-        try validateEntries(depth: 0)
+        try validateEntries(depth: 0, pathBytes: 0)
     }
 
-    fileprivate func validateEntries(depth: Int) throws(RPCStatus) {
+    /// - Parameter pathBytes: Of the names of the maps around, with a dot behind each.
+    fileprivate func validateEntries(depth: Int, pathBytes: Int) throws(RPCStatus) {
         for entry in entries {
             try Self.validate(name: entry.key)
-            try entry.value.validate(as: entry.key, depth: depth)
+            let bytes = pathBytes + entry.key.utf8.count
+            if bytes > QueryLimits.fieldPathBytes {
+                throw .invalidArgument("property path is longer than 1500 bytes.")
+            }
+            try entry.value.validate(as: entry.key, depth: depth, pathBytes: bytes + 1)
         }
     }
 
@@ -62,7 +67,8 @@ extension Value {
     /// - Parameters:
     ///   - name: The field that holds it, for the message.
     ///   - depth: How many maps and arrays it lies in.
-    func validate(as name: String, depth: Int) throws(RPCStatus) {
+    ///   - pathBytes: Of the path to it, with a dot behind. No path leads into an array.
+    func validate(as name: String, depth: Int, pathBytes: Int = 0) throws(RPCStatus) {
         switch self {
         case .string(let value): try Self.validate(bytes: value.utf8.count, of: name)
         case .bytes(let value): try Self.validate(bytes: value.count, of: name)
@@ -77,7 +83,7 @@ extension Value {
             }
         case .map(let fields):
             try Self.validate(depth: depth + 1, of: name)
-            try fields.validateEntries(depth: depth + 1)
+            try fields.validateEntries(depth: depth + 1, pathBytes: pathBytes)
         case .pendingServerTimestamp:
             // On the wire it is a map with this name, and a client's own affair.
             throw .invalidArgument("The property.name \"__type__\" is reserved.")

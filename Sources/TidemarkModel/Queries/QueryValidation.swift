@@ -14,7 +14,7 @@ extension Query {
         try validateScope()
         try validateCursors()
         if let limit, limit.count < 0 { throw .invalidArgument("limit is negative") }
-        for field in projection ?? [] where !field.isDocumentID { try field.validate() }
+        try projection?.validateAsMask()
         if let findNearest {
             try validateWindow(of: findNearest)
             try findNearest.validate()
@@ -124,6 +124,13 @@ extension FindNearest {
         }
         // Asked of the vector itself, which a search for nothing at all fails by as well.
         if measure == .cosine, Self.isZero(vector) { _ = try distance(to: vector) }
+    }
+}
+
+extension [FieldPath] {
+    /// Checks the fields that a read is to return; the document's name may be among them.
+    package func validateAsMask() throws(RPCStatus) {
+        for field in self where !field.isDocumentID { try field.validate() }
     }
 }
 

@@ -60,6 +60,17 @@ public enum StreamEvent<Message: Sendable>: Sendable {
 public protocol CancellableCall: AnyObject, Sendable {
     /// Ends the call as soon as may be; its sink then gets `.ended`. Repeating it does nothing.
     func cancel()
+    /// Says that the sink has no room: a server makes no more of a long answer until ``resume()``.
+    /// What was under way still comes. May be called from inside the sink.
+    func pause()
+    /// Says that the sink has room again. Without a pause before it, it does nothing.
+    func resume()
+}
+
+/// A sink that always has room says neither.
+extension CancellableCall {
+    public func pause() {}
+    public func resume() {}
 }
 
 /// The sending half of a stream.

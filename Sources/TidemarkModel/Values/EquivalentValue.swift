@@ -2,14 +2,16 @@
 ///
 /// Lets array transforms take time in proportion to the elements, where comparing each with each
 /// would let one small request keep a server busy for minutes.
-struct EquivalentValue: Hashable {
-    let value: Value
+package struct EquivalentValue: Hashable {
+    package let value: Value
 
-    static func == (left: EquivalentValue, right: EquivalentValue) -> Bool {
+    package init(value: Value) { self.value = value }
+
+    package static func == (left: EquivalentValue, right: EquivalentValue) -> Bool {
         left.value.isEquivalent(to: right.value)
     }
 
-    func hash(into hasher: inout Hasher) { Self.hash(value, into: &hasher) }
+    package func hash(into hasher: inout Hasher) { Self.hash(value, into: &hasher) }
 
     private static func hash(_ value: Value, into hasher: inout Hasher) {
         switch value {

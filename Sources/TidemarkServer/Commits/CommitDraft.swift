@@ -1,5 +1,12 @@
 import TidemarkModel
 
+/// A commit that may be stored.
+struct PreparedCommit {
+    let draft: CommitDraft
+    /// One for each mutation.
+    let results: [MutationResult]
+}
+
 /// The documents of one commit while its mutations are applied to them in turn.
 struct CommitDraft {
     let database: DatabaseID
@@ -106,6 +113,13 @@ struct CommitDraft {
             }
             return DocumentDifference(
                 path: entry.path, before: entry.before, after: after, fieldsAfter: entry.fields)
+        }
+    }
+
+    /// What the commit writes, for those who have locked it; no-op writes too, `verify` not.
+    var lockedChanges: [LockedChange] {
+        entries.filter(\.isTouched).map {
+            LockedChange(path: $0.path, before: $0.fieldsBefore, after: $0.fields)
         }
     }
 

@@ -6,8 +6,9 @@ extension WriteStage {
     ///
     /// - Parameter record: Called with the reply and the database's row, to store what belongs with
     ///   the commit: it is undone with it.
-    /// - Throws: ``RPCStatus`` when it is refused, with nothing changed; ``StoreError`` when the
-    ///   transaction of the batch is lost.
+    /// - Throws: ``RPCStatus`` when it is refused, with nothing changed; ``LockWait`` when it must
+    ///   wait for others, with nothing changed; ``StoreError`` when the transaction of the batch is
+    ///   lost.
     func commit(
         _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil,
         record: (CommitReply, Int64, StoreTransaction) throws -> Void = { _, _, _ in }
@@ -15,15 +16,13 @@ extension WriteStage {
         guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
         let valid = try Mutation.validated(mutations)
         let database = context.database
-        if let transactionID {
-            try validate(transactionID, database, hasWrites: !valid.isEmpty)
-        }
+        let claimant = try claimant(transactionID, database, hasWrites: !valid.isEmpty)
         let previous = databases[database]
         let row: Int64
         let time: Timestamp
         do {
             (row, time) = try takeCommitTime(database)
-            let draft = try prepare(valid, database, time, transaction)
+            let draft = try granted(valid, database, time, transaction, claimant)
             let reply = CommitReply(results: draft.results, commitTime: time)
             let commit = try transaction.savepoint {
                 let commit = try store(draft.draft.differences, database, row, time, transaction)
@@ -34,21 +33,21 @@ extension WriteStage {
             count(valid, context)
             if let transactionID { endedTransactions[transactionID] = .committed }
             return reply
-        } catch let status as RPCStatus {
+        } catch {
             // Its time goes back, unless it made the database's row, which stays.
             if var previous {
                 previous.rowID = databases[database]?.rowID
                 databases[database] = previous
             }
-            throw status
+            throw error
         }
     }
 
     /// Applies the mutations in memory: what they make of the documents, and their results.
-    private func prepare(
+    func prepare(
         _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
         _ transaction: StoreTransaction
-    ) throws -> (draft: CommitDraft, results: [MutationResult]) {
+    ) throws -> PreparedCommit {
         var draft = CommitDraft(database: database, time: time)
         let table = transaction.documents(of: database)
         var transformResults: [[Value]] = []
@@ -57,13 +56,14 @@ extension WriteStage {
             let result = try draft.apply(mutation) { try table.document(at: $0)?.document }
             transformResults.append(result)
         }
+        try draft.validateIndexEntries(core.indexes.configuration)
         let versions = draft.versions
         let results = zip(mutations, transformResults).map { mutation, transforms in
             let isDelete = mutation.operation == .delete
             return MutationResult(
                 updateTime: isDelete ? nil : versions[mutation.path], transformResults: transforms)
         }
-        return (draft, results)
+        return PreparedCommit(draft: draft, results: results)
     }
 
     /// Writes the documents and their log rows, and looks at the windows they may have moved.

@@ -3,6 +3,7 @@ import TidemarkStore
 
 extension WriteStage {
     func create(_ request: CreateDocumentRequest, _ context: CallContext) throws -> Reply {
+        try request.mask?.validateAsMask()
         let id = request.documentID ?? DocumentNaming.makeID(core.environment.randomBits)
         let path: DocumentPath
         do throws(InvalidPath) { path = try request.collection.document(id) } catch {
@@ -15,6 +16,7 @@ extension WriteStage {
     }
 
     func update(_ request: UpdateDocumentRequest, _ context: CallContext) throws -> Reply {
+        try request.mask?.validateAsMask()
         let operation: Mutation.Operation =
             request.updateMask.map { .patch(request.fields, mask: $0) } ?? .set(request.fields)
         let mutation = Mutation(
@@ -34,24 +36,50 @@ extension WriteStage {
         return document.projected(to: mask)
     }
 
-    /// Each write by itself, as far as they can be done.
-    func batchWrite(_ request: BatchWriteRequest, _ context: CallContext) throws -> Reply {
+    /// Each write by itself, as far as they can be done. The answer comes when all of them are
+    /// settled: those that wait for locks keep none of the others.
+    ///
+    /// - Throws: ``RPCStatus`` when nothing of it is done; ``StoreError``.
+    func batchWrite(
+        _ id: CallID, _ request: BatchWriteRequest, _ context: CallContext
+    ) throws {
         if Set(request.mutations.map(\.path)).count < request.mutations.count {
             throw RPCStatus.invalidArgument(
                 "BatchWrite does not allow writing to the same document more than once.")
         }
-        var results: [BatchWriteResult] = []
+        let firstBill = bills.count
+        var results: [BatchWriteResult?] = []
         results.reserveCapacity(request.mutations.count)
-        for mutation in request.mutations {
+        for (index, mutation) in request.mutations.enumerated() {
             do {
-                let reply = try commit([mutation], context)
-                results.append(BatchWriteResult(status: .ok, result: reply.results[0]))
-            } catch let status as RPCStatus {
-                results.append(
-                    BatchWriteResult(status: status, result: MutationResult(updateTime: nil)))
+                results.append(try write(mutation, context))
+            } catch let wait as LockWait {
+                park(wait, .item(id, index, mutation, context))
+                results.append(nil)
             }
         }
-        return .batchWrite(results)
+        let known = results.compactMap { $0 }
+        let usage = usage(since: firstBill)
+        if !known.isEmpty || results.isEmpty { tried.insert(id) }
+        if known.count < results.count {
+            core.parked.add(.init(context: context, results: results, usage: usage), of: id)
+        } else {
+            outputs.append(id, .batchWrite(known))
+            outputs.append(
+                Output(id: id, event: .ended(RPCStatus.ok.reporting(usage, to: context))))
+        }
+    }
+
+    /// One write of a batch write.
+    ///
+    /// - Throws: ``LockWait``, ``StoreError``; a refusal is a result.
+    func write(_ mutation: Mutation, _ context: CallContext) throws -> BatchWriteResult {
+        do {
+            let reply = try commit([mutation], context)
+            return BatchWriteResult(status: .ok, result: reply.results[0])
+        } catch let status as RPCStatus {
+            return BatchWriteResult(status: status, result: MutationResult(updateTime: nil))
+        }
     }
 }
 

@@ -18,6 +18,19 @@ final class WriteStage {
     /// Of the command that is being performed.
     var method = RPCMethod.commit
     private var touched: Set<DatabaseID> = []
+    /// How many of the commands were looked at; the one after them is the one that failed, if any.
+    var reached = 0
+    /// The calls and streams something of which was performed: they fail with the batch.
+    var tried: Set<CallID> = []
+    /// The same of those that were parked before.
+    var retried: [ParkedCommand] = []
+    /// Writes of batch writes that have waited, and what became of them.
+    var settled: [(call: CallID, index: Int, result: BatchWriteResult, usage: Usage)] = []
+    /// What the transactions had that have ended.
+    var released: [(id: TransactionID, owner: LockTable.Owner)] = []
+    var endedStreams: [CallID: RPCStatus] = [:]
+    /// What has waited and is performed now.
+    var retrying: (ticket: LockTicket, command: ParkedCommand)?
 
     struct Bill {
         let context: CallContext
@@ -38,24 +51,35 @@ final class WriteStage {
     func perform(_ command: Command) throws {
         switch command {
         case .call(let id, let request, let context): try perform(id, request, context)
-        case .openWrite(let id, let context): writeStreams[id] = WriteStreamState(context: context)
-        case .write(let id, let request): try perform(id, request)
-        case .finishWrite(let id): endWriteStream(id, .ok)
-        case .end(let id, let status): endWriteStream(id, status)
-        case .openListen, .listen, .finishListen: break
+        case .openWrite(let id, let context):
+            tried.insert(id)
+            writeStreams[id] = WriteStreamState(context: context)
+        case .write(let id, let request):
+            if !hold(.batch(request), of: id) { try perform(id, request) }
+        case .finishWrite(let id): if !hold(.finish, of: id) { endWriteStream(id, .ok) }
+        case .end(let id, let status):
+            endWriteStream(id, status)
+            core.cancelCall(id, status)
+        case .openListen, .listen, .finishListen, .proceed, .hold: break
         }
     }
 
-    private func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+    func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
         method = RPCMethod(request)
         let firstBill = bills.count
         var ending = RPCStatus.ok
         do {
+            if case .batchWrite(let request) = request {
+                return try batchWrite(id, request, context)
+            }
             let reply = try reply(to: request, context)
             outputs.append(Output(id: id, event: .reply(reply)))
         } catch let status as RPCStatus {
             ending = status
+        } catch let wait as LockWait {
+            return park(wait, .call(id, request, context))
         }
+        tried.insert(id)
         ending = ending.reporting(usage(since: firstBill), to: context)
         outputs.append(Output(id: id, event: .ended(ending)))
     }
@@ -76,9 +100,8 @@ final class WriteStage {
         case .deleteDocument(let path, let precondition):
             _ = try commit([Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
-        case .batchWrite(let request): return try batchWrite(request, context)
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
-            .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery:
+            .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
             throw RPCStatus(.internal, "A read was taken for a write.")
         }
     }

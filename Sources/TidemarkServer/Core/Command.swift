@@ -12,6 +12,10 @@ enum Command: Sendable {
     case openWrite(CallID, CallContext)
     case write(CallID, WriteRequest)
     case finishWrite(CallID)
+    /// The next part of an answer that is not finished: its reader has room.
+    case proceed(CallID)
+    /// A listen stream's reader has no room: what is committed is to wait until it has.
+    case hold(CallID)
     /// A stream's end by its client, or because it sent more than the server holds for it.
     case end(CallID, RPCStatus)
 }
@@ -23,6 +27,8 @@ struct Output: Sendable {
         case listen(ListenResponse)
         case write(WriteResponse)
         case ended(RPCStatus)
+        /// A part of an answer ends here; the core makes the next one when it is told to proceed.
+        case unfinished
     }
 
     let id: CallID

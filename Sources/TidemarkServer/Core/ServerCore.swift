@@ -9,6 +9,9 @@ import TidemarkStore
 /// Then what they committed is published to the listens, and everything else is answered, in order,
 /// from the durable state. Commands of one batch all wait at the same time, so none can tell that a
 /// read went behind a later write; and no answer ever rests on what could still fail.
+///
+/// A command that must wait for the locks of a transaction is parked. When it need not wait any more it
+/// is performed as if it came now, but in its old place in the queues, before the turn ends.
 final class ServerCore {
     let configuration: FirestoreServer.Configuration
     let environment: ServerEnvironment
@@ -22,6 +25,13 @@ final class ServerCore {
     /// How many streams' histories are in the store.
     var storedStreams: Int
     var transactions = TransactionTable()
+    var unfinished = UnfinishedAnswers()
+    var locks = LockTable()
+    var parked = ParkedCommands()
+    /// The transaction that the call in hand has begun, before its locks were granted.
+    var begun: TransactionID?
+    /// What became of commands that are not in hand: for the end of the phase.
+    var lateOutputs: [Output] = []
     var meter = UsageMeter()
     var listenEndings = ListenEndings()
     var indexes: IndexRegister
@@ -122,10 +132,14 @@ final class ServerCore {
 
     /// Ends every stream, and forgets all transactions.
     func endAll(_ status: RPCStatus) -> [Output] {
-        let streams = (Array(writeStreams.keys) + listens.streamIDs).sorted()
+        let streams = Set(writeStreams.keys).union(listens.streamIDs).union(parked.calls)
+            .union(unfinished.ids).sorted()
         writeStreams = [:]
+        unfinished = UnfinishedAnswers()
         listens = ListenRegistry()
         transactions = TransactionTable()
+        parked = ParkedCommands()
+        locks = LockTable()
         return streams.map { Output(id: $0, event: .ended(status)) }
     }
 }

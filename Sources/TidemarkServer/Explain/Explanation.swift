@@ -31,10 +31,16 @@ struct Explanation {
 
     /// Documents the store read, with the entry that led to each.
     static func counters(of query: Query, _ totals: ReadScope.Totals, reads: Int) -> Counters {
-        Counters(
+        let entriesBilled =
+            if query.findNearest != nil {
+                totals.vectorEntries
+            } else {
+                query.hasSeveralRangeFields ? totals.scanned : 0
+            }
+        return Counters(
             results: totals.returned, reads: reads, documentsScanned: totals.scanned,
             entriesScanned: totals.scanned, documentsBilled: totals.returned + totals.skipped,
-            entriesBilled: query.hasSeveralRangeFields ? totals.scanned : 0)
+            entriesBilled: entriesBilled)
     }
 
     /// The plan alone.

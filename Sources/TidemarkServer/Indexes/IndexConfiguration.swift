@@ -20,14 +20,9 @@ public struct IndexConfiguration: Hashable, Sendable {
     public private(set) var remarks: [String] = []
 
     private var byGroup: [ByteString: [CompositeIndex]] = [:]
-    private var byField: [Place: [FieldOverride.Index]] = [:]
+    private var settings: [ByteString: FieldSettings] = [:]
     /// The file as it was read and added to, with the keys that mean nothing to us.
     private(set) var root: [String: JSONTree] = ["indexes": .list([]), "fieldOverrides": .list([])]
-
-    private struct Place: Hashable {
-        let group: ByteString
-        let field: FieldPath?
-    }
 
     /// The group that production keeps the settings for all groups under.
     private static let everyGroup = ByteString("__default__")
@@ -57,7 +52,8 @@ public struct IndexConfiguration: Hashable, Sendable {
     private mutating func append(_ field: FieldOverride) {
         overrides.removeAll { $0.group == field.group && $0.field == field.field }
         overrides.append(field)
-        byField[Place(group: field.group, field: field.field)] = field.indexes
+        settings[field.group, default: FieldSettings()]
+            .set(field.indexes, at: (field.field?.segments ?? [])[...])
     }
 
     func composites(of group: ByteString, _ scope: IndexScope) -> [CompositeIndex] {
@@ -66,19 +62,19 @@ public struct IndexConfiguration: Hashable, Sendable {
 
     func composites(of group: ByteString) -> [CompositeIndex] { byGroup[group] ?? [] }
 
+    /// The settings of a group's fields; nil where all is automatic.
+    func settings(of group: ByteString) -> FieldSettings? {
+        if settings.isEmpty { return nil }
+        let every = settings[Self.everyGroup]
+        guard var own = settings[group] else { return every }
+        if own.indexes == nil { own.indexes = every?.indexes }
+        return own
+    }
+
     /// How the field is indexed by itself: by its own setting, else that of the nearest map around
     /// it, else the group's, else the database's, else automatically.
     func indexes(of field: FieldPath, in group: ByteString) -> [FieldOverride.Index] {
-        if byField.isEmpty { return FieldOverride.Index.automatic }
-        var segments = field.segments[...]
-        while !segments.isEmpty {
-            let place = Place(group: group, field: FieldPath(unchecked: Array(segments)))
-            if let indexes = byField[place] { return indexes }
-            segments.removeLast()
-        }
-        return byField[Place(group: group, field: nil)]
-            ?? byField[Place(group: Self.everyGroup, field: nil)]
-            ?? FieldOverride.Index.automatic
+        settings(of: group)?.indexes(of: field) ?? FieldOverride.Index.automatic
     }
 
     func has(_ index: SingleFieldIndex) -> Bool {
@@ -108,7 +104,7 @@ extension IndexConfiguration {
     private mutating func add(_ index: SingleFieldIndex) -> Bool {
         if has(index) { return true }
         let path = index.field.path
-        let isNew = byField[Place(group: index.group, field: path)] == nil
+        let isNew = !overrides.contains { $0.group == index.group && $0.field == path }
         if isNew, overrides.count >= Self.maxOverrides { return false }
         // The first setting of a field keeps what it had without one.
         let indexes =

@@ -71,9 +71,14 @@ struct IndexRegister {
 
     init(_ settings: IndexSettings?) { self.settings = settings }
 
+    /// The indexes there are; without settings the automatic ones.
+    var configuration: IndexConfiguration { settings?.configuration ?? Self.automatic }
+
+    private static let automatic = IndexConfiguration()
+
     /// What production would plan; without a configuration, on automatic indexes alone.
     func requirement(_ query: Query, _ aggregations: [Aggregation]) -> IndexRequirement {
-        IndexRequirement(query, aggregations, settings?.configuration ?? IndexConfiguration())
+        IndexRequirement(query, aggregations, configuration)
     }
 
     /// Takes note of a query that is about to run.

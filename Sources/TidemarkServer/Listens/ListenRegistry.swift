@@ -11,10 +11,15 @@ final class LiveTarget {
     /// What the meter counts it under.
     let meterTarget: String
 
+    /// The fields of its documents that are sent; nil for all. A change of others is sent all the
+    /// same: a document is new by its version.
+    let projection: [FieldPath]?
+
     init(streamID: CallID, id: Int32, kind: ListenTarget.Kind) {
         self.streamID = streamID
         self.id = id
         self.kind = kind
+        projection = if case .query(let query) = kind { query.projection } else { nil }
         meterTarget =
             switch kind {
             case .query(let query): query.canonicalID
@@ -34,6 +39,11 @@ struct ListenStream {
     var lastAssigned: Int32 = 0
     /// The read time of the last snapshot it was told: they never go back.
     var readTime: Timestamp?
+
+    /// Whether its reader has no room.
+    var isHeld = false
+    /// What keeps it from its next snapshot; nil when it is told of every commit.
+    var lag: StreamLag?
 
     var database: DatabaseID { context.database }
 }
@@ -103,6 +113,13 @@ struct ListenRegistry {
                 return [.everywhere(database)]
             }
             return [.group(database, CollectionPath(unchecked: id))]
+        }
+    }
+
+    /// All targets of a database, by stream and id.
+    func targets(in database: DatabaseID) -> [LiveTarget] {
+        streams.sorted { $0.key < $1.key }.filter { $0.value.database == database }.flatMap {
+            $0.value.targets.sorted { $0.key < $1.key }.map(\.value)
         }
     }
 

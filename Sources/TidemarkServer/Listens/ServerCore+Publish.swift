@@ -17,10 +17,10 @@ extension ServerCore {
             for target in targets where target.window == nil {
                 let (was, isNow) = membership(of: difference, fieldsBefore, in: target, commit)
                 if isNow, let document = difference.after {
-                    update(target) { $0.add(document, to: target.id) }
+                    update(target) { $0.add(document, to: target) }
                 } else if was {
                     update(target) {
-                        $0.remove(difference.path, changedTo: difference.after, from: target.id)
+                        $0.remove(difference.path, changedTo: difference.after, from: target)
                     }
                 }
             }
@@ -32,7 +32,7 @@ extension ServerCore {
                 let old = target.window ?? [:]
                 target.window = Self.window(rows)
                 if target.window == old { continue }
-                update(target) { Self.step(target.id, from: old, to: rows, changed, &$0) }
+                update(target) { Self.step(target, from: old, to: rows, changed, &$0) }
             }
         }
         for streamID in order {
@@ -61,27 +61,28 @@ extension ServerCore {
 
     /// From one window of a query to the next.
     static func step(
-        _ id: Int32, from old: [DocumentPath: Timestamp], to rows: [Document],
+        _ target: LiveTarget, from old: [DocumentPath: Timestamp], to rows: [Document],
         _ changed: [DocumentPath: DocumentDifference], _ snapshot: inout StreamSnapshot
     ) {
         let now = Set(rows.map(\.path))
         for path in old.keys.filter({ !now.contains($0) }).sorted() {
             if let difference = changed[path] {
-                snapshot.remove(path, changedTo: difference.after, from: id)
+                snapshot.remove(path, changedTo: difference.after, from: target)
             } else {
-                snapshot.pushOut(path, of: id)
+                snapshot.pushOut(path, of: target)
             }
         }
         for document in rows where old[document.path] != document.updateTime {
-            snapshot.add(document, to: id)
+            snapshot.add(document, to: target)
         }
     }
 
-    private func emit(
+    func emit(
         _ snapshot: StreamSnapshot, _ streamID: CallID, _ time: Timestamp,
         _ outputs: inout [Output]
     ) {
         guard let stream = listens.streams[streamID] else { return }
+        if stream.isHeld || stream.lag != nil { return holdBack(streamID, &outputs) }
         for response in snapshot.responses(readTime: time) { outputs.append(streamID, response) }
         // Commits of one batch are told one after the other, and a stream may be cut between them:
         // the token reaches no further than this one, though all of them are made.

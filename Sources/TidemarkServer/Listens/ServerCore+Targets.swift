@@ -7,6 +7,7 @@ extension ServerCore {
         _ request: ListenTarget, _ streamID: CallID, _ transaction: StoreTransaction,
         _ outputs: inout [Output]
     ) {
+        if listens.streams[streamID]?.lag != nil { return queue(request, streamID, &outputs) }
         guard let (id, stream) = admit(request.id, streamID, &outputs) else { return }
         func refuse(_ cause: RPCStatus) { self.refuse(id, streamID, cause, &outputs) }
         guard let start = startingPoint(request.resume, stream.database) else {
@@ -24,15 +25,27 @@ extension ServerCore {
             var opening = TargetOpening(
                 core: self, target: target, request: request, stream: stream,
                 scope: latestScope(stream.database, transaction))
-            try opening.perform(from: start, &outputs)
-            if request.once {
-                outputs.append(streamID, .targetChange(TargetChange(.remove, targetIDs: [id])))
+            if let rest = try opening.perform(from: start, &outputs) {
+                let lag = StreamLag(since: stream.readTime, opening: rest)
+                listens.update(streamID) { $0.lag = lag }
+                outputs.append(Output(id: streamID, event: .unfinished))
             } else {
-                listens.add(target)
+                begin(target, request, &outputs)
             }
         } catch {
             outputs.removeSubrange(beginning...)
             refuse(RPCStatus(storeFailure: error))
+        }
+    }
+
+    /// A target that is current is listened to, unless it was for once.
+    func begin(_ target: LiveTarget, _ request: ListenTarget, _ outputs: inout [Output]) {
+        if request.once {
+            outputs.append(
+                target.streamID,
+                .targetChange(TargetChange(.remove, targetIDs: [target.id])))
+        } else {
+            listens.add(target)
         }
     }
 
@@ -90,6 +103,7 @@ extension ServerCore {
     func removeTarget(_ id: Int32, _ streamID: CallID, _ outputs: inout [Output]) {
         guard listens.streams[streamID] != nil else { return }
         listens.remove(id, of: streamID)
+        listens.update(streamID) { $0.lag?.remove(id) }
         // Also for one that is not there: a client waits for one answer to each request.
         outputs.append(streamID, .targetChange(TargetChange(.remove, targetIDs: [id])))
     }

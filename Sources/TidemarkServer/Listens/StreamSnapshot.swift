@@ -1,7 +1,8 @@
 import TidemarkModel
 
 /// What one stream is told of one step from a consistent state to the next: each document once, with
-/// the targets it joined or changed in and those it left.
+/// the targets it joined or changed in and those it left; once for each projection, where targets of
+/// one stream want different fields of it.
 struct StreamSnapshot {
     enum State {
         /// It exists, and this is it.
@@ -11,47 +12,63 @@ struct StreamSnapshot {
         case unknown
     }
 
-    private struct Row {
+    private struct Key: Hashable {
         let path: DocumentPath
+        /// The fields that are sent; nil for all, and for a document that is not sent at all.
+        let projection: [FieldPath]?
+    }
+
+    private struct Row {
+        let key: Key
         var state: State
         var added: [Int32] = []
         var removed: [Int32] = []
     }
 
     private var rows: [Row] = []
-    private var indices: [DocumentPath: Int] = [:]
+    private var indices: [Key: Int] = [:]
     /// What Firestore bills for them, by target.
     private(set) var readsByTarget: [Int32: Int] = [:]
 
     var isEmpty: Bool { rows.isEmpty }
 
     /// The document is new in the target, or has changed in it. One read.
-    mutating func add(_ document: Document, to target: Int32) {
-        let index = index(of: document.path, .present(document))
-        rows[index].added.append(target)
-        readsByTarget[target, default: 0] += 1
+    mutating func add(_ document: Document, to target: LiveTarget) {
+        let index = index(of: document.path, .present(document), target.projection)
+        rows[index].added.append(target.id)
+        readsByTarget[target.id, default: 0] += 1
     }
 
     /// The document has changed and is no longer in the target. One read, when it still exists.
-    mutating func remove(_ path: DocumentPath, changedTo document: Document?, from target: Int32) {
-        let index = index(of: path, document.map { .present($0) } ?? .deleted)
-        rows[index].removed.append(target)
-        if document != nil { readsByTarget[target, default: 0] += 1 }
+    mutating func remove(
+        _ path: DocumentPath, changedTo document: Document?, from target: LiveTarget
+    ) {
+        let index: Int
+        if let document {
+            index = self.index(of: path, .present(document), target.projection)
+            readsByTarget[target.id, default: 0] += 1
+        } else {
+            index = self.index(of: path, .deleted, nil)
+        }
+        rows[index].removed.append(target.id)
     }
 
     /// Another document has pushed this one out of the target. Free: it has not changed.
-    mutating func pushOut(_ path: DocumentPath, of target: Int32) {
-        let index = index(of: path, .unknown)
-        rows[index].removed.append(target)
+    mutating func pushOut(_ path: DocumentPath, of target: LiveTarget) {
+        let index = index(of: path, .unknown, nil)
+        rows[index].removed.append(target.id)
     }
 
-    private mutating func index(of path: DocumentPath, _ state: State) -> Int {
-        if let index = indices[path] {
+    private mutating func index(
+        of path: DocumentPath, _ state: State, _ projection: [FieldPath]?
+    ) -> Int {
+        let key = Key(path: path, projection: projection)
+        if let index = indices[key] {
             if case .unknown = rows[index].state { rows[index].state = state }
             return index
         }
-        rows.append(Row(path: path, state: state))
-        indices[path] = rows.count - 1
+        rows.append(Row(key: key, state: state))
+        indices[key] = rows.count - 1
         return rows.count - 1
     }
 
@@ -61,13 +78,17 @@ struct StreamSnapshot {
             switch row.state {
             case .present(let document):
                 .documentChange(
-                    DocumentChange(document, targetIDs: row.added, removedTargetIDs: row.removed))
+                    DocumentChange(
+                        document.projected(to: row.key.projection), targetIDs: row.added,
+                        removedTargetIDs: row.removed))
             case .deleted:
                 .documentDelete(
-                    DocumentRemoval(row.path, removedTargetIDs: row.removed, readTime: readTime))
+                    DocumentRemoval(
+                        row.key.path, removedTargetIDs: row.removed, readTime: readTime))
             case .unknown:
                 .documentRemove(
-                    DocumentRemoval(row.path, removedTargetIDs: row.removed, readTime: readTime))
+                    DocumentRemoval(
+                        row.key.path, removedTargetIDs: row.removed, readTime: readTime))
             }
         }
     }

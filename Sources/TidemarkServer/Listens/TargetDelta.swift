@@ -51,10 +51,10 @@ struct TargetDelta {
         _ path: DocumentPath, was: Bool, _ document: Document?, isNow: Bool
     ) {
         if isNow, let document {
-            snapshot.add(document, to: target.id)
+            snapshot.add(document, to: target)
             if !was { growth += 1 }
         } else if was {
-            snapshot.remove(path, changedTo: document, from: target.id)
+            snapshot.remove(path, changedTo: document, from: target)
             growth -= 1
         }
     }
@@ -77,6 +77,6 @@ struct TargetDelta {
                 path: path, before: undo.previous, after: try scope.document(at: path),
                 fieldsAfter: nil)
         }
-        ServerCore.step(target.id, from: old, to: rows, changed, &snapshot)
+        ServerCore.step(target, from: old, to: rows, changed, &snapshot)
     }
 }

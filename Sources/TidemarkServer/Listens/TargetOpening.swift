@@ -13,23 +13,31 @@ struct TargetOpening {
     let stream: ListenStream
     let scope: ReadScope
 
+    /// - Returns: What is left of the first answer, when it does not fit into one part.
     mutating func perform(
         from start: ServerCore.StartingPoint, _ outputs: inout [Output]
-    ) throws {
-        var reads: Int
+    ) throws -> PartialOpening? {
+        let reads: Int
         switch start {
-        case .nothing: reads = try sendAll(&outputs).reads
+        case .nothing:
+            var all = PartialOpening(of: target, request, scope, isFiltered: false)
+            try all.sendPart(core, scope, &outputs)
+            if !all.isWhole { return all }
+            reads = all.reads
         case .beforeLog(let token, let readTime):
             acknowledge(token: token, readTime, &outputs)
-            let all = try sendAll(&outputs)
-            sendFilter(all.paths, &outputs)
+            var all = PartialOpening(of: target, request, scope, isFiltered: true)
+            try all.sendPart(core, scope, &outputs)
+            if !all.isWhole { return all }
+            all.sendFilter(stream.database, &outputs)
             reads = all.reads
         case .position(let token):
             acknowledge(token: token.bytes, token.readTime, &outputs)
             reads = try sendChanges(since: token, &outputs)
         }
         core.bill(reads, to: target)
-        sendCurrent(&outputs)
+        core.sendCurrent(target, scope, &outputs)
+        return nil
     }
 
     /// A resume that is accepted begins with a boundary. It says nothing that the client does not
@@ -47,81 +55,9 @@ struct TargetOpening {
                     .noChange, resumeToken: stream.targets.isEmpty ? token : [], readTime: time)))
     }
 
-    private func sendCurrent(_ outputs: inout [Output]) {
-        let token = core.resumeToken(stream.database, readTime: scope.readTime)
-        outputs.append(
-            target.streamID,
-            .targetChange(
-                TargetChange(
-                    .current, targetIDs: [target.id], resumeToken: token.bytes,
-                    readTime: scope.readTime)))
-        core.boundary(target.streamID, token, &outputs)
-    }
-
-    /// Sends every match as it is stored, in the query's order.
-    ///
-    /// - Returns: The matches, and what is billed for them: what a query would cost.
-    private func sendAll(
-        _ outputs: inout [Output]
-    ) throws -> (paths: [DocumentPath], reads: Int) {
-        var paths: [DocumentPath] = []
-        var reads = 0
-        func send(_ document: Document) {
-            paths.append(document.path)
-            outputs.append(
-                target.streamID,
-                .documentChange(DocumentChange(document, targetIDs: [target.id])))
-        }
-        switch target.kind {
-        case .documents(let wanted):
-            for path in Self.unique(wanted) {
-                if let document = try scope.document(at: path) {
-                    send(document)
-                } else {
-                    sendMissing(path, &outputs)
-                }
-            }
-            reads = max(1, paths.count)
-        case .query(let query):
-            var window: [DocumentPath: Timestamp] = [:]
-            let totals = try scope.run(query) { document in
-                if query.isCutOff { window[document.path] = document.updateTime }
-                send(document)
-                return true
-            }
-            if query.isCutOff { target.window = window }
-            reads = Billing.reads(
-                of: query, returned: totals.returned, skipped: totals.skipped,
-                entriesScanned: totals.scanned)
-        }
-        return (paths, reads)
-    }
-
-    private func sendMissing(_ path: DocumentPath, _ outputs: inout [Output]) {
-        outputs.append(
-            target.streamID,
-            .documentDelete(
-                DocumentRemoval(
-                    path, removedTargetIDs: [target.id], readTime: scope.readTime)))
-    }
-
-    private static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {
+    static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {
         var seen: Set<DocumentPath> = []
         return paths.filter { seen.insert($0).inserted }
-    }
-
-    /// The filter has the names too when the client said how many it holds, as in production.
-    private func sendFilter(_ paths: [DocumentPath], _ outputs: inout [Output]) {
-        var bits: BloomFilterBits?
-        if request.expectedCount != nil {
-            bits = BloomFilter(names: paths.map { $0.name(in: stream.database) }).bits
-        }
-        outputs.append(
-            target.streamID,
-            .existenceFilter(
-                ExistenceFilter(
-                    targetID: target.id, count: Int32(clamping: paths.count),
-                    unchangedNames: bits)))
     }
 
     /// Sends what the client has missed since its token.
@@ -137,7 +73,8 @@ struct TargetOpening {
         if request.expectedCount == nil, isRecent { return bill(delta) }
         let count = try matchCount()
         if let expected = request.expectedCount, Int(expected) != count - delta.growth {
-            sendFilter(try matches(), &outputs)
+            PartialOpening.sendFilter(
+                try matches(), of: target, request, stream.database, &outputs)
         }
         return isRecent ? bill(delta) : max(1, count)
     }

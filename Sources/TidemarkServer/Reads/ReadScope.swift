@@ -13,7 +13,7 @@ struct ReadScope {
     let isPast: Bool
     /// The transaction that was begun for this read, to be told to its caller.
     var begun: TransactionID?
-    /// The read-write transaction that must remember what it reads.
+    /// The optimistic transaction that must remember what it reads.
     var recorder: TransactionID?
 
     struct Totals {
@@ -84,40 +84,72 @@ struct ReadScope {
         // No more of today's rows can drop out than have changed.
         case .first(let count)?:
             wide.limit = .first(Self.sum(count, query.offset, undos.count))
-        // The offset is counted from the first row, which the last ones do not tell.
-        case .last(let count)?:
-            wide.limit = query.offset == 0 ? .last(Self.sum(count, undos.count)) : nil
+        case .last: return try runLast(query, undoing: undos, body)
         case nil: break
         }
         let undone = Set(undos.map(\.path))
-        let run = try table.run(wide)
-        var rows: [(path: DocumentPath, fields: MapValue, document: Document)] = []
-        for stored in run.documents where !undone.contains(stored.path) {
-            if let document = stored.document {
-                rows.append((document.path, document.fields, document))
+        let prepared = PreparedQuery(query, in: database)
+        var then = Self.rows(of: prepared, in: undos)[...]
+        var totals = Totals()
+        func give(_ document: Document) -> Bool {
+            if totals.skipped < query.offset {
+                totals.skipped += 1
+                return true
             }
-        }
-        for undo in undos {
-            guard let document = undo.previous else { continue }
-            let fields = document.fields
-            if query.matches(document.path, fields, in: database) {
-                rows.append((document.path, fields, document))
-            }
-        }
-        rows.sort {
-            query.compare(($0.path, $0.fields), ($1.path, $1.fields), in: database) == .ascending
-        }
-        var cut = rows.dropFirst(query.offset)
-        switch query.limit {
-        case .first(let count)?: cut = cut.prefix(count)
-        case .last(let count)?: cut = cut.suffix(count)
-        case nil: break
-        }
-        var totals = Totals(
-            skipped: min(query.offset, rows.count), scanned: run.stats.rowsScanned + undos.count)
-        for row in cut {
+            if totals.returned == query.limit?.count { return false }
             totals.returned += 1
-            if !body(row.document) { break }
+            return body(document)
+        }
+        var goesOn = true
+        let stats = try table.run(wide) { stored in
+            guard let document = stored.document, !undone.contains(stored.path) else { return true }
+            if !then.isEmpty {
+                let row = Self.row(document)
+                while goesOn, let first = then.first, prepared.compare(first.0, row.0) == .ascending
+                {
+                    then.removeFirst()
+                    goesOn = give(first.document)
+                }
+            }
+            goesOn = goesOn && give(document)
+            return goesOn
+        }
+        while goesOn, let first = then.popFirst() { goesOn = give(first.document) }
+        totals.scanned = stats.rowsScanned + undos.count
+        return totals
+    }
+
+    /// A row whose fields were decoded, to be put in order.
+    private typealias Row = ((path: DocumentPath, fields: MapValue), document: Document)
+
+    private static func row(_ document: Document) -> Row {
+        ((document.path, document.fields), document)
+    }
+
+    /// What has changed and was a row of the query, in its order.
+    private static func rows(of query: PreparedQuery, in undos: [ChangeLog.Undo]) -> [Row] {
+        undos.compactMap { undo in undo.previous.map(row) }
+            .filter { query.matches($0.0.path, $0.0.fields) }
+            .sorted { query.compare($0.0, $1.0) == .ascending }
+    }
+
+    /// The last rows of a past time are looked for among all of them.
+    private func runLast(
+        _ query: Query, undoing undos: [ChangeLog.Undo], _ body: (Document) -> Bool
+    ) throws -> Totals {
+        guard case .last(let count)? = query.limit else { return Totals() }
+        var all = query
+        all.limit = nil
+        var last: [Document] = []
+        var totals = try run(all, undoing: undos) { document in
+            last.append(document)
+            if last.count >= 2 * max(count, 32) { last.removeFirst(last.count - count) }
+            return true
+        }
+        totals.returned = 0
+        for document in last.suffix(count) {
+            totals.returned += 1
+            if !body(document) { break }
         }
         return totals
     }
@@ -171,7 +203,7 @@ extension ServerCore {
         case .transaction(let id):
             return try scope(inside: id, database, transaction)
         case .newTransaction(let options):
-            let id = try beginTransaction(options, database)
+            let id = try begun ?? beginTransaction(options, database)
             var scope = try scope(inside: id, database, transaction)
             scope.begun = id
             return scope
@@ -192,24 +224,34 @@ extension ServerCore {
         inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws -> ReadScope {
         let open = try transactions.use(id, database: database, now: now)
-        if let snapshot = open.snapshot {
-            return try scope(at: snapshot, database, transaction)
+        switch open.mode {
+        case .readOnly(let snapshot): return try scope(at: snapshot, database, transaction)
+        // What it reads is locked: it stays as it is.
+        case .pessimistic: return latestScope(database, transaction)
+        case .optimistic:
+            if transactions.isFull(id) { throw TransactionTable.tooManyReads }
+            var scope = latestScope(database, transaction)
+            scope.recorder = id
+            return scope
         }
-        if transactions.isFull(id) {
-            throw RPCStatus(.resourceExhausted, "The transaction has read too much.")
-        }
-        var scope = latestScope(database, transaction)
-        scope.recorder = id
-        return scope
     }
 
     func scope(
         at time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws(RPCStatus) -> ReadScope {
         try checkReadTime(time, database)
-        return ReadScope(
+        return pastScope(time, database, transaction)
+    }
+
+    /// - Precondition: The log reaches back to the time, and no commit will come before it.
+    func pastScope(
+        _ time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) -> ReadScope {
+        ReadScope(
             database: database, table: transaction.documents(of: database), readTime: time,
-            log: log(database, transaction), isPast: true)
+            log: log(database, transaction),
+            // Nothing has to be undone where nothing was committed since.
+            isPast: databases[database]?.lastCommit ?? 0 > time.microseconds)
     }
 
     /// A past time must still be in the log, and a future one is not there yet.

@@ -19,6 +19,12 @@ extension ServerCore {
                 values: nil, transaction: scope.begun, readTime: scope.readTime,
                 explain: explanation.plan)
         }
+        if explanation == nil, aggregations.map(\.operation) == [.count(upTo: 0)] {
+            _ = finish(scope, query, 0, context)
+            return AggregationReply(
+                values: [aggregations[0].alias: .integer(0)], transaction: scope.begun,
+                readTime: Self.noReadTime)
+        }
         var state = AggregationState(aggregations)
         var entries = 0
         var counters = Explanation.Counters(results: 1)
@@ -42,6 +48,9 @@ extension ServerCore {
         counters.entriesScanned = totals.scanned
         return reply(state.result)
     }
+
+    /// When production says that it has read nothing: a microsecond before the epoch.
+    private static let noReadTime = Timestamp(microseconds: -1)
 
     /// A read for each 1,000 index entries begun, at least one.
     ///

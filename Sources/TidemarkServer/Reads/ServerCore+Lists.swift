@@ -18,6 +18,7 @@ extension ServerCore {
             parent: request.parent, collectionID: request.collectionID, orders: request.orders)
         try query.validate()
         try admit(query, in: context.database)
+        try request.mask?.validateAsMask()
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
@@ -67,7 +68,9 @@ extension ServerCore {
     ) throws -> Reply {
         var last: String?
         if let after {
-            guard case .string(let id)? = after.values.first else {
+            guard case .string(let id)? = after.values.first,
+                (try? collection.document(id)) != nil
+            else {
                 throw RPCStatus.invalidArgument("invalid page token")
             }
             last = id

@@ -15,7 +15,8 @@ extension ServerCore {
         try request.validate()
         let mark = PageToken.fingerprint(
             "partitions", request.query.collectionID ?? "", "\(request.partitionCount)")
-        let given = try Self.given(request.pageToken, mark)
+        let given = try Self.given(
+            request.pageToken, mark, of: request.partitionCount)
         let scope = try scope(request.consistency, context.database, transaction)
         var points = SplitPoints()
         _ = try scope.run(request.query) { document in
@@ -27,8 +28,7 @@ extension ServerCore {
             on: request.query.meterTarget)
         var cuts = points.cuts(upTo: Int(clamping: request.partitionCount))[...]
         if let last = given.last { cuts = cuts.drop { $0 <= last } }
-        let left = max(0, request.partitionCount - given.count)
-        cuts = cuts.prefix(Int(clamping: left))
+        cuts = cuts.prefix(Int(clamping: request.partitionCount - given.count))
         let size = request.pageSize == 0 ? Self.maxCursors : min(request.pageSize, Self.maxCursors)
         let page = cuts.prefix(size).map { path in
             Cursor(
@@ -46,11 +46,12 @@ extension ServerCore {
 
     /// What the pages before have given: how many cursors, and the last of them.
     private static func given(
-        _ token: String, _ mark: UInt64
+        _ token: String, _ mark: UInt64, of wanted: Int64
     ) throws(RPCStatus) -> (last: DocumentPath?, count: Int64) {
         if token.isEmpty { return (nil, 0) }
         let values = try PageToken(token, of: mark).values
-        guard case .reference(let last)? = values.first, case .integer(let count)? = values.last
+        guard case .reference(let last)? = values.first,
+            case .integer(let count)? = values.last, (0...wanted).contains(count)
         else { throw .invalidArgument("invalid page token") }
         return (last.path, count)
     }

@@ -15,9 +15,10 @@ extension ServerCore {
         } catch {
             outputs.removeSubrange(start...)
             status = RPCStatus(storeFailure: error)
+            // Its caller will never hear of it.
+            if let begun { endTransaction(begun, .rolledBack) }
         }
-        let ending = status.reporting(meter.total - before, to: context)
-        outputs.append(Output(id: id, event: .ended(ending)))
+        endPart(id, status, meter.total - before, context, &outputs)
     }
 
     private func reply(
@@ -44,6 +45,7 @@ extension ServerCore {
             outputs.append(id, .beginTransaction(try beginTransaction(options, database)))
         case .rollback(let transactionID):
             try transactions.rollback(transactionID, database: database, now: now)
+            releaseLocks(of: transactionID)
             outputs.append(id, .empty)
         case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite:
             throw RPCStatus(.internal, "A write was taken for a read.")
@@ -53,6 +55,7 @@ extension ServerCore {
     private func get(
         _ request: GetDocumentRequest, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> Document {
+        try request.mask?.validateAsMask()
         let scope = try scope(request.consistency, context.database, transaction)
         let document = try scope.document(at: request.path)
         record(scope, request.path, document)
@@ -77,48 +80,33 @@ extension ServerCore {
         _ id: CallID, _ request: BatchGetDocumentsRequest, _ context: CallContext,
         _ transaction: StoreTransaction, _ outputs: inout [Output]
     ) throws {
+        try request.mask?.validateAsMask()
         let scope = try scope(request.consistency, context.database, transaction)
         var seen: Set<DocumentPath> = []
-        var found: [BatchGetResult] = []
-        var missing: [BatchGetResult] = []
-        for path in request.paths where seen.insert(path).inserted {
-            let document = try scope.document(at: path)
-            record(scope, path, document)
-            if let document {
-                let row = BatchGetResult.Row.found(document.projected(to: request.mask))
-                found.append(BatchGetResult(row: row, readTime: scope.readTime))
-            } else {
-                missing.append(BatchGetResult(row: .missing(path), readTime: scope.readTime))
-            }
+        var paths: [DocumentPath] = []
+        var lookups = Lookups()
+        for path in request.paths {
+            if seen.insert(path).inserted { paths.append(path) } else { lookups.repeated(path) }
         }
-        bill(request.paths, found, missing, context)
-        var results = found + missing
-        if results.isEmpty, scope.begun != nil {
-            results.append(BatchGetResult(row: nil, readTime: scope.readTime))
+        bill(lookups, context)
+        if scope.recorder != nil {
+            // All of it is read now, whenever it is sent.
+            for path in paths { record(scope, path, try scope.document(at: path)) }
         }
-        if !results.isEmpty { results[0].transaction = scope.begun }
-        for result in results { outputs.append(id, .batchGetDocuments(result)) }
-    }
-
-    private func bill(
-        _ asked: [DocumentPath], _ found: [BatchGetResult], _ missing: [BatchGetResult],
-        _ context: CallContext
-    ) {
-        var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
-        for path in asked { counts[path.parent, default: (0, 0, 0)].repeated += 1 }
-        for result in found + missing {
-            switch result.row {
-            case .found(let document): counts[document.path.parent]?.found += 1
-            case .missing(let path): counts[path.parent]?.missing += 1
-            case nil: break
-            }
+        var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
+        let start = outputs.count
+        let isWhole = try sendPart(of: &rest, scope, id, context, &outputs)
+        if outputs.count == start, scope.begun != nil {
+            outputs.append(
+                id, .batchGetDocuments(BatchGetResult(row: nil, readTime: scope.readTime)))
         }
-        for (collection, count) in counts {
-            let reads = configuration.billing.lookups(
-                found: count.found, missing: count.missing,
-                repeated: count.repeated - count.found - count.missing)
-            meter.countReads(reads, by: .batchGetDocuments, context, on: collection.text)
+        if let begun = scope.begun,
+            case .reply(.batchGetDocuments(var first)) = outputs[start].event
+        {
+            first.transaction = begun
+            outputs[start] = Output(id: id, event: .reply(.batchGetDocuments(first)))
         }
+        if !isWhole { try wait(id, for: .batch(rest), scope, context) }
     }
 
     /// The rows go out as they are stored; only a projection decodes them.
@@ -139,36 +127,20 @@ extension ServerCore {
             return outputs.append(id, .runQuery(RunQueryReply(explain: explanation.plan)))
         }
         let start = outputs.count
-        var paths: [(DocumentPath, Document)] = []
-        let totals = try scope.run(query) { document in
-            if scope.recorder != nil { paths.append((document.path, document)) }
-            outputs.append(
-                id,
-                .runQuery(
-                    RunQueryReply(
-                        document: document.projected(to: query.projection),
-                        readTime: scope.readTime)))
-            return true
-        }
-        record(scope, query, paths)
+        let (totals, rest) = try sendPart(of: query, scope, id, &outputs)
         if query.offset > 0 {
             let skipped = RunQueryReply(readTime: scope.readTime, skippedResults: totals.skipped)
             outputs.insert(Output(id: id, event: .reply(.runQuery(skipped))), at: start)
         } else if totals.returned == 0, explanation == nil {
             outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
         }
-        let reads =
-            query.findNearest == nil
-            ? Billing.reads(
-                of: query, returned: totals.returned, skipped: totals.skipped,
-                entriesScanned: totals.scanned)
-            : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
-        meter.countReads(reads, by: .runQuery, context, on: query.meterTarget)
-        if let explanation {
-            let counters = Explanation.counters(of: query, totals, reads: reads)
-            let metrics = explanation.metrics(counters, end: environment.ticks())
-            outputs.append(
-                id, .runQuery(RunQueryReply(readTime: scope.readTime, explain: metrics)))
+        var rows = UnfinishedAnswer.Rows(query: query, explanation: explanation)
+        rows.add(totals)
+        bill(&rows, context)
+        if let rest {
+            try wait(id, for: .query(rows, rest), scope, context)
+        } else {
+            explain(rows, scope, id, &outputs)
         }
     }
 

@@ -18,7 +18,8 @@ extension FirestoreServer: Transport {
         let id = sinks.withLock { $0.add(.listen(receive)) }
         submit(.openListen(id, context), for: id)
         return ServerStream(
-            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id))
+            server: self, id: id, command: { .listen(id, $0) }, finishing: .finishListen(id),
+            holding: .hold(id))
     }
 
     public func write(
@@ -32,7 +33,8 @@ extension FirestoreServer: Transport {
     }
 
     func submit(_ command: Command, for id: CallID) {
-        switch inbox.withLock({ $0.offer(command) }) {
+        let size = command.size
+        switch inbox.withLock({ $0.offer(command, size: size) }) {
         case .queued: break
         case .schedule: executor.async { [self] in takeTurn() }
         case .refused(let status):
@@ -41,6 +43,30 @@ extension FirestoreServer: Transport {
                 perform([.end(id, status)])
                 deliver([Output(id: id, event: .ended(status))])
             }
+        }
+    }
+
+    /// Ends a call that goes on; one that has ended needs no turn of the core.
+    func cancel(_ id: CallID) {
+        guard sinks.withLock({ $0[id] != nil }) else { return }
+        submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
+    }
+
+    /// - Parameter command: What the core is told of it.
+    func pause(_ id: CallID, _ command: Command? = nil) {
+        sinks.withLock { $0.pause(id) }
+        if let command { submitOwn(command) }
+    }
+
+    func resume(_ id: CallID) {
+        if sinks.withLock({ $0.resume(id) }) { proceed(id) }
+    }
+
+    private func proceed(_ id: CallID) { submitOwn(.proceed(id)) }
+
+    private func submitOwn(_ command: Command) {
+        if case .schedule = inbox.withLock({ $0.take(command) }) {
+            executor.async { [self] in takeTurn() }
         }
     }
 
@@ -55,18 +81,50 @@ extension FirestoreServer: Transport {
     func runBatch() -> Bool {
         let batch = inbox.withLock { $0.takeBatch() }
         if batch.isEmpty { return false }
-        perform(batch)
+        perform(
+            batch.filter { command in
+                guard case .proceed(let id) = command else { return true }
+                return sinks.withLock { $0.mayProceed(id) }
+            })
         return true
     }
 
     /// Takes the commands through the core in as many turns as it asks for. Only on the executor.
     private func perform(_ batch: [Command]) {
         var rest = batch
-        while !rest.isEmpty {
+        var isDone = false
+        while !isDone {
             let turn = core.withLock { $0.process(rest) }
             tellOfIndexes()
             deliver(turn.outputs)
             rest = turn.rest
+            isDone = turn.isDone
+        }
+        scheduleWakeUp()
+    }
+
+    /// Lets the core do what has become due without anybody asking. Only on the executor.
+    func wake() {
+        if !inbox.withLock({ $0.isClosed }) { perform([]) }
+    }
+
+    /// One timer, for whatever is due first. A later one that was set before does nothing.
+    private func scheduleWakeUp() {
+        guard let due = core.withLock({ $0.nextDeadline }) else { return }
+        let isEarlier = wakeUp.withLock { scheduled in
+            if let scheduled, scheduled <= due { return false }
+            scheduled = due
+            return true
+        }
+        guard isEarlier else { return }
+        executor.after(max(.zero, due - executor.uptime)) { [weak self] in
+            guard let self else { return }
+            let isCurrent = wakeUp.withLock { scheduled in
+                if scheduled != due { return false }
+                scheduled = nil
+                return true
+            }
+            if isCurrent { wake() }
         }
     }
 
@@ -77,6 +135,10 @@ extension FirestoreServer: Transport {
             if case .ended = output.event {
                 sinks.withLock { $0.remove(output.id) }?.receive(output.event)
                 current = nil
+                continue
+            }
+            if case .unfinished = output.event {
+                if sinks.withLock({ $0.awaitRoom(output.id) }) { proceed(output.id) }
                 continue
             }
             if current?.id != output.id {
@@ -97,9 +159,9 @@ private final class ServerCall: CancellableCall {
         self.id = id
     }
 
-    func cancel() {
-        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
-    }
+    func cancel() { server.cancel(id) }
+    func pause() { server.pause(id) }
+    func resume() { server.resume(id) }
 }
 
 private final class ServerStream<Message: Sendable>: RequestStream {
@@ -107,20 +169,22 @@ private final class ServerStream<Message: Sendable>: RequestStream {
     let id: CallID
     let command: @Sendable (Message) -> Command
     let finishing: Command
+    let holding: Command?
 
     init(
         server: FirestoreServer, id: CallID, command: @escaping @Sendable (Message) -> Command,
-        finishing: Command
+        finishing: Command, holding: Command? = nil
     ) {
         self.server = server
         self.id = id
         self.command = command
         self.finishing = finishing
+        self.holding = holding
     }
 
     func send(_ message: Message) { server.submit(command(message), for: id) }
     func finish() { server.submit(finishing, for: id) }
-    func cancel() {
-        server.submit(.end(id, RPCStatus(.cancelled, "The caller cancelled.")), for: id)
-    }
+    func cancel() { server.cancel(id) }
+    func pause() { server.pause(id, holding) }
+    func resume() { server.resume(id) }
 }

@@ -15,6 +15,9 @@ public final class FirestoreServer: Sendable {
         /// How long versions are kept for reads at a past time and for exact resumes. Production: an
         /// hour.
         public var history: Duration
+        /// How long a read or a write waits for the locks of transactions before it is aborted.
+        /// Production: about 15 s. Source: server-protocol 1.4.
+        public var lockTimeout: Duration
         /// What the meter assumes where Google's documentation says nothing.
         public var billing: Billing
         /// How many write streams can be taken up again, the newest.
@@ -24,11 +27,12 @@ public final class FirestoreServer: Sendable {
 
         public init(
             dataDirectory: String? = nil, history: Duration = .seconds(3_600),
-            billing: Billing = Billing()
+            billing: Billing = Billing(), lockTimeout: Duration = .seconds(15)
         ) {
             self.dataDirectory = dataDirectory
             self.history = history
             self.billing = billing
+            self.lockTimeout = lockTimeout
         }
     }
 
@@ -37,6 +41,8 @@ public final class FirestoreServer: Sendable {
     let sinks = Mutex(Sinks())
     let environment: ServerEnvironment
     let executor: any ServerExecutor
+    /// When the core is to be woken, by the executor's time.
+    let wakeUp = Mutex<Duration?>(nil)
 
     /// - Throws: ``StoreError`` when the data cannot be opened.
     public convenience init(_ configuration: Configuration) throws(StoreError) {
@@ -76,6 +82,36 @@ public final class FirestoreServer: Sendable {
     public func setClock(_ time: Timestamp?) throws(RPCStatus) {
         let refusal = core.withLock { core in core.setClock(time) }
         if let refusal { throw refusal }
+        // What was due later may be due now.
+        executor.async { [weak self] in self?.wake() }
+    }
+
+    /// Removes every document of a database at once, as tests do between them. Its listens are told;
+    /// its history before this moment is gone, so reads at a past time and resumes from before find it
+    /// too old. Nothing is billed.
+    ///
+    /// - Throws: When the store cannot be written to; nothing has changed then.
+    public func clear(_ database: DatabaseID) async throws(RPCStatus) {
+        let refusal: RPCStatus? = await withCheckedContinuation { done in
+            clear(database) { done.resume(returning: $0) }
+        }
+        if let refusal { throw refusal }
+    }
+
+    /// - Parameter done: Told why not, or nil when it is done; on the executor.
+    package func clear(
+        _ database: DatabaseID, done: @escaping @Sendable (RPCStatus?) -> Void
+    ) {
+        executor.async { [self] in
+            do {
+                deliver(try core.withLock { core throws in try core.clear(database) })
+                // Those that have waited for the transactions there may go on.
+                wake()
+                done(nil)
+            } catch {
+                done(RPCStatus(storeFailure: error))
+            }
+        }
     }
 
     /// Finishes what is under way, ends every stream with `unavailable` and closes the store. Calls

@@ -40,6 +40,10 @@ package struct ServerEnvironment: Sendable {
 
 /// Runs the server's work, one job at a time and in order.
 package protocol ServerExecutor: Sendable {
+    /// How long it runs already, as its timers count: it never goes back.
+    var uptime: Duration { get }
+    /// Runs `job` in its turn once `delay` has passed.
+    func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void)
     /// Runs `job` after all that were given before. Never inside the call.
     func async(_ job: @escaping @Sendable () -> Void)
     /// Runs `job` after all that were given before, and returns when it is done; at once when called
@@ -53,6 +57,17 @@ final class QueueExecutor: ServerExecutor {
     private let isInside = DispatchSpecificKey<Bool>()
 
     init() { queue.setSpecific(key: isInside, value: true) }
+
+    var uptime: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
+
+    func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {
+        let (seconds, attoseconds) = delay.components
+        // Rounded up, so that what was due when it was asked for is due when it runs.
+        let microseconds = attoseconds / 1_000_000_000_000 + 1
+        queue.asyncAfter(
+            deadline: .now() + .seconds(Int(clamping: seconds))
+                + .microseconds(Int(clamping: microseconds)), execute: job)
+    }
 
     func async(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
 

@@ -2,7 +2,8 @@ import TidemarkModel
 
 /// The transactions that are open, and how those ended that are still remembered.
 ///
-/// They are optimistic: one remembers what it read, and its commit fails when any of it has changed.
+/// Read-write ones lock what they read, in the ``LockTable``. An optimistic one remembers it here
+/// instead, and its commit fails when any of it has changed.
 struct TransactionTable {
     /// Beyond this many open ones a new one is refused.
     static let capacity = 10_000
@@ -11,60 +12,112 @@ struct TransactionTable {
     /// Production was measured to expire an idle one after 111 to 123 s, and any after 253 to 280 s.
     static let idleLimit = Duration.seconds(120)
     static let totalLimit = Duration.seconds(270)
+    /// How long after its begin an expired one is known; after that it is like one that never was.
+    /// Source: server-production-facts 6, measured between 298.7 and 302.2 s.
+    static let memory = Duration.seconds(300)
+    /// Bytes of an id.
+    static let idLength = 16
 
-    enum Ending { case committed, rolledBack, expired }
+    enum Ending {
+        case committed, rolledBack, expired
+        /// A read-only one that tried to write.
+        case refusedWrite
+    }
+
+    enum Mode {
+        /// It may not write, and reads as of a time.
+        case readOnly(Timestamp)
+        case optimistic
+        case pessimistic
+    }
 
     struct Open {
         let database: DatabaseID
-        /// Set for read-only ones: they may not write.
-        let isReadOnly: Bool
-        /// What a read-only one reads as of.
-        let snapshot: Timestamp?
+        let mode: Mode
+        let age: LockAge
         let begun: Timestamp
         var lastUsed: Timestamp
         /// The version of each document read; nil inside for one that was missing.
         var versions: [DocumentPath: Timestamp?] = [:]
         /// The queries it has run, and as of when.
         var queries: [(query: Query, readTime: Timestamp)] = []
+
+        var isReadOnly: Bool {
+            if case .readOnly = mode { true } else { false }
+        }
+    }
+
+    private struct Ended {
+        let ending: Ending
+        let wasReadOnly: Bool
+        let age: LockAge
+        let begun: Timestamp
     }
 
     private var open: [TransactionID: Open] = [:]
-    private var endings: [TransactionID: (ending: Ending, wasReadOnly: Bool)] = [:]
+    private var endings: [TransactionID: Ended] = [:]
     /// The keys of `endings`, oldest first; as many as may be open are remembered.
     private var endingOrder: [TransactionID] = []
+    private var begunCount: UInt64 = 0
+    /// No open one expires before.
+    private(set) var nextExpiry: Timestamp?
 
     static let expired = RPCStatus(
         .aborted, "The referenced transaction has expired or is no longer valid.")
     static let contention = RPCStatus(
         .aborted, "Too much contention on these documents. Please try again.")
+    static let tooManyReads = RPCStatus(
+        .resourceExhausted, "The transaction has read too much.")
+    static let deadlock = RPCStatus(
+        .aborted,
+        "Aborted due to cross-transaction contention. This occurs when multiple transactions attempt "
+            + "to access the same data, requiring Firestore to abort at least one in order to "
+            + "enforce serializability.")
 
+    /// The attempt that it retries may be open still, and stays so: programs that share one wrapped
+    /// function among threads name each other's transactions.
     mutating func begin(
         _ options: TransactionOptions, id: TransactionID, database: DatabaseID, now: Timestamp,
         snapshot: Timestamp
     ) throws(RPCStatus) {
-        if open.count >= Self.capacity { expireAll(now: now) }
         if open.count >= Self.capacity {
             throw RPCStatus(.resourceExhausted, "Too many transactions are open.")
         }
-        var isReadOnly = false
-        switch options {
-        case .readOnly: isReadOnly = true
-        case .readWrite(let retrying, _):
-            if let retrying, open[retrying]?.isReadOnly ?? endings[retrying]?.wasReadOnly ?? false {
-                throw .invalidArgument("Cannot retry a read-only transaction")
+        begunCount += 1
+        var age = LockAge(first: begunCount, own: begunCount)
+        var mode = Mode.readOnly(snapshot)
+        if case .readWrite(let retrying, let concurrency) = options {
+            mode = concurrency == .optimistic ? .optimistic : .pessimistic
+            if let retrying, let first = try firstAge(retrying) {
+                age = LockAge(first: first, own: begunCount)
             }
         }
-        open[id] = Open(
-            database: database, isReadOnly: isReadOnly, snapshot: isReadOnly ? snapshot : nil,
-            begun: now, lastUsed: now)
+        open[id] = Open(database: database, mode: mode, age: age, begun: now, lastUsed: now)
+        let expiry = now.advanced(by: Self.idleLimit)
+        nextExpiry = nextExpiry.map { min($0, expiry) } ?? expiry
+    }
+
+    /// When the first attempt of that transaction began; nil when nothing is known of it.
+    private func firstAge(_ id: TransactionID) throws(RPCStatus) -> UInt64? {
+        // The text was expected by those who read production's code, not recorded.
+        if id.count != Self.idLength { throw .invalidArgument("Invalid retry transaction.") }
+        if open[id]?.isReadOnly ?? endings[id]?.wasReadOnly ?? false {
+            throw .invalidArgument("Cannot retry a read-only transaction")
+        }
+        return (open[id]?.age ?? endings[id]?.age)?.first
     }
 
     /// The open transaction of that id; a use keeps it alive.
     mutating func use(
         _ id: TransactionID, database: DatabaseID, now: Timestamp
     ) throws(RPCStatus) -> Open {
-        expire(id, now: now)
-        guard let transaction = open[id], transaction.database == database else {
+        if id.count != Self.idLength { throw .invalidArgument("Invalid transaction.") }
+        guard let transaction = open[id], transaction.database == database,
+            Self.expiry(of: transaction) >= now
+        else {
+            if endings[id]?.ending == .refusedWrite {
+                throw .invalidArgument(Self.expired.message)
+            }
             throw Self.expired
         }
         open[id]?.lastUsed = now
@@ -92,20 +145,31 @@ struct TransactionTable {
     mutating func rollback(
         _ id: TransactionID, database: DatabaseID, now: Timestamp
     ) throws(RPCStatus) {
-        expire(id, now: now)
+        if id.count != Self.idLength { throw .invalidArgument("Invalid transaction.") }
         if let transaction = open[id], transaction.database == database {
-            end(id, .rolledBack)
+            end(id, Self.expiry(of: transaction) < now ? .expired : .rolledBack)
             return
         }
-        switch endings[id]?.ending {
-        case .rolledBack, .expired: return
-        case .committed, nil: throw Self.expired
+        guard let ended = endings[id] else { throw Self.expired }
+        switch ended.ending {
+        case .rolledBack, .refusedWrite: return
+        case .expired:
+            if now.duration(since: ended.begun) > Self.memory { throw Self.expired }
+        case .committed: throw Self.expired
         }
+    }
+
+    /// The open ones of a database, in the order they began.
+    func ids(in database: DatabaseID) -> [TransactionID] {
+        open.filter { $0.value.database == database }.sorted { $0.value.age.own < $1.value.age.own }
+            .map(\.key)
     }
 
     mutating func end(_ id: TransactionID, _ ending: Ending) {
         guard let transaction = open.removeValue(forKey: id) else { return }
-        endings[id] = (ending, transaction.isReadOnly)
+        endings[id] = Ended(
+            ending: ending, wasReadOnly: transaction.isReadOnly, age: transaction.age,
+            begun: transaction.begun)
         endingOrder.append(id)
         if endingOrder.count > 2 * Self.capacity {
             for old in endingOrder.prefix(Self.capacity) { endings[old] = nil }
@@ -113,16 +177,37 @@ struct TransactionTable {
         }
     }
 
-    private mutating func expire(_ id: TransactionID, now: Timestamp) {
-        guard let transaction = open[id] else { return }
-        if now.duration(since: transaction.lastUsed) > Self.idleLimit
-            || now.duration(since: transaction.begun) > Self.totalLimit
-        {
-            end(id, .expired)
-        }
+    // MARK: Expiry
+
+    private static func expiry(of transaction: Open) -> Timestamp {
+        min(
+            transaction.lastUsed.advanced(by: idleLimit),
+            transaction.begun.advanced(by: totalLimit))
     }
 
-    private mutating func expireAll(now: Timestamp) {
-        for id in Array(open.keys) { expire(id, now: now) }
+    /// Ends those whose time is over. One that waits for a lock is in use for as long as it does.
+    ///
+    /// - Returns: Their ids, in the order they began.
+    mutating func expire(now: Timestamp, isWaiting: (TransactionID) -> Bool) -> [TransactionID] {
+        guard let nextExpiry, nextExpiry < now else { return [] }
+        var due: [(id: TransactionID, age: LockAge)] = []
+        var earliest: Timestamp?
+        for (id, transaction) in open {
+            var transaction = transaction
+            if isWaiting(id) {
+                transaction.lastUsed = now
+                open[id]?.lastUsed = now
+            }
+            let expiry = Self.expiry(of: transaction)
+            if expiry < now {
+                due.append((id, transaction.age))
+            } else {
+                earliest = earliest.map { min($0, expiry) } ?? expiry
+            }
+        }
+        self.nextExpiry = earliest
+        due.sort { $0.age.own < $1.age.own }
+        for (id, _) in due { end(id, .expired) }
+        return due.map(\.id)
     }
 }

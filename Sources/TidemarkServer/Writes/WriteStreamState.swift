@@ -29,7 +29,10 @@ extension WriteStage {
             }
         } catch let status as RPCStatus {
             endWriteStream(id, status)
+        } catch let wait as LockWait {
+            return park(wait, .streamBatch(id, request))
         }
+        tried.insert(id)
     }
 
     /// Commits a batch. That it was applied, and its answer, are stored with what it changed.
@@ -116,5 +119,7 @@ extension WriteStage {
         guard let stream = writeStreams.removeValue(forKey: id) else { return }
         let status = status.reporting(stream.usage, to: stream.context)
         outputs.append(Output(id: id, event: .ended(status)))
+        endedStreams[id] = status
+        core.drop(id)
     }
 }

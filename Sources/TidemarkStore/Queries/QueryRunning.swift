@@ -27,6 +27,12 @@ extension DocumentTable {
         try plan(query).plan.sentence
     }
 
+    /// Whether ``run(_:_:)`` finds the rows in the query's order: then it goes on from a cursor at the
+    /// cost of what follows, where otherwise all rows are sorted first.
+    package func readsInOrder(_ query: Query) throws(StoreError) -> Bool {
+        try !plan(query).plan.isSorted
+    }
+
     private func run(
         _ planned: PlannedQuery, offset: Int, limit: Int?, _ body: (StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {

@@ -92,7 +92,7 @@ extension EngineCore {
         _ query: Query, _ aggregations: [Aggregation], _ deadline: Duration?,
         _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
-        guard state == .running else { return completion(.failure(.terminated)) }
+        if let refusal { return completion(.failure(refusal)) }
         let request = RunAggregationQueryRequest(
             query: query.wireForm, aggregations: aggregations)
         startCall(.runAggregationQuery(request), deadline: deadline) { [self] replies, status in
@@ -112,7 +112,7 @@ extension EngineCore {
         _ query: Query, _ deadline: Duration?, _ records: @escaping Records,
         _ completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        guard state == .running else { return completion(.failure(.terminated)) }
+        if let refusal { return completion(.failure(refusal)) }
         var query = query
         query.projection = nil
         let request = RunQueryRequest(query: query.wireForm)
@@ -150,7 +150,7 @@ extension EngineCore {
     ) throws -> ReadResult {
         let changed = try local.apply(
             documents.map(RemoteDocument.found), readTime: readTime, records: records,
-            complete: isComplete ? query : nil,
+            keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
             isListened: { [queries] path in
                 // The listen knows better, and will tell.
                 queries.values.contains { $0.view.synced.contains(path) }

@@ -31,21 +31,36 @@ extension EngineCore {
         stopStreams()
         state = .terminated
         cancelAllTimers()
-        for call in calls.values {
-            call.timer?.cancel()
-            call.handle?.cancel()
-            call.completion([], RPCStatus(.cancelled, "The client was terminated."))
-        }
-        calls = [:]
-        for id in reads.keys.sorted() { finish(id, .failure(.terminated)) }
+        endCalls(RPCStatus(.cancelled, "The client was terminated."), reads: .terminated)
         endListeners()
         for id in writeObservers.keys.sorted() { writeObservers[id]?(.failed(.terminated)) }
         writeObservers = [:]
+        storageObservers = [:]
+        syncObservers = [:]
+        queueObservers = [:]
+        for parked in parkedUsers.values {
+            for id in parked.observers.keys.sorted() { parked.observers[id]?(.failed(.terminated)) }
+        }
+        parkedUsers = [:]
+        for change in userChanges { change.completion(.terminated) }
+        userChanges = []
         for waiter in pendingWriteWaiters { waiter.completion(.terminated) }
         pendingWriteWaiters = []
         // Only newer tokens were to be written: without them the next listen reads a little more.
         do { try local.close() } catch {}
         completion()
+    }
+
+    /// Those that wait for an answer get none.
+    func endCalls(_ status: RPCStatus, reads error: SyncError) {
+        for id in reads.keys.sorted() { finish(id, .failure(error)) }
+        let ended = calls
+        calls = [:]
+        for id in ended.keys.sorted() {
+            ended[id]!.timer?.cancel()
+            ended[id]!.handle?.cancel()
+            ended[id]!.completion([], status)
+        }
     }
 
     private func endListeners() {
@@ -64,7 +79,7 @@ extension EngineCore {
     func record(
         _ key: String, _ completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
-        guard state == .running else { return completion(.failure(.terminated)) }
+        if let refusal { return completion(.failure(refusal)) }
         do { completion(.success(try local.record(forKey: key))) } catch {
             completion(.failure(SyncError(storing: error)))
         }
@@ -73,7 +88,7 @@ extension EngineCore {
     func setRecord(
         _ value: [UInt8]?, _ key: String, _ completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        guard state == .running else { return completion(.terminated) }
+        if let refusal { return completion(refusal) }
         do {
             try local.setRecord(value, forKey: key)
             completion(nil)

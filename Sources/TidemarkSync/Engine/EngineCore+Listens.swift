@@ -8,7 +8,7 @@ struct ListenedQuery {
     }
 
     let query: Query
-    let targetID: Int32
+    var targetID: Int32
     /// Of its first listen: events come in this order.
     let order: UInt64
     var view: View
@@ -24,7 +24,7 @@ extension EngineCore {
         _ id: UInt64, _ query: Query, _ options: SyncEngine.ListenOptions,
         _ observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) {
-        guard state == .running else { return observer(.failure(.terminated)) }
+        if let refusal { return observer(.failure(refusal)) }
         var query = query
         query.projection = nil
         guard query.offset == 0 else {
@@ -77,7 +77,7 @@ extension EngineCore {
         tell(id, of: key, .snapshot(snapshot, hasCachedResults: hasToken, online.state))
     }
 
-    private func listenRemotely(_ key: QueryKey) {
+    func listenRemotely(_ key: QueryKey) {
         guard let listened = queries[key], let target = local.targets[listened.targetID] else {
             return
         }
@@ -86,7 +86,8 @@ extension EngineCore {
             ?? .query(listened.query.wireForm)
         listenRemotely(
             RemoteTarget(
-                id: target.id, kind: kind, purpose: .listen, resumeToken: target.resumeToken))
+                id: target.id, kind: kind, purpose: .listen, resumeToken: target.resumeToken,
+                readTime: target.snapshotVersion == .epoch ? nil : target.snapshotVersion))
     }
 
     func tell(_ id: UInt64, of key: QueryKey, _ event: QueryListener.Event) {
@@ -94,6 +95,25 @@ extension EngineCore {
             let snapshot = queries[key]!.listeners[id]!.machine.step(event)
         else { return }
         observer(.success(snapshot))
+        tellInSyncLater()
+    }
+
+    /// After this step, in which other listeners may hear of the same change.
+    private func tellInSyncLater() {
+        guard !syncObservers.isEmpty, !willTellInSync else { return }
+        willTellInSync = true
+        environment.scheduler.enqueue { [weak self] in
+            guard let self else { return }
+            willTellInSync = false
+            for id in syncObservers.keys.sorted() { syncObservers[id]?() }
+        }
+    }
+
+    /// Told at once, as nothing is under way.
+    func observeInSync(_ id: UInt64, _ observer: @escaping @Sendable () -> Void) {
+        guard state == .running else { return }
+        syncObservers[id] = observer
+        observer()
     }
 
     func removeListener(_ id: UInt64) {

@@ -24,7 +24,7 @@ extension EngineCore {
         _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?,
         _ completion: @escaping ReadCompletion
     ) {
-        guard state == .running else { return completion(.failure(.terminated)) }
+        if let refusal { return completion(.failure(refusal)) }
         switch source {
         case .cache: completion(cached(target, .askedForCache))
         case .server:
@@ -179,7 +179,7 @@ extension EngineCore {
     }
 
     /// By the device's clock, which may be wrong; never negative.
-    private func age(_ time: Timestamp) -> Duration {
+    func age(_ time: Timestamp) -> Duration {
         max(.zero, environment.now().duration(since: time))
     }
 }

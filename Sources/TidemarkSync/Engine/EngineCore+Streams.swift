@@ -88,6 +88,10 @@ extension EngineCore {
         var request = ListenTarget(id: wireID, target.kind)
         if !target.resumeToken.isEmpty {
             request.resume = .token(target.resumeToken)
+        } else if let time = target.readTime {
+            request.resume = .readTime(time)
+        }
+        if request.resume != .fromScratch {
             request.expectedCount = Int32(clamping: remoteKeys(id).count)
         }
         listenCall.send(.add(request, labels: (purpose ?? target.purpose).labels))

@@ -21,7 +21,6 @@ extension EngineCore {
     private func raise(_ event: RemoteEvent) {
         let changed: [LocalDocument]
         do { changed = try local.apply(event, isHeld: isHeld) } catch { return storageFailed() }
-        storageBackoff.reset()
         for (id, delta) in event.targets where !delta.resumeToken.isEmpty {
             remoteTargets[id]?.resumeToken = delta.resumeToken
         }
@@ -29,6 +28,7 @@ extension EngineCore {
             // The token belongs to rows that are known to be wrong.
             guard remoteTargets[id] != nil else { continue }
             remoteTargets[id]!.resumeToken = []
+            remoteTargets[id]!.readTime = nil
             sendUnlisten(id)
             sendListen(id, purpose: purpose)
         }
@@ -58,21 +58,24 @@ extension EngineCore {
 
     /// The server refused a target.
     private func rejected(_ id: Int32, _ status: RPCStatus) {
+        if let path = limbo.path(of: id) { return rejectedLimbo(id, path) }
         remoteTargets[id] = nil
-        if let path = limbo.path(of: id) {
-            perform(limbo.step(.rejected(targetID: id)))
-            // What may not be seen is as good as gone, but nothing says that it was deleted.
-            var event = RemoteEvent(version: local.lastVersion)
-            event.documents = [path: .missing(path, .min)]
-            do {
-                refreshViews(try local.apply(event) { _, _ in false }, event)
-            } catch { storageFailed() }
-            return
-        }
         for key in queriesByTarget[id] ?? [] {
             fail(key, .server(status))
         }
         closeTarget(id)
+    }
+
+    /// What may not be seen is as good as gone, but nothing says that it was deleted.
+    private func rejectedLimbo(_ id: Int32, _ path: DocumentPath) {
+        var event = RemoteEvent(version: local.lastVersion)
+        event.documents = [path: .missing(path, .min)]
+        let changed: [LocalDocument]
+        // Where it cannot be stored, the document is asked for again, and refused again.
+        do { changed = try local.apply(event) { _, _ in false } } catch { return storageFailed() }
+        remoteTargets[id] = nil
+        perform(limbo.step(.rejected(targetID: id)))
+        refreshViews(changed, event)
     }
 
     // MARK: Views
@@ -83,7 +86,7 @@ extension EngineCore {
     func refreshViews(
         _ changed: [LocalDocument], _ event: RemoteEvent?, awaiting: Timestamp? = nil
     ) {
-        for key in queries.keys.sorted(by: { queries[$0]!.order < queries[$1]!.order }) {
+        for key in orderedQueries {
             guard let query = queries[key] else { continue }
             var target: View.Target?
             if let delta = event?.targets[query.targetID] {

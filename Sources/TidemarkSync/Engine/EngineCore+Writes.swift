@@ -7,9 +7,10 @@ extension EngineCore {
     static let pipelineLimit = 10
 
     func write(
-        _ mutations: [Mutation], _ observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void
+        _ mutations: [Mutation], inPlaceOf rejected: Int64? = nil,
+        _ observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void
     ) {
-        guard state == .running else { return observer(.failed(.terminated)) }
+        if let refusal { return observer(.failed(refusal)) }
         guard !mutations.isEmpty else {
             return observer(.failed(.invalidArgument("A write without mutations.")))
         }
@@ -19,16 +20,18 @@ extension EngineCore {
         let batch: MutationBatch
         let changed: [LocalDocument]
         do {
-            (batch, changed) = try local.enqueue(mutations, at: environment.now())
+            (batch, changed) = try local.enqueue(
+                mutations, at: environment.now(), inPlaceOf: rejected)
         } catch { return observer(.failed(SyncError(storing: error))) }
         writeObservers[batch.id] = observer
         observer(.journalled(batch: batch.id))
+        tellQueueLater()
         refreshViews(changed, nil)
         fillPipeline()
     }
 
     func fillPipeline() {
-        guard state == .running, !storageIsBroken else { return }
+        guard state == .running, !storageIsBroken, userChanges.isEmpty else { return }
         if local.pending.isEmpty { writesSingly = false }
         while pipeline.count < (writesSingly ? 1 : Self.pipelineLimit),
             let batch = local.pending.batch(after: pipeline.last?.id ?? 0)
@@ -112,14 +115,14 @@ extension EngineCore {
             case .acknowledged(let batch, let results, let time, let position):
                 changed = try local.acknowledge(
                     batch, results, commitTime: time, position: position)
-            case .rejected(let batch, _): changed = try local.reject(batch)
+            case .rejected(let batch, let reason):
+                changed = try local.reject(batch, reason, at: environment.now())
             }
         } catch {
             unstoredOutcome = outcome
             storageFailed()
             return false
         }
-        storageBackoff.reset()
         settle(outcome, changed)
         return true
     }
@@ -128,6 +131,9 @@ extension EngineCore {
     private func settle(_ outcome: WriteOutcome, _ changed: [LocalDocument]) {
         let id = outcome.batch.id
         let event = outcome.event
+        if stubborn != nil { writesSingly = false }
+        stubborn = nil
+        tellQueueLater()
         if pipeline.first?.id == id { pipeline.removeFirst() }
         writeObservers.removeValue(forKey: id)?(event)
         let done = pendingWriteWaiters.filter { $0.batch <= id }
@@ -152,9 +158,23 @@ extension EngineCore {
             } else {
                 reject(batch, status)
             }
+        } else if wasReady, status.code.mayBeOfTheWrite, let batch = pipeline.first {
+            isStubborn(batch) ? reject(batch, status) : fillPipeline()
         } else {
             fillPipeline()
         }
+    }
+
+    /// Whether the server has failed on the batch, sent alone, for as long as one waits.
+    private func isStubborn(_ batch: MutationBatch) -> Bool {
+        let elapsed = environment.scheduler.elapsed
+        if stubborn?.batch != batch.id {
+            stubborn = StubbornBatch(batch: batch.id, elapsed: elapsed)
+        }
+        // Which of several is at fault shows when each is sent alone.
+        if !writesSingly { pipeline = [] }
+        writesSingly = true
+        return stubborn!.failed(elapsed: elapsed)
     }
 
     private func reject(_ batch: MutationBatch, _ status: RPCStatus) {
@@ -175,7 +195,7 @@ extension EngineCore {
     // MARK: Waiting
 
     func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
-        guard state == .running else { return completion(.terminated) }
+        if let refusal { return completion(refusal) }
         guard let last = local.pending.batches.last else { return completion(nil) }
         pendingWriteWaiters.append((last.id, completion))
     }

@@ -8,7 +8,15 @@ import TidemarkStore
 final class EngineCore: @unchecked Sendable {
     let configuration: SyncEngine.Configuration
     let environment: SyncEnvironment
-    let local: LocalStore
+    var local: LocalStore
+    let files: CacheFiles
+    /// Whose cache and queue ``local`` is; nil for nobody's in particular.
+    var user: String?
+    /// Of the changes of the user, the number of the last one that was asked for.
+    var session: UInt64 = 0
+    /// What was asked for and could not be done yet; while there is any, nothing else is done.
+    var userChanges: [UserChange] = []
+    var parkedUsers: [UserKey: ParkedUser] = [:]
     var state = State.running
     var networkEnabled = true
     private var timers: [TimerID: any CancellableCall] = [:]
@@ -30,10 +38,20 @@ final class EngineCore: @unchecked Sendable {
     var limbo: LimboResolution
     /// What the server said could not be stored: nothing more is taken in until it can.
     var storageIsBroken = false
-    var storageBackoff = StreamBackoff()
+    /// Of a cache that is damaged and set aside, while a new one could not be made yet.
+    var rescued: SavedQueue?
+    var localIsDamaged = false
+    var storageHealth = StorageHealth()
+    var storageObservers: [UInt64: @Sendable (StorageState) -> Void] = [:]
     /// The server's word on the batch at the head of the queue, to be stored before anything else:
     /// sending the batch again would apply it twice.
     var unstoredOutcome: WriteOutcome?
+
+    /// While the cache is being made smaller.
+    var collection: GarbageCollection?
+    /// Told when all listeners have seen the same changes.
+    var syncObservers: [UInt64: @Sendable () -> Void] = [:]
+    var willTellInSync = false
 
     // Writing.
     var writeStream: WriteStream
@@ -43,6 +61,10 @@ final class EngineCore: @unchecked Sendable {
     var pipeline: [MutationBatch] = []
     /// One of several batches under way was refused. Which one shows when each is sent alone.
     var writesSingly = false
+    /// The head of the queue, when the server has failed on it.
+    var stubborn: StubbornBatch?
+    var queueObservers: [UInt64: @Sendable (WriteQueueState) -> Void] = [:]
+    var willTellQueue = false
     var writeObservers: [Int64: @Sendable (SyncEngine.WriteEvent) -> Void] = [:]
     var pendingWriteWaiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
 
@@ -63,9 +85,15 @@ final class EngineCore: @unchecked Sendable {
         self.environment = environment
         aggregator = WatchAggregator(database: configuration.database)
         limbo = LimboResolution(limit: configuration.maxLimboResolutions)
-        local = try LocalStore(
-            configuration.cacheFile.map { .file($0) } ?? .memory, database: configuration.database)
+        if let fault = CacheFiles.fault(of: configuration.user) { throw fault }
+        user = configuration.user
+        files = CacheFiles(
+            base: configuration.cacheFile, isShared: configuration.sharesCacheBetweenUsers)
+        local = try LocalStore.opening(
+            files.location(of: user), database: configuration.database, user: user,
+            fault: environment.storageFault)
         writeStream = WriteStream(position: local.writePosition)
+        local.outcome = { [unowned self] in localTransactionEnded($0) }
     }
 
     /// An engine that is let go without an end leaves nothing open.
@@ -79,12 +107,15 @@ final class EngineCore: @unchecked Sendable {
     var database: DatabaseID { configuration.database }
 
     func context(timeout: Duration? = nil) -> CallContext {
-        CallContext(database: database, label: configuration.label, timeout: timeout)
+        CallContext(
+            database: database, label: configuration.label, timeout: timeout,
+            token: configuration.token)
     }
 
     func start() {
         fillPipeline()
         wantIndexes()
+        scheduleCollection(after: Self.firstCollection)
     }
 
     // MARK: Timers
@@ -114,9 +145,10 @@ final class EngineCore: @unchecked Sendable {
         case .writeBackoff: performWrite(.backoffElapsed)
         case .writeIdle: performWrite(.idleElapsed)
         case .writeHealthy: performWrite(.healthyElapsed)
-        case .storageRetry: storageMayBeBack()
+        case .storageRetry: retryStorage()
         case .indexBuilding: buildIndexes()
-        case .readDeadline: break
+        case .garbageCollection: collectGarbage()
+        case .readDeadline, .transactionRetry: break
         }
     }
 
@@ -135,7 +167,7 @@ final class EngineCore: @unchecked Sendable {
     }
 
     private func onlineStateChanged(to state: OnlineState.State) {
-        for key in queries.keys.sorted(by: { queries[$0]!.order < queries[$1]!.order }) {
+        for key in orderedQueries {
             if state == .offline { stepView(key, .wentOffline) }
             for id in queries[key]?.listeners.keys.sorted() ?? [] {
                 tell(id, of: key, .online(state))
@@ -143,32 +175,10 @@ final class EngineCore: @unchecked Sendable {
         }
     }
 
-    // MARK: Storage that fails
-
-    /// What the server said could not be stored. Nothing more is taken in until it can: the streams
-    /// stop, listeners are told that what they see is the cache's, and it is tried again.
-    func storageFailed() {
-        storageIsBroken = true
-        stopStreams()
-        perform(online.step(.disabled))
-        let delay = storageBackoff.nextDelay(
-            elapsed: environment.scheduler.elapsed, jitter: environment.random())
-        schedule(.storageRetry, after: delay)
-    }
-
-    private func storageMayBeBack() {
-        if let outcome = unstoredOutcome {
-            unstoredOutcome = nil
-            guard store(outcome) else { return }
-        }
-        storageIsBroken = false
-        guard networkEnabled else { return }
-        perform(online.step(.mayBeBack))
-        startStreams()
-    }
-
     /// Whether a stream may be opened.
-    var mayConnect: Bool { networkEnabled && state == .running && !storageIsBroken }
+    var mayConnect: Bool {
+        networkEnabled && state == .running && !storageIsBroken && userChanges.isEmpty
+    }
 
     func startStreams() {
         startListenStreamIfNeeded()
@@ -189,19 +199,18 @@ struct RemoteTarget: Equatable, Sendable {
     var purpose: ListenPurpose
     /// The newest, in memory.
     var resumeToken: [UInt8] = []
+    /// Where there is no token: as of when the rows here are the whole result.
+    var readTime: Timestamp?
     /// Of its listen on the stream that is open.
     var wireID: Int32?
 }
 
 extension SyncError {
-    /// In one sentence, whatever the store threw.
+    /// Whatever the store threw.
     init(storing error: any Error) {
         switch error {
         case let error as SyncError: self = error
-        case let error as StoreError: self = .storage(message: error.message)
-        case let error as DamagedRecord:
-            self = .storage(message: "A stored \(error.what) is damaged.")
-        default: self = .storage(message: "The stored data cannot be read or written.")
+        default: self = .storage(StorageFault(error) ?? .defect(detail: "\(error)"))
         }
     }
 }

@@ -1,4 +1,5 @@
 public import TidemarkModel
+package import TidemarkStore
 
 /// Everything the engine may not decide for itself. Below here nothing reads a clock, a socket or a
 /// die.
@@ -9,6 +10,10 @@ public struct SyncEnvironment: Sendable {
     public var now: @Sendable () -> Timestamp
     /// In `0 ..< 1`.
     public var random: @Sendable () -> Double
+    /// Lets a test make the disk fail; nil for the disk as it is.
+    package var storageFault: StorageFaultSource?
+
+    package typealias StorageFaultSource = @Sendable (StorageStep) -> StoreError?
 
     public init(
         transport: any Transport, scheduler: any EngineScheduler,
@@ -40,5 +45,5 @@ public protocol EngineScheduler: Sendable {
 public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy
-    case readDeadline, storageRetry, indexBuilding
+    case readDeadline, storageRetry, indexBuilding, garbageCollection, transactionRetry
 }

@@ -107,11 +107,14 @@ public struct ReadResult: Hashable, Sendable {
 public enum SyncError: Error, Hashable, Sendable {
     /// The server refused, or could not be reached.
     case server(RPCStatus)
-    case storage(message: String)
+    /// The cache could not do it.
+    case storage(StorageFault)
     case invalidArgument(String)
     /// The queue holds as many writes as it may; some must be acknowledged first.
     case queueFull(limit: Int)
     /// The cache does not hold it, and the server was not or could not be asked.
     case notInCache(reason: StaleReason)
     case terminated
+    /// It was asked for another user than the present one, or while the user was being changed.
+    case userChanged
 }

@@ -57,20 +57,16 @@ extension SyncEngine {
     ) {
         perform { core in
             completion(
-                core.fromCache { local in
-                    let all = paths + local.pending.paths(in: query)
-                    let views = try local.documents(at: all).map { ($0.path, $0.viewDocument) }
-                    return Dictionary(views) { first, _ in first }
-                })
+                core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
         }
     }
 }
 
 extension EngineCore {
-    fileprivate func fromCache<Success: Sendable>(
+    func fromCache<Success: Sendable>(
         _ read: (LocalStore) throws -> Success
     ) -> Result<Success, SyncError> {
-        guard state == .running else { return .failure(.terminated) }
+        if let refusal { return .failure(refusal) }
         do { return .success(try read(local)) } catch {
             return .failure(SyncError(storing: error))
         }

@@ -10,6 +10,12 @@ public final class SyncEngine: Sendable {
         public var database: DatabaseID
         /// The cache's file; nil for one in memory.
         public var cacheFile: String?
+        /// Whose cache and queue of writes it opens: a file of its own beside ``cacheFile``. Nil
+        /// for nobody in particular, whose file that is.
+        public var user: String?
+        /// As FirebaseFirestore has it: one cache for all users, and only the queue of writes is
+        /// each one's own. What one user has read, the next one sees.
+        public var sharesCacheBetweenUsers: Bool
         /// For the server's read meter.
         public var label: String?
         /// How many documents in limbo are asked for at once; the others wait.
@@ -17,17 +23,29 @@ public final class SyncEngine: Sendable {
         /// How many batches the queue of writes holds; a write beyond is refused. They are kept in
         /// memory too.
         public var maxPendingWrites: Int
+        /// A bearer token for every call; nil for none.
+        public var token: String?
+        /// What the cache may take, in bytes: beyond it, what was used the longest ago goes. Nil for
+        /// no bound. Source of the default: client-engine 2.0, "Cache size".
+        public var cacheSizeBytes: Int64?
 
         public init(
-            database: DatabaseID, cacheFile: String?, label: String? = nil,
-            maxLimboResolutions: Int = 100, maxPendingWrites: Int = 100_000
+            database: DatabaseID, cacheFile: String?, user: String? = nil,
+            sharesCacheBetweenUsers: Bool = false, label: String? = nil,
+            maxLimboResolutions: Int = 100, maxPendingWrites: Int = 100_000,
+            cacheSizeBytes: Int64? = 100 * 1024 * 1024,
+            token: String? = nil
         ) {
             precondition(maxLimboResolutions > 0 && maxPendingWrites > 0)
             self.database = database
             self.cacheFile = cacheFile
+            self.user = user
+            self.sharesCacheBetweenUsers = sharesCacheBetweenUsers
             self.label = label
             self.maxLimboResolutions = maxLimboResolutions
             self.maxPendingWrites = maxPendingWrites
+            self.token = token
+            self.cacheSizeBytes = cacheSizeBytes
         }
     }
 
@@ -53,22 +71,33 @@ public final class SyncEngine: Sendable {
 
     /// Opens the cache and starts.
     ///
-    /// - Throws: ``SyncError/storage(message:)`` when the cache cannot be opened.
+    /// - Throws: ``SyncError/storage(_:)`` when the cache cannot be opened.
     public init(_ configuration: Configuration, _ environment: SyncEnvironment) throws(SyncError) {
         do { core = try EngineCore(configuration, environment) } catch {
             throw SyncError(storing: error)
         }
         scheduler = environment.scheduler
+        sessions = Mutex(SessionCounter(user: configuration.user))
         perform { $0.start() }
     }
 
     let core: EngineCore
-    private let scheduler: any EngineScheduler
+    let scheduler: any EngineScheduler
     private let nextListener = Atomic<UInt64>(0)
+    let sessions: Mutex<SessionCounter>
 
     func perform(_ job: @escaping @Sendable (EngineCore) -> Void) {
         let core = core
         scheduler.enqueue { job(core) }
+    }
+
+    func subscribe(
+        _ start: @escaping @Sendable (EngineCore, UInt64) -> Void,
+        end: @escaping @Sendable (EngineCore, UInt64) -> Void
+    ) -> any CancellableCall {
+        let id = nextListener.wrappingAdd(1, ordering: .relaxed).newValue
+        perform { start($0, id) }
+        return Subscription(id: id, core: core, scheduler, end)
     }
 
     /// Listens to a query until the returned handle is cancelled. The first snapshot comes from the
@@ -77,9 +106,23 @@ public final class SyncEngine: Sendable {
         _ query: Query, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
-        let id = nextListener.wrappingAdd(1, ordering: .relaxed).newValue
-        perform { $0.addListener(id, query, options, observer) }
-        return ListenerHandle(id: id, core: core, scheduler: scheduler)
+        subscribe {
+            $0.addListener($1, query, options, observer)
+        } end: {
+            $0.removeListener($1)
+        }
+    }
+
+    /// Tells whether this device can store data: the present state first, then every change, until
+    /// the returned handle is cancelled.
+    public func observeStorage(
+        _ observer: @escaping @Sendable (StorageState) -> Void
+    ) -> any CancellableCall {
+        subscribe {
+            $0.observeStorage($1, observer)
+        } end: {
+            $0.storageObservers[$1] = nil
+        }
     }
 
     /// Listens to one document; its snapshots have at most one row. As ``listen(_:_:observer:)``.
@@ -88,6 +131,18 @@ public final class SyncEngine: Sendable {
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
         listen(.document(path, in: core.database), options, observer: observer)
+    }
+
+    /// Tells at once, and then whenever listeners have been given snapshots: all of them have seen
+    /// the same changes then, so that what they show fits together.
+    public func observeSnapshotsInSync(
+        _ observer: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        subscribe {
+            $0.observeInSync($1, observer)
+        } end: {
+            $0.syncObservers[$1] = nil
+        }
     }
 
     /// Reads a query's rows once.
@@ -167,6 +222,44 @@ public final class SyncEngine: Sendable {
         perform { $0.waitForPendingWrites(completion) }
     }
 
+    /// Makes the cache smaller now, as it is done every few minutes.
+    ///
+    /// - Parameters:
+    ///   - limit: Nothing happens unless the cache takes more bytes.
+    ///   - percent: Of all targets and documents that may go.
+    package func collectGarbage(
+        limit: Int64, percent: Int, completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { core in
+            if let refusal = core.refusal { return completion(refusal) }
+            do {
+                try core.collectAllGarbage(limit: limit, percent: percent)
+                completion(nil)
+            } catch { completion(SyncError(storing: error)) }
+        }
+    }
+
+    /// Makes another user the engine's, in one step: its listeners are told the new user's rows, and
+    /// what the user before has pending stays in that user's queue until it is the user again.
+    /// Reads that wait for the server fail with ``SyncError/userChanged``. While the new cache cannot
+    /// be opened it is tried again, and everything else is refused with the reason.
+    ///
+    /// - Parameter erasesPrevious: Deletes what is kept of the user before, with the writes that
+    ///   were never sent. Not where users share a cache.
+    public func changeUser(
+        to user: String?, erasesPrevious: Bool = false,
+        completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        // Within the lock, so that changes reach the engine in the order of their numbers.
+        sessions.withLock { sessions in
+            sessions.change(to: user)
+            let change = UserChange(
+                user: user, session: sessions.number, erasesPrevious: erasesPrevious,
+                completion: completion)
+            perform { $0.changeUser(change) }
+        }
+    }
+
     /// Makes the indexes now that idle moments would make, so that a measurement finds them made.
     package func finishIndexes(completion: @escaping @Sendable () -> Void) {
         perform { core in
@@ -181,20 +274,26 @@ public final class SyncEngine: Sendable {
     }
 }
 
-/// A listener, to be cancelled. Events that are under way on the engine's executor still arrive.
-private final class ListenerHandle: CancellableCall {
+/// A listener or an observer, to be cancelled. Events that are under way on the engine's executor
+/// still arrive.
+private final class Subscription: CancellableCall {
     private let id: UInt64
-    let core: EngineCore
-    private let scheduler: any EngineScheduler
+    private let core: EngineCore
+    let scheduler: any EngineScheduler
+    private let end: @Sendable (EngineCore, UInt64) -> Void
 
-    init(id: UInt64, core: EngineCore, scheduler: any EngineScheduler) {
+    init(
+        id: UInt64, core: EngineCore, _ scheduler: any EngineScheduler,
+        _ end: @escaping @Sendable (EngineCore, UInt64) -> Void
+    ) {
         self.id = id
         self.core = core
         self.scheduler = scheduler
+        self.end = end
     }
 
     func cancel() {
-        let (id, core) = (id, core)
-        scheduler.enqueue { core.removeListener(id) }
+        let (id, core, end) = (id, core, end)
+        scheduler.enqueue { end(core, id) }
     }
 }

@@ -3,12 +3,12 @@ import TidemarkStore
 
 extension LocalStore {
     func declareIndexes(for queries: [Query]) throws {
-        let missing = try store.read { transaction in
+        let missing = try read { transaction in
             let table = transaction.documents(of: database)
             return try queries.filter { try !table.isIndexed($0) }
         }
         guard !missing.isEmpty else { return }
-        try store.write { transaction in
+        try write(.declareIndexes) { transaction in
             let table = transaction.documents(of: database)
             for query in missing { try table.declareIndexes(for: query) }
         }
@@ -19,7 +19,7 @@ extension LocalStore {
         of query: Query, first count: Int, where isWanted: (Document) -> Bool
     ) throws -> CachedRows {
         precondition(query.limit == nil && query.offset == 0 && query.projection == nil)
-        return try store.read { transaction in
+        return try read { transaction in
             let written = pending.paths(in: query)
             let replaced = Set(written)
             var found: [LocalDocument] = []
@@ -42,9 +42,18 @@ extension LocalStore {
         }
     }
 
+    /// How documents look, and with them those of the query that have pending writes.
+    func documents(
+        at paths: [DocumentPath], andWrittenIn query: Query
+    ) throws -> [DocumentPath: ViewDocument?] {
+        let all = paths + pending.paths(in: query)
+        let views = try documents(at: all).map { ($0.path, $0.viewDocument) }
+        return Dictionary(views) { first, _ in first }
+    }
+
     /// How many rows each query has, pending writes counted in.
     func counts(of queries: [Query]) throws -> [Int] {
-        try store.read { transaction in
+        try read { transaction in
             let table = transaction.documents(of: database)
             return try queries.map { try count($0, in: table) }
         }

@@ -12,7 +12,7 @@ extension LocalStore {
         let version = max(event.version, lastVersion)
         var updated: [LocalTarget] = []
         var saved: [LocalTarget] = []
-        let changed = try store.write { transaction in
+        let changed = try write(.applyRemoteEvent) { transaction in
             for (id, delta) in event.targets {
                 guard let old = targets[id] else { continue }
                 try applyRows(delta, of: id, transaction)
@@ -31,28 +31,51 @@ extension LocalStore {
             }
             let changed = try merge(
                 event.documents.values, readTime: event.version, isHeld, transaction)
+            try touch(looseDocuments(of: event), transaction)
             if version > lastVersion, !event.documents.isEmpty || !saved.isEmpty {
                 try saveLastVersion(version, transaction)
             }
             return changed
         }
+        nextSequence += 1
         lastVersion = version
         for target in updated { targets[target.id] = target }
         for target in saved { persisted[target.id] = target }
         return views(of: changed)
     }
 
+    /// Those that left a target, or came for none that is kept: the ones in limbo.
+    private func looseDocuments(of event: RemoteEvent) -> [DocumentPath] {
+        let deltas = event.targets.filter { targets[$0.key] != nil }.map(\.value)
+        let left = deltas.flatMap(\.removed)
+        if event.targets.count == deltas.count && !event.documents.isEmpty && !deltas.isEmpty {
+            return left
+        }
+        return left
+            + event.documents.keys.filter { path in
+                !deltas.contains { $0.added.contains(path) || $0.modified.contains(path) }
+            }
+    }
+
     /// What a call returned, with the records of the caller, all or nothing.
     ///
+    /// - Parameter keeping: The query whose documents the records speak of: they stay, however large
+    ///   the cache is. Nil when there is none.
     /// - Parameter complete: The query that the documents are all rows of. What the cache has
     ///   beyond them was deleted or changed: it is forgotten, so that the cache does not show it
     ///   later.
     func apply(
         _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
-        complete query: Query? = nil, isListened: (DocumentPath) -> Bool = { _ in false }
+        keeping kept: Query? = nil, complete query: Query? = nil,
+        isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
-        let changed = try store.write { transaction in
+        let changed = try write(.storeReplies) { transaction in
             for (name, value) in records { try setRecord(value, forKey: name, transaction) }
+            if let kept {
+                try keep(kept, transaction)
+            } else {
+                try touch(documents.map(\.path), transaction)
+            }
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
             if let query {
                 try confirm(QueryKey(query.wireForm), at: readTime, transaction)
@@ -61,6 +84,7 @@ extension LocalStore {
             }
             return changed
         }
+        nextSequence += 1
         return views(of: changed)
     }
 
@@ -81,14 +105,14 @@ extension LocalStore {
         return others.map { ($0.path, nil) }
     }
 
-    private typealias Change = (path: DocumentPath, stored: StoredDocument?)
+    typealias Change = (path: DocumentPath, stored: StoredDocument?)
 
-    private func views(of changed: [Change]) -> [LocalDocument] {
+    func views(of changed: [Change]) -> [LocalDocument] {
         for change in changed { pending.forgetOverlay(of: change.path) }
         return changed.map { pending.view(of: $0.path, over: $0.stored) }
     }
 
-    private func merge(
+    func merge(
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
     ) throws -> [Change] {
@@ -156,14 +180,14 @@ extension RemoteDocument {
 
 extension LocalStore {
     func record(forKey key: String) throws -> [UInt8]? {
-        try store.read { transaction in
+        try read { transaction in
             try transaction.rows("SELECT value FROM syncRecord WHERE key = ?", [.text(key)])
                 .first?.blob(0)
         }
     }
 
     func setRecord(_ value: [UInt8]?, forKey key: String) throws {
-        try store.write { try setRecord(value, forKey: key, $0) }
+        try write(.setRecord) { try setRecord(value, forKey: key, $0) }
     }
 
     private func setRecord(

@@ -6,42 +6,71 @@ extension LocalStore {
     func allocateTarget(_ query: Query) throws -> LocalTarget {
         let key = QueryKey(query)
         if let target = targets.values.first(where: { $0.key == key }) { return target }
-        let target = try store.write { transaction in
-            var target =
-                try storedTarget(key, transaction)
-                ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
-            target.sequence = nextSequence
-            try save(target, transaction)
-            return target
-        }
+        let target = try write(.allocateTarget) { try allocate(key, $0) }
+        take(target)
+        return target
+    }
+
+    private func allocate(
+        _ key: QueryKey, _ transaction: StoreTransaction
+    ) throws -> LocalTarget {
+        var target =
+            try storedTarget(key, transaction)
+            ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
+        target.sequence = nextSequence
+        try save(target, transaction)
+        return target
+    }
+
+    private func take(_ target: LocalTarget) {
         nextSequence += 1
         nextTargetID = max(nextTargetID, target.id + 2)
         targets[target.id] = target
         persisted[target.id] = target
-        return target
+    }
+
+    /// Opens all of these queries, or none. To be called before anything else is in use.
+    func reopen(_ queries: [Query]) throws -> [ReopenedQuery] {
+        try write(.handleUserChange) { transaction in
+            try queries.map { query in
+                let key = QueryKey(query.wireForm)
+                let known = targets.values.first { $0.key == key }
+                let target = try known ?? allocate(key, transaction)
+                if known == nil { take(target) }
+                return ReopenedQuery(
+                    target: target, documents: try run(query, transaction),
+                    synced: try remoteKeys(of: target.id, transaction))
+            }
+        }
     }
 
     /// The rows of a target as of its last snapshot.
     func remoteKeys(of target: Int32) throws -> Set<DocumentPath> {
-        try store.read { transaction in
-            let rows = try transaction.rows(
-                "SELECT path FROM syncTargetDocument WHERE target = ?", [.integer(Int64(target))])
-            return Set(rows.map { DocumentPath(unchecked: $0.text(0)) })
-        }
+        try read { try remoteKeys(of: target, $0) }
+    }
+
+    private func remoteKeys(
+        of target: Int32, _ transaction: StoreTransaction
+    ) throws -> Set<DocumentPath> {
+        let rows = try transaction.rows(
+            "SELECT path FROM syncTargetDocument WHERE target = ?", [.integer(Int64(target))])
+        return Set(rows.map { DocumentPath(unchecked: $0.text(0)) })
     }
 
     /// Nobody listens to the target any more. What is known of it stays, for the next time.
     func releaseTarget(_ id: Int32) throws {
-        guard let target = targets.removeValue(forKey: id) else { return }
-        let isSaved = persisted.removeValue(forKey: id) == target
-        if !isSaved { try store.write { try save(target, $0) } }
+        guard var target = targets.removeValue(forKey: id) else { return }
+        persisted[id] = nil
+        target.sequence = nextSequence
+        nextSequence += 1
+        try write(.releaseTarget) { try save(target, $0) }
     }
 
     /// When the server last confirmed all of a query's rows; nil for never.
     func confirmed(_ query: Query) throws -> Timestamp? {
         let key = QueryKey(query)
         if let target = targets.values.first(where: { $0.key == key }) { return target.confirmed }
-        return try store.read { try storedTarget(key, $0)?.confirmed }
+        return try read { try storedTarget(key, $0)?.confirmed }
     }
 
     func confirm(
@@ -59,7 +88,7 @@ extension LocalStore {
         nextTargetID = max(nextTargetID, target.id + 2)
     }
 
-    private func storedTarget(
+    func storedTarget(
         _ key: QueryKey, _ transaction: StoreTransaction
     ) throws -> LocalTarget? {
         try transaction.rows(

@@ -4,26 +4,49 @@ import TidemarkStore
 extension LocalStore {
     /// Puts mutations into the durable queue. Costs a sync of the disk.
     ///
+    /// - Parameter inPlaceOf: A rejected batch that is forgotten in the same step.
     /// - Returns: The batch, and the documents as they look now.
     func enqueue(
-        _ mutations: [Mutation], at time: Timestamp
+        _ mutations: [Mutation], at time: Timestamp, inPlaceOf rejected: Int64? = nil
     ) throws -> (batch: MutationBatch, changed: [LocalDocument]) {
         precondition(!mutations.isEmpty)
         let time = time.truncatedToMicroseconds
-        let batch = try store.write(.disk) { transaction in
+        let (batch, bases): (MutationBatch, [Base]) = try write(.writeLocally, .disk) {
+            transaction in
             let base = try baseMutations(for: mutations, transaction)
+            if let rejected { try discardRejected(rejected, transaction) }
             try transaction.execute(
-                "INSERT INTO syncBatch (localWriteTime, baseMutations, mutations) VALUES (?, ?, ?)",
+                """
+                INSERT INTO syncBatch (user, localWriteTime, baseMutations, mutations)
+                VALUES (?, ?, ?, ?)
+                """,
                 [
+                    .blob(UserKey(user).bytes),
                     .integer(time.microseconds), .blob(MutationCodec.encode(base)),
                     .blob(MutationCodec.encode(mutations)),
                 ])
-            return MutationBatch(
+            let batch = MutationBatch(
                 id: transaction.lastInsertedRowID, localWriteTime: time, baseMutations: base,
                 mutations: mutations)
+            return (batch, try storedBases(of: batch, transaction))
         }
         pending.append(batch)
-        return (batch, try documents(at: batch.paths))
+        if rejected != nil { rejectedCount -= 1 }
+        return (batch, views(over: bases))
+    }
+
+    private typealias Base = (path: DocumentPath, stored: StoredDocument?)
+
+    /// Read inside the transaction: once that is through, nothing is left that could fail.
+    private func storedBases(
+        of batch: MutationBatch, _ transaction: StoreTransaction
+    ) throws -> [Base] {
+        let table = transaction.documents(of: database)
+        return try batch.paths.map { path in (path, try table.document(at: path)) }
+    }
+
+    private func views(over bases: [Base]) -> [LocalDocument] {
+        bases.map { pending.view(of: $0.path, over: $0.stored) }
     }
 
     private func baseMutations(
@@ -43,7 +66,7 @@ extension LocalStore {
         _ batch: MutationBatch, _ results: [MutationResult], commitTime: Timestamp,
         position: WritePosition? = nil
     ) throws -> [LocalDocument] {
-        try store.write { transaction in
+        let bases = try write(.acknowledgeBatch) { transaction in
             let table = transaction.documents(of: database)
             for path in batch.paths {
                 let base = try table.document(at: path)
@@ -52,10 +75,14 @@ extension LocalStore {
                 }
             }
             try removeBatch(batch.id, transaction)
+            try touch(batch.paths, transaction)
             if position != writePosition { try save(position, transaction) }
+            return try storedBases(of: batch, transaction)
         }
+        nextSequence += 1
         writePosition = position
-        return try forget(batch)
+        pending.remove(batch.id)
+        return views(over: bases)
     }
 
     /// Nil when the cache has it already, or nothing changed.
@@ -78,27 +105,28 @@ extension LocalStore {
     }
 
     /// Takes a batch that the server refused out of the queue. All before it were acknowledged and
-    /// what follows was not done, so the next stream is a new one.
-    func reject(_ batch: MutationBatch) throws -> [LocalDocument] {
-        try store.write(.disk) { transaction in
+    /// what follows was not done, so the next stream is a new one. It is kept with the reason.
+    func reject(
+        _ batch: MutationBatch, _ reason: RPCStatus, at time: Timestamp
+    ) throws -> [LocalDocument] {
+        let bases: [Base] = try write(.rejectBatch, .disk) { transaction in
             try removeBatch(batch.id, transaction)
+            try keepRejected(batch, reason, at: time, transaction)
+            rejectedCount = try countRejected(transaction)
             try save(nil, transaction)
+            return try storedBases(of: batch, transaction)
         }
         writePosition = nil
-        return try forget(batch)
+        pending.remove(batch.id)
+        return views(over: bases)
     }
 
     private func removeBatch(_ id: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [.integer(id)])
     }
 
-    private func forget(_ batch: MutationBatch) throws -> [LocalDocument] {
-        pending.remove(batch.id)
-        return try documents(at: batch.paths)
-    }
-
     func documents(at paths: [DocumentPath]) throws -> [LocalDocument] {
-        try store.read { transaction in
+        try read { transaction in
             try paths.map { try document(at: $0, transaction) }
         }
     }
@@ -110,11 +138,11 @@ extension LocalStore {
     /// To be called before a batch is sent on the stream. Costs a sync of the disk when it is news.
     func keep(_ position: WritePosition?) throws {
         if position == writePosition { return }
-        try store.write(.disk) { try save(position, $0) }
+        try write(.keepWritePosition, .disk) { try save(position, $0) }
         writePosition = position
     }
 
-    private func save(
+    func save(
         _ position: WritePosition?, _ transaction: StoreTransaction
     ) throws(StoreError) {
         guard let position else {

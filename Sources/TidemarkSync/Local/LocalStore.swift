@@ -7,6 +7,10 @@ import TidemarkStore
 final class LocalStore {
     let database: DatabaseID
     let store: DocumentStore
+    /// Whose queue of writes it is.
+    private(set) var user: String?
+    /// Told of every transaction that wrote something, and with a fault of every one that failed.
+    var outcome: (StorageFault?) -> Void = { _ in }
     var pending = PendingWrites()
     /// Of the stream on which the head of the queue was sent, if it was. As it is on disk.
     var writePosition: WritePosition?
@@ -18,25 +22,63 @@ final class LocalStore {
     var nextSequence: Int64 = 1
     /// Of the last consistent snapshot; never goes back.
     var lastVersion = Timestamp.epoch
+    /// Of the user.
+    var rejectedCount = 0
 
-    init(_ location: DocumentStore.Location, database: DatabaseID) throws {
+    init(
+        _ location: DocumentStore.Location, database: DatabaseID, user: String? = nil,
+        fault: SyncEnvironment.StorageFaultSource? = nil
+    ) throws {
         self.database = database
+        self.user = user
+        let stepFault: DocumentStore.Fault? = fault.map { fault in
+            { @Sendable (label: String) in StorageStep(rawValue: label).flatMap { fault($0) } }
+        }
         store = try DocumentStore(
-            location, migrations: LocalSchema.migrations, indexBuilding: .onRequest)
-        try store.read { transaction in
+            location, migrations: LocalSchema.migrations, indexBuilding: .onRequest,
+            fault: stepFault)
+        try store.read(label: StorageStep.open.rawValue) { transaction in
             try loadGlobals(transaction)
-            try loadQueue(transaction)
             writePosition = try storedWritePosition(transaction)
+        }
+        try loadQueue()
+    }
+
+    /// A batch that cannot be read is set aside, so that it keeps nobody from the others.
+    func loadQueue() throws {
+        let (queue, damaged, rejected) = try store.read(label: StorageStep.open.rawValue) {
+            transaction in
+            let (queue, damaged) = try storedQueue(of: user, transaction)
+            return (queue, damaged, try countRejected(transaction))
+        }
+        pending = queue
+        rejectedCount = rejected
+        guard !damaged.isEmpty else { return }
+        rejectedCount = try store.write(.disk, label: StorageStep.open.rawValue) { transaction in
+            try setAside(damaged, transaction)
+            return try countRejected(transaction)
+        }
+    }
+
+    private func setAside(_ damaged: [SQLRow], _ transaction: StoreTransaction) throws {
+        let reason = RPCStatus(.dataLoss, "The write could not be read back from the disk.")
+        for row in damaged {
+            try keepRejected(
+                row.integer(0), row.integer(1), row.blob(3), reason,
+                at: Timestamp(microseconds: row.integer(1)), transaction)
+            try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [row.values[0]])
         }
     }
 
     /// Writes the newest tokens and ends the use of the file.
     func close() throws {
         let unsaved = targets.values.filter { persisted[$0.id] != $0 }
-        if !unsaved.isEmpty {
-            try store.write { for target in unsaved { try save(target, $0) } }
+        let saving = Result {
+            if unsaved.isEmpty { return }
+            try write(.close) { for target in unsaved { try save(target, $0) } }
         }
         try store.close()
+        try saving.get()
     }
 
     private func loadGlobals(_ transaction: StoreTransaction) throws {
@@ -45,20 +87,100 @@ final class LocalStore {
             lastVersion = Timestamp(microseconds: row.integer(1))
         }
         let row = try transaction.rows(
-            "SELECT COALESCE(MAX(id), 0), COALESCE(MAX(sequence), 0) FROM syncTarget")[0]
+            """
+            SELECT max((SELECT COALESCE(MAX(id), 0) FROM syncTarget),
+                (SELECT COALESCE(MAX(target), 0) FROM syncCondemned)),
+            max((SELECT COALESCE(MAX(sequence), 0) FROM syncTarget),
+                (SELECT COALESCE(MAX(sequence), 0) FROM syncLoose))
+            """)[0]
         nextTargetID = Int32(clamping: row.integer(0)) + 2
         nextSequence = row.integer(1) + 1
     }
 
-    private func loadQueue(_ transaction: StoreTransaction) throws {
+    private func storedQueue(
+        of user: String?, _ transaction: StoreTransaction
+    ) throws -> (PendingWrites, damaged: [SQLRow]) {
+        var pending = PendingWrites()
+        var damaged: [SQLRow] = []
         for row in try transaction.rows(
-            "SELECT id, localWriteTime, baseMutations, mutations FROM syncBatch ORDER BY id")
+            """
+            SELECT id, localWriteTime, baseMutations, mutations FROM syncBatch WHERE user = ?
+            ORDER BY id
+            """, [.blob(UserKey(user).bytes)])
         {
+            guard let base = try? MutationCodec.decode(row.blob(2)),
+                let mutations = try? MutationCodec.decode(row.blob(3)), !mutations.isEmpty
+            else {
+                damaged.append(row)
+                continue
+            }
             pending.append(
                 MutationBatch(
                     id: row.integer(0), localWriteTime: Timestamp(microseconds: row.integer(1)),
-                    baseMutations: try MutationCodec.decode(row.blob(2)),
-                    mutations: try MutationCodec.decode(row.blob(3))))
+                    baseMutations: base, mutations: mutations))
+        }
+        return (pending, damaged)
+    }
+
+    /// Where users share the cache: takes up another one's queue.
+    ///
+    /// - Returns: The documents with pending writes of either, as they look now.
+    func changeUser(to next: String?) throws -> [LocalDocument] {
+        let previous = user
+        var bases: [(DocumentPath, StoredDocument?)] = []
+        let queue = try write(.handleUserChange) { transaction in
+            let (queue, damaged) = try storedQueue(of: next, transaction)
+            user = next
+            defer { user = previous }
+            try setAside(damaged, transaction)
+            rejectedCount = try countRejected(transaction)
+            let paths = Set(pending.batches.flatMap(\.paths) + queue.batches.flatMap(\.paths))
+            let table = transaction.documents(of: database)
+            bases = try paths.sorted().map { path in (path, try table.document(at: path)) }
+            try save(nil, transaction)
+            return queue
+        }
+        user = next
+        pending = queue
+        writePosition = nil
+        return bases.map { pending.view(of: $0.0, over: $0.1) }
+    }
+}
+
+// MARK: - Transactions
+
+extension LocalStore {
+    func write<T>(
+        _ step: StorageStep, _ durability: DocumentStore.Durability = .process,
+        _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
+        do {
+            let result = try store.write(durability, label: step.rawValue, body)
+            outcome(nil)
+            return result
+        } catch {
+            if let fault = StorageFault(error) { outcome(fault) }
+            throw error
+        }
+    }
+
+    func read<T>(
+        _ step: StorageStep = .read, _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
+        do { return try store.read(label: step.rawValue, body) } catch {
+            if let fault = StorageFault(error) { outcome(fault) }
+            throw error
+        }
+    }
+
+    /// Writes something of no meaning, to see whether that can be done.
+    func probe() throws {
+        try write(.probe, .disk) { transaction in
+            try transaction.execute(
+                """
+                INSERT INTO syncGlobal VALUES ('probe', 1)
+                ON CONFLICT (name) DO UPDATE SET value = value + 1
+                """)
         }
     }
 }
@@ -67,7 +189,7 @@ final class LocalStore {
 
 extension LocalStore {
     func document(at path: DocumentPath) throws -> LocalDocument {
-        try store.read { try document(at: path, $0) }
+        try read { try document(at: path, $0) }
     }
 
     func document(
@@ -79,7 +201,7 @@ extension LocalStore {
 
     /// The query's rows, pending writes merged in, in no order.
     func run(_ query: Query) throws -> [LocalDocument] {
-        try store.read { try run(query, $0) }
+        try read { try run(query, $0) }
     }
 
     func run(_ query: Query, _ transaction: StoreTransaction) throws -> [LocalDocument] {

@@ -10,6 +10,17 @@ struct QueryKey: Hashable, Sendable {
         explicit.orders = query.normalizedOrders
         bytes = Array(explicit.canonicalID.utf8)
     }
+
+    /// What a bundle holds, as if it were a query's result. No query's form begins with a zero.
+    init(bundle id: String) { bytes = [0] + Array(id.utf8) }
+}
+
+/// A query that was open already, as another user's cache has it.
+struct ReopenedQuery {
+    let target: LocalTarget
+    let documents: [LocalDocument]
+    /// The rows of its target.
+    let synced: Set<DocumentPath>
 }
 
 /// What is kept of a target between listens.
@@ -18,7 +29,7 @@ struct LocalTarget: Equatable, Sendable {
     let key: QueryKey
     /// Empty when there is none.
     var resumeToken: [UInt8] = []
-    /// Of the token.
+    /// Of the token; without one, as of when a bundle had the result.
     var snapshotVersion = Timestamp.epoch
     /// When the server last confirmed the whole result; nil for never.
     var confirmed: Timestamp?

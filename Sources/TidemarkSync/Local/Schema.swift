@@ -49,5 +49,50 @@ enum LocalSchema {
                     token BLOB NOT NULL
                 );
                 """),
+        StoreMigration(
+            "sync 3",
+            sql: """
+                -- Whose batch it is, where users share a cache: the bytes of the id, empty for nobody.
+                ALTER TABLE syncBatch ADD COLUMN user BLOB NOT NULL DEFAULT X'';
+
+                -- Documents that perhaps no target holds, by when they were last used.
+                CREATE TABLE syncLoose (
+                    path TEXT PRIMARY KEY,
+                    sequence INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                CREATE INDEX syncLooseBySequence ON syncLoose (sequence);
+                CREATE INDEX syncTargetBySequence ON syncTarget (sequence);
+                CREATE INDEX syncTargetDocumentByPath ON syncTargetDocument (path);
+                -- Targets that are gone, and whose rows are not yet.
+                CREATE TABLE syncCondemned (
+                    target INTEGER PRIMARY KEY,
+                    sequence INTEGER NOT NULL
+                );
+                -- Batches that the server refused, or that cannot be read.
+                CREATE TABLE syncRejected (
+                    id INTEGER PRIMARY KEY,
+                    user BLOB NOT NULL,
+                    localWriteTime INTEGER NOT NULL,
+                    mutations BLOB NOT NULL,
+                    code INTEGER NOT NULL,
+                    message TEXT NOT NULL,
+                    rejectedAt INTEGER NOT NULL
+                );
+                CREATE TABLE syncBundle (
+                    id BLOB PRIMARY KEY,
+                    createTime INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                CREATE TABLE syncNamedQuery (
+                    name BLOB PRIMARY KEY,
+                    -- As its bundle had it.
+                    source BLOB NOT NULL
+                ) WITHOUT ROWID;
+                -- Collections that stay: by path, or empty and the id of all that have it.
+                CREATE TABLE syncKept (
+                    collection TEXT NOT NULL,
+                    id TEXT NOT NULL,
+                    PRIMARY KEY (collection, id)
+                ) WITHOUT ROWID;
+                """),
     ]
 }

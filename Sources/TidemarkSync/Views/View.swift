@@ -21,6 +21,9 @@ struct View: Equatable, Sendable {
         /// The query was run again: these are all its rows.
         case result([LocalDocument], Target?, version: Timestamp? = nil)
         case wentOffline
+        /// Another cache took the place of the one before: these are all its rows. `synced`: of its
+        /// target.
+        case exchanged([LocalDocument], synced: Set<DocumentPath>, hasToken: Bool)
     }
 
     enum Effect: Equatable, Sendable {
@@ -76,6 +79,11 @@ struct View: Equatable, Sendable {
             guard isCurrent else { return [] }
             isCurrent = false
             return finish(ChangeSet(), nil, nil, offline: true)
+        case .exchanged(let documents, let synced, let hasToken):
+            self.synced = synced
+            (limbo, awaited, readTime) = ([], [:], nil)
+            let delta = TargetDelta(resumeToken: hasToken ? [0] : [])
+            return finish(exchange(for: documents), Target(delta: delta), nil)
         }
     }
 
@@ -165,6 +173,30 @@ extension View {
         }
         for document in documents { _ = apply(document, &changes, nil) }
         trim(&changes)
+        return changes
+    }
+
+    /// Unlike ``replace(with:)``, nothing of a row before is kept, whatever its state.
+    private mutating func exchange(for documents: [LocalDocument]) -> ChangeSet {
+        let old = rows
+        rows = DocumentSet(old.order)
+        (mutated, unsynced) = ([], [])
+        for document in documents {
+            if let row = row(for: document) { insert(row) }
+        }
+        var changes = ChangeSet()
+        for row in old.rows where rows[row.path] == nil { changes.add(.removed, row.document) }
+        for row in rows.rows {
+            guard let before = old[row.path] else {
+                changes.add(.added, row.document)
+                continue
+            }
+            if !row.document.hasSameContents(as: before.document) {
+                changes.add(.modified, row.document)
+            } else if row.document.hasPendingWrites != before.document.hasPendingWrites {
+                changes.add(.metadata, row.document)
+            }
+        }
         return changes
     }
 

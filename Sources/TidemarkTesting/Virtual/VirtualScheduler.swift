@@ -15,7 +15,8 @@ public import TidemarkSync
 /// ```
 public final class VirtualScheduler: EngineScheduler {
     private struct Timer {
-        let id: TimerID
+        /// Nil for a timer that is not an engine's.
+        let id: TimerID?
         let due: Duration
         let order: Int
         let job: @Sendable () -> Void
@@ -49,6 +50,19 @@ public final class VirtualScheduler: EngineScheduler {
 
     public func schedule(
         _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        schedule(named: id, after: delay, job)
+    }
+
+    /// Runs `job` once after `delay`. It has no name: ``advance(by:)`` fires it.
+    public func schedule(
+        after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        schedule(named: nil, after: delay, job)
+    }
+
+    private func schedule(
+        named id: TimerID?, after delay: Duration, _ job: @escaping @Sendable () -> Void
     ) -> any CancellableCall {
         let order = state.withLock { state in
             state.nextOrder += 1
@@ -112,7 +126,7 @@ public final class VirtualScheduler: EngineScheduler {
     /// The names of the timers that wait, the one due first first.
     public var pendingTimers: [TimerID] {
         state.withLock { state in
-            state.timers.sorted { ($0.due, $0.order) < ($1.due, $1.order) }.map(\.id)
+            state.timers.sorted { ($0.due, $0.order) < ($1.due, $1.order) }.compactMap(\.id)
         }
     }
 

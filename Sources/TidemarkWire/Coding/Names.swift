@@ -20,44 +20,30 @@ struct Names {
 
     /// - Throws: `INVALID_ARGUMENT` for what is no document name, or one of another database.
     func document(_ name: String) throws(RPCStatus) -> DocumentPath {
-        guard let rest = try Self.rest(of: name, below: root, kind: "Document name"), !rest.isEmpty
-        else { throw .invalidArgument("Document name \"\(name)\" names no document.") }
-        return try naming { () throws(InvalidPath) in try DocumentPath(rest) }
+        guard let rest = try rest(of: name, .document) else { throw NameKind.document.fault(name) }
+        do throws(InvalidPath) { return try DocumentPath(rest) } catch {
+            if case .namesCollection = error { throw NameKind.document.fault(name) }
+            throw RPCStatus(error)
+        }
     }
 
     /// Nil for the root.
     func parent(_ name: String) throws(RPCStatus) -> DocumentPath? {
-        let kind = "Document parent name"
-        guard let rest = try Self.rest(of: name, below: root, kind: kind) else { return nil }
+        guard let rest = try rest(of: name, .parent) else { return nil }
         do throws(InvalidPath) { return try DocumentPath(rest) } catch {
-            if case .namesCollection = error {
-                throw .invalidArgument(
-                    "\(kind) \"\(name)\" lacks \"/\" at index \(name.utf8.count).")
-            }
+            if case .namesCollection = error { throw NameKind.parent.fault(name) }
             throw RPCStatus(error)
         }
     }
 
     /// What follows `root/`; nil for the root itself.
-    private static func rest(
-        of name: String, below root: String, kind: String
-    ) throws(RPCStatus) -> String? {
+    private func rest(of name: String, _ kind: NameKind) throws(RPCStatus) -> String? {
         let bytes = name.utf8
-        let slash = UInt8(ascii: "/")
-        guard bytes.starts(with: root.utf8) else { throw foreign(name, kind) }
+        guard bytes.starts(with: root.utf8) else { throw kind.fault(name) }
         let rest = bytes.dropFirst(root.utf8.count)
         guard let first = rest.first else { return nil }
-        guard first == slash else { throw foreign(name, kind) }
+        guard first == UInt8(ascii: "/") else { throw kind.fault(name) }
         return String(Substring(rest.dropFirst()))
-    }
-
-    /// Another database's name, or none at all.
-    private static func foreign(_ name: String, _ kind: String) -> RPCStatus {
-        if (try? ResourceName(name)) != nil { return RPCStatus(InvalidPath.otherDatabase(name)) }
-        if !name.utf8.starts(with: "projects".utf8) {
-            return .invalidArgument("\(kind) \"\(name)\" lacks \"projects\" at index 0.")
-        }
-        return .invalidArgument("\(kind) \"\(name)\" is not valid.")
     }
 
     /// Of `projects/P/databases/D`.
@@ -65,17 +51,66 @@ struct Names {
         try naming { () throws(InvalidPath) in try DatabaseID(name: name) }
     }
 
-    /// Of any document's or parent's name.
-    static func database(of name: String) throws(RPCStatus) -> DatabaseID {
+    /// Of a document's or parent's name.
+    static func database(
+        of name: String, _ kind: NameKind = .document
+    ) throws(RPCStatus) -> DatabaseID {
         var slashes = 0
         let head = name.utf8.prefix { byte in
             if byte == UInt8(ascii: "/") { slashes += 1 }
             return slashes < 4
         }
         guard let database = try? DatabaseID(name: String(Substring(head))) else {
-            throw foreign(name, "Document name")
+            throw kind.fault(name)
         }
         return database
+    }
+}
+
+/// What a name in a request is for, in production's words.
+enum NameKind: String {
+    case document = "Document name"
+    case parent = "Document parent name"
+
+    /// Production was seen to call a reference that names a collection a parent.
+    init(ofReference name: String) {
+        let lack = Self.document.lack(in: name)
+        self = lack?.index == name.utf8.count ? .parent : .document
+    }
+
+    /// Why a name cannot be used: what it lacks and where, in production's words, or that it is of
+    /// another database.
+    func fault(_ name: String) -> RPCStatus {
+        if let lack = lack(in: name) {
+            return .invalidArgument(
+                "\(rawValue) \"\(name)\" lacks \"\(lack.part)\" at index \(lack.index).")
+        }
+        if (try? ResourceName(name)) != nil { return RPCStatus(InvalidPath.otherDatabase(name)) }
+        return .invalidArgument("\(rawValue) \"\(name)\" is not valid.")
+    }
+
+    /// The first of its parts that is missing, and the byte where it should begin.
+    private func lack(in name: String) -> (part: String, index: Int)? {
+        let bytes = Array(name.utf8)
+        var index = 0
+        func take(_ part: String) -> Bool {
+            guard bytes[index...].starts(with: part.utf8) else { return false }
+            index += part.utf8.count
+            return true
+        }
+        func takeID() {
+            while index < bytes.count, bytes[index] != UInt8(ascii: "/") { index += 1 }
+        }
+        for part in ["projects", "/", "", "/", "databases", "/", "", "/", "documents"] {
+            if part.isEmpty { takeID() } else if !take(part) { return (part, index) }
+        }
+        if self == .parent, index == bytes.count { return nil }
+        repeat {
+            for part in ["/", "", "/", ""] {
+                if part.isEmpty { takeID() } else if !take(part) { return (part, index) }
+            }
+        } while index < bytes.count
+        return nil
     }
 }
 
@@ -106,6 +141,7 @@ extension FieldPath {
             if case .tooLong = error {
                 throw .invalidArgument("property path is longer than 1500 bytes.")
             }
+            if Self.isElement(text) { throw .invalidArgument("Invalid property path") }
             throw .invalidArgument(
                 """
                 Invalid property path "\(text)". Unquoted property paths must match regex \
@@ -113,5 +149,16 @@ extension FieldPath {
                 (`(?:[^`\\\\]|(?:\\\\.))+`)
                 """)
         }
+    }
+
+    /// `a[0]`, which production refuses in fewer words.
+    private static func isElement(_ text: String) -> Bool {
+        guard text.utf8.last == UInt8(ascii: "]"),
+            let bracket = text.utf8.firstIndex(of: UInt8(ascii: "[")),
+            (try? FieldPath(encoded: String(text[..<bracket]))) != nil
+        else { return false }
+        let digits = text.utf8[bracket...].dropFirst().dropLast()
+        return !digits.isEmpty
+            && digits.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }

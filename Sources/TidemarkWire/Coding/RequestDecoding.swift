@@ -72,7 +72,7 @@ extension PBGetDocumentRequest {
 
 extension PBListDocumentsRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let names = Names(try Names.database(of: parent))
+        let names = Names(try Names.database(of: parent, .parent))
         if pageSize < 0 { throw .invalidArgument("Page size must be nonnegative.") }
         if !collectionID.isEmpty { try DocumentPath.checkCollectionID(collectionID) }
         let consistency: WireConsistency =
@@ -93,7 +93,7 @@ extension PBListDocumentsRequest {
 
 extension PBCreateDocumentRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let names = Names(try Names.database(of: parent))
+        let names = Names(try Names.database(of: parent, .parent))
         try DocumentPath.checkCollectionID(collectionID)
         let prefix = try names.parent(parent).map { $0.text + "/" } ?? ""
         let id = documentID.isEmpty ? nil : documentID
@@ -188,7 +188,7 @@ extension PBBatchWriteRequest {
 
 extension PBRunQueryRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let names = Names(try Names.database(of: parent))
+        let names = Names(try Names.database(of: parent, .parent))
         guard case .structuredQuery(let query)? = queryType else {
             throw .invalidArgument("only structured queries are supported")
         }
@@ -209,7 +209,7 @@ extension PBRunQueryRequest {
 
 extension PBRunAggregationQueryRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let names = Names(try Names.database(of: parent))
+        let names = Names(try Names.database(of: parent, .parent))
         guard case .structuredAggregationQuery(let wire)? = queryType else {
             throw .invalidArgument("Only structured aggregation queries are supported.")
         }
@@ -233,7 +233,7 @@ extension PBRunAggregationQueryRequest {
 
 extension PBPartitionQueryRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let names = Names(try Names.database(of: parent))
+        let names = Names(try Names.database(of: parent, .parent))
         guard case .structuredQuery(let query)? = queryType else {
             throw .invalidArgument("Query is required.")
         }
@@ -249,7 +249,7 @@ extension PBPartitionQueryRequest {
 
 extension PBListCollectionIdsRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let names = Names(try Names.database(of: parent))
+        let names = Names(try Names.database(of: parent, .parent))
         if pageSize < 0 {
             throw .invalidArgument("page_size must be greater than or equal to zero.")
         }

@@ -2,7 +2,11 @@ import SwiftProtobuf
 import TidemarkModel
 
 extension RPCStatus {
-    init(_ error: CodecError) { self = .invalidArgument(error.message) }
+    init(_ error: CodecError) {
+        self = .invalidArgument(error.message)
+        guard case .invalidReference(let name) = error else { return }
+        self = NameKind(ofReference: name).fault(name)
+    }
 
     /// Bytes that are not the message they should be.
     static let malformed = RPCStatus.invalidArgument("The message is not well-formed.")

@@ -7,12 +7,14 @@ import TidemarkModel
 struct ServerCall: Sendable {
     private let transport: any Transport
     private let method: Method
-    private let streams: OpenStreams
+    private let shared: SharedLimits
+    private var streams: OpenStreams { shared.streams }
+    private var desk: CallDesk { shared.desk }
 
-    init(_ transport: any Transport, _ method: Method, _ streams: OpenStreams) {
+    init(_ transport: any Transport, _ method: Method, _ shared: SharedLimits) {
         self.transport = transport
         self.method = method
-        self.streams = streams
+        self.shared = shared
     }
 
     func run(_ stream: ServerRPCStream) async {
@@ -23,19 +25,22 @@ struct ServerCall: Sendable {
         }
         let names = Names(incoming.request.database)
         let context = incoming.metadata.context(incoming.request.database)
-        let outbox = Outbox<StreamEvent<Reply>>(limit: GRPCServer.maxQueuedBytes)
         let call = ServerCallHandle()
+        let sending = ReplySending<Reply>(
+            shared.budget, call, size: \.wireSize, encode: names.encode)
+        defer { sending.close() }
+        let outbox = sending.outbox
         call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))
-        let timer = timer(context.timeout, outbox, call)
+        let endTimer = limitTime(context.timeout, outbox, call)
         await withRPCCancellationHandler {
-            await stream.sendAll(from: outbox, encode: names.encode)
+            await sending.run(stream)
         } onCancelRPC: { [streams] in
             // A server that stops tells every call so; those with an end of their own may finish.
             if streams.isEnding { return }
             call.cancel()
             outbox.fail(with: [.ended(.clientGone)])
         }
-        timer?.cancel()
+        endTimer()
         // Where the client is gone, nobody waits for the rest.
         call.cancel()
     }
@@ -47,7 +52,9 @@ struct ServerCall: Sendable {
         var metadata = IncomingMetadata([:])
         while let part = try? await parts.next() {
             switch part {
-            case .metadata(let received): metadata = IncomingMetadata(received)
+            case .metadata(let received):
+                metadata = IncomingMetadata(received)
+                try desk.checkAccess(metadata.token, method)
             case .message(let bytes):
                 if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
                 let request = try DecodedRequest(method, bytes.withUnsafeBytes { [UInt8]($0) })
@@ -66,16 +73,15 @@ struct ServerCall: Sendable {
         return { event in
             switch event {
             case .message(let reply):
-                if !isStreaming {
+                if isStreaming {
+                    outbox.offer(event, bytes: reply.wireSize, for: call)
+                } else {
                     only.withLock { $0 = reply }
-                } else if outbox.offer(event, bytes: reply.wireSize) == .full {
-                    outbox.fail(with: [.ended(.slowClient)])
-                    call.cancel()
                 }
             case .ended(let status):
                 let reply = only.withLock { $0.take() }
                 if let reply, status.code == .ok {
-                    outbox.finish(with: [.message(reply), event])
+                    outbox.finish(with: [.message(reply), event], bytes: reply.wireSize)
                 } else {
                     outbox.finish(with: [event])
                 }
@@ -83,28 +89,51 @@ struct ServerCall: Sendable {
         }
     }
 
-    private func timer(
+    /// - Parameter timeout: The client's; without one the server's own limit holds.
+    /// - Returns: What lets go of the timer.
+    private func limitTime(
         _ timeout: Duration?, _ outbox: Outbox<StreamEvent<Reply>>, _ call: ServerCallHandle
-    ) -> Task<Void, Never>? {
-        guard let timeout else { return nil }
-        return Task {
-            guard (try? await Task.sleep(for: timeout)) != nil else { return }
+    ) -> () -> Void {
+        let end: @Sendable () -> Void = {
             call.cancel()
             outbox.fail(with: [.ended(.timedOut)])
         }
+        guard let timeout else {
+            let id = desk.watch(method.defaultTimeout, end: end)
+            return { desk.unwatch(id) }
+        }
+        let timer = Task {
+            if (try? await Task.sleep(for: timeout)) != nil { end() }
+        }
+        return { timer.cancel() }
     }
 }
 
 /// The handle of a call or stream whose sink may want it before it is there.
 final class ServerCallHandle: Sendable {
-    private let state = Mutex<(call: (any CancellableCall)?, isCancelled: Bool)>((nil, false))
+    private struct State {
+        var call: (any CancellableCall)?
+        var isCancelled = false
+        var isPaused = false
+    }
+
+    private let state = Mutex(State())
 
     func set(_ call: any CancellableCall) {
-        let isCancelled = state.withLock { state in
+        let (isCancelled, isPaused) = state.withLock { state in
             state.call = call
-            return state.isCancelled
+            return (state.isCancelled, state.isPaused)
         }
-        if isCancelled { call.cancel() }
+        if isCancelled { call.cancel() } else if isPaused { call.pause() }
+    }
+
+    /// Says whether the sink has room.
+    func set(isPaused: Bool) {
+        let call = state.withLock { state in
+            state.isPaused = isPaused
+            return state.call
+        }
+        if isPaused { call?.pause() } else { call?.resume() }
     }
 
     func cancel() {

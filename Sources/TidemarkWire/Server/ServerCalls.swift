@@ -9,11 +9,13 @@ typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTranspo
 /// Carries calls from the socket to a transport and its answers back.
 struct ServerCalls: Sendable {
     let transport: any Transport
-    let streams: OpenStreams
+    let shared: SharedLimits
+    var desk: CallDesk { shared.desk }
 
-    init(_ transport: any Transport, _ streams: OpenStreams) {
+    init(_ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk) {
         self.transport = transport
-        self.streams = streams
+        shared = SharedLimits(
+            streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes))
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -24,20 +26,36 @@ struct ServerCalls: Sendable {
             await stream.end(RPCStatus(.unimplemented, "The method \(name) is not known here."))
             return
         }
+        if let refusal = desk.enter(context.remotePeer) {
+            await stream.end(refusal)
+            return
+        }
+        defer { desk.leave(context.remotePeer) }
         switch method {
         case .listen:
             await ServerStream<ListenRequest, ListenResponse>(
                 open: { transport.listen($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .listen(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, streams)
+            ).run(stream, shared) { token throws(RPCStatus) in
+                try desk.checkAccess(token, method)
+            }
         case .write:
             await ServerStream<WriteRequest, WriteResponse>(
                 open: { transport.write($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .write(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, streams)
-        default: await ServerCall(transport, method, streams).run(stream)
+            ).run(stream, shared) { token throws(RPCStatus) in
+                try desk.checkAccess(token, method)
+            }
+        default: await ServerCall(transport, method, shared).run(stream)
         }
     }
+}
+
+/// What all calls of a server share.
+struct SharedLimits: Sendable {
+    let streams: OpenStreams
+    let desk: CallDesk
+    let budget: SendBudget
 }

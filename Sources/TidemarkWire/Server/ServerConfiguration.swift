@@ -6,17 +6,26 @@ extension GRPCServer {
     /// Production refuses larger requests. Source: server-protocol 1.0.
     static let maxRequestBytes = 11_534_336
     /// Where a request is cut off without being read to its end.
-    static let maxMessageBytes = 64 << 20
+    static let maxMessageBytes = 16 << 20
     /// How much may wait to be sent on one stream; more ends it with `RESOURCE_EXHAUSTED`.
     static let maxQueuedBytes = 256 << 20
+    /// From where on a stream's transport is asked to make no more.
+    static let window = 1 << 20
+    /// How much may wait to be sent on all streams; beyond, those that do not read are ended with
+    /// `RESOURCE_EXHAUSTED`.
+    static let maxUnsentBytes = 64 << 20
+    /// Messages that leave together take about so many bytes.
+    static let writeBytes = 1 << 16
     /// How long calls may go on after the server was told to stop.
     static let grace = Duration.seconds(2)
 
     static func transport(host: String, port: Int) throws(RPCStatus) -> HTTP2ServerTransport.Posix {
         var config = HTTP2ServerTransport.Posix.Config.defaults
         config.rpc.maxRequestPayloadSize = maxMessageBytes
+        // A few more than are served, so that the others can be told why not.
         config.http2 = .init(
-            maxFrameSize: 1 << 17, targetWindowSize: 8 << 20, maxConcurrentStreams: 1_000)
+            maxFrameSize: 1 << 17, targetWindowSize: 8 << 20,
+            maxConcurrentStreams: CallLimits().perConnection + 100)
         // Clients ping every 30 s, with calls and without; that is no reason to send them away.
         config.connection = .init(
             maxAge: nil, maxGraceTime: nil, maxIdleTime: nil,

@@ -64,33 +64,6 @@ extension ServerRPCStream {
             ])
         await outbound.finish()
     }
-
-    /// Sends headers, then what the outbox gives, until it ends or the client is gone.
-    ///
-    /// - Parameter encode: A message's bytes.
-    func sendAll<Message>(
-        from outbox: Outbox<StreamEvent<Message>>, encode: (Message) -> [UInt8]
-    ) async {
-        var parts: [RPCResponsePart<GRPCNIOTransportBytes>] = [.metadata([:])]
-        while let events = await outbox.next() {
-            parts.reserveCapacity(parts.count + events.count)
-            for event in events {
-                switch event {
-                case .message(let message):
-                    parts.append(.message(GRPCNIOTransportBytes(encode(message))))
-                case .ended(let status):
-                    parts.append(.status(Status(status), Metadata(trailersOf: status)))
-                }
-                if parts.count >= 256 {
-                    guard (try? await outbound.write(contentsOf: parts)) != nil else { return }
-                    parts.removeAll(keepingCapacity: true)
-                }
-            }
-            guard (try? await outbound.write(contentsOf: parts)) != nil else { return }
-            parts.removeAll(keepingCapacity: true)
-        }
-        await outbound.finish()
-    }
 }
 
 /// What a call's metadata says.

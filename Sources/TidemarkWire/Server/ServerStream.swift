@@ -12,10 +12,18 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     let encode: @Sendable (Names, Response) -> [UInt8]
     let size: @Sendable (Response) -> Int
 
-    func run(_ stream: ServerRPCStream, _ streams: OpenStreams) async {
-        let outbox = Outbox<StreamEvent<Response>>(limit: GRPCServer.maxQueuedBytes)
+    /// - Parameter check: Refuses a caller by the token it shows.
+    func run(
+        _ stream: ServerRPCStream, _ shared: SharedLimits,
+        _ check: @escaping @Sendable (_ token: String?) throws(RPCStatus) -> Void
+    ) async {
+        let streams = shared.streams
         let handle = ServerCallHandle()
         let database = SharedDatabase()
+        let sending = ReplySending<Response>(
+            shared.budget, handle, size: size, encode: { encode(database.names, $0) })
+        defer { sending.close() }
+        let outbox = sending.outbox
         let end: @Sendable (RPCStatus) -> Void = { status in
             outbox.fail(with: [.ended(status)])
             handle.cancel()
@@ -26,15 +34,13 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do throws(RPCStatus) {
-                        try await receiveAll(stream.inbound, outbox, handle, database)
+                        try await receiveAll(stream.inbound, outbox, handle, database, check)
                     } catch { end(error) }
                 }
-                await stream.sendAll(from: outbox) { response in
-                    encode(database.names, response)
-                }
+                await sending.run(stream)
                 group.cancelAll()
             }
-        } onCancelRPC: { [streams] in
+        } onCancelRPC: {
             end(streams.isEnding ? .stopping : .clientGone)
         }
         handle.cancel()
@@ -42,14 +48,18 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
 
     private func receiveAll(
         _ inbound: ServerTransportInbound, _ outbox: Outbox<StreamEvent<Response>>,
-        _ handle: ServerCallHandle, _ database: SharedDatabase
+        _ handle: ServerCallHandle, _ database: SharedDatabase,
+        _ check: @Sendable (_ token: String?) throws(RPCStatus) -> Void
     ) async throws(RPCStatus) {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])
         var request: (any RequestStream<Message>)?
         while let part = try? await parts.next() {
             guard case .message(let bytes) = part else {
-                if case .metadata(let received) = part { metadata = IncomingMetadata(received) }
+                if case .metadata(let received) = part {
+                    metadata = IncomingMetadata(received)
+                    try check(metadata.token)
+                }
                 continue
             }
             if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
@@ -75,9 +85,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             switch event {
             case .ended: outbox.finish(with: [event])
             case .message(let response):
-                guard outbox.offer(event, bytes: size(response)) == .full else { return }
-                outbox.fail(with: [.ended(.slowClient)])
-                handle.cancel()
+                outbox.offer(event, bytes: size(response), for: handle)
             }
         }
     }

@@ -150,6 +150,49 @@ import Testing
         }
     }
 
+    @Test func `is of one user, and stores nothing for the next`() async throws {
+        try await world { world in
+            for _ in 0..<3 { try await world.insert(age: 0) }
+            try await world.feed.sync()
+            let old = world.feed
+            try await world.device.changeUser(to: "ben")
+            do throws(FirestoreError) {
+                try await old.sync()
+                Issue.record("a feed went on for another user")
+            } catch { #expect(error.code == .cancelled) }
+            let feed = try Feed(
+                FeedDefinition(
+                    query: world.device.collection("messages"), itemTime: "createdAt",
+                    way: .changeTime("updatedAt", deletedField: "deletedAt")))
+            #expect(try await feed.open().isEmpty)
+            try await feed.sync()
+            #expect(await feed.items.count == 3)
+            // Back again, there is what the first one had.
+            try await world.device.changeUser(to: nil)
+            let again = try Feed(
+                FeedDefinition(
+                    query: world.device.collection("messages"), itemTime: "createdAt",
+                    way: .changeTime("updatedAt", deletedField: "deletedAt")))
+            #expect(try await again.open().count == 3)
+        }
+    }
+
+    @Test func `keeps what it holds, however small the cache is to be`() async throws {
+        try await world { world in
+            for _ in 0..<20 { try await world.insert(age: 0) }
+            try await world.feed.sync()
+            _ = try await world.device.collection("messages").getDocuments(source: .server)
+            await withCheckedContinuation { continuation in
+                world.device.engine.collectGarbage(limit: 1, percent: 100) { error in
+                    #expect(error == nil)
+                    continuation.resume()
+                }
+            }
+            try await world.relaunch()
+            #expect(await world.feed.items.count == 20)
+        }
+    }
+
     @Test func `refuses a definition that makes no sense`() async throws {
         try await world { world in
             let messages = world.device.collection("messages")

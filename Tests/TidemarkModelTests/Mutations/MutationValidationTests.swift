@@ -19,6 +19,12 @@ import Testing
         ["f": (0..<depth).reduce(Value.null) { inner, _ in .map(["m": inner]) }]
     }
 
+    /// A field in a map in a map.
+    private static func nested(pathBytes count: Int) -> MapValue {
+        let long = String(repeating: "n", count: count - 1_002)
+        return [long: .map([String(repeating: "m", count: 1_000 - 1): .map(["l": .null])])]
+    }
+
     private static func text(_ count: Int) -> Value {
         .string(String(repeating: "x", count: count))
     }
@@ -28,6 +34,7 @@ import Testing
         set(["v": text(1_048_487)]), set(["v": .vector(VectorValue([.infinity]))]),
         set(["v": .vector(VectorValue(Array(repeating: 1, count: 2_048)))]),
         set([String(repeating: "n", count: 1_500): .null]), set(["a.b": .null, "__x": .null]),
+        set(nested(pathBytes: 1_500)), set(["a": .array([.map(nested(pathBytes: 1_500))])]),
         patch([field("a"), field("b.c"), field("b.d"), field("`a.b`")]), patch([]),
         transforming(.arrayUnion([.map(["a": .array([])])])),
         transforming(.increment(.double(.nan))),
@@ -48,6 +55,7 @@ import Testing
             "The property.name \"__type__\" is reserved."
         ),
         (set([String(repeating: "n", count: 1_501): .null]), "longer than 1500 bytes"),
+        (set(nested(pathBytes: 1_501)), "property path is longer than 1500 bytes."),
         (set(["a": .array([.array([])])]), "Cannot convert an array value in an array value."),
         (set(nested(21)), "deeper than 20 levels"),
         (

@@ -83,10 +83,6 @@ import Testing
     @Test(arguments: [
         ([], "Aggregations can not be empty."),
         (
-            (0..<6).map { Aggregation(alias: "a\($0)", .count(upTo: nil)) },
-            "The maximum number of aggregations allowed in an aggregation query is 5. Received: 6"
-        ),
-        (
             [
                 Aggregation(alias: "x", .count(upTo: nil)),
                 Aggregation(alias: "x", .sum(field("a"))),
@@ -117,5 +113,18 @@ import Testing
         #expect(throws: RPCStatus.invalidArgument(text)) {
             try Aggregation.validated(aggregations)
         }
+    }
+
+    @Test func `more than five are refused with a reason for programs`() {
+        let six = (0..<6).map { Aggregation(alias: "a\($0)", .count(upTo: nil)) }
+        let refusal = RPCStatus(
+            .invalidArgument,
+            "The maximum number of aggregations allowed in an aggregation query is 5. Received: 6",
+            details: [
+                .errorInfo(
+                    reason: "TOO_MANY_AGGREGATIONS", domain: "firestore.googleapis.com",
+                    metadata: [:])
+            ])
+        #expect(throws: refusal) { try Aggregation.validated(six) }
     }
 }

@@ -35,7 +35,8 @@ struct NearestRowsTests {
 
     @Test func `the cosine distance is one less the cosine`() throws {
         let found = try rows(
-            search([1, 2, 3], .cosine), [("a", [3, 4, 5]), ("b", [1, 2, 3]), ("c", [-1, -2, -3])])
+            search([1, 2, 3], .cosine),
+            [("a", [3, 4, 5]), ("b", [1, 2, 3]), ("c", [-1, -2, -3])])
         #expect(found.map(\.0) == ["b", "a", "c"])
         // Source: server-protocol 1.6.
         #expect(found.map(\.1) == [0, 0.017292370176009153, 2])

@@ -52,4 +52,66 @@ struct FullDiskTests {
         try server.commit(set("c/b", [:]))
         #expect(brief(listen.take()) == ["b+1", "|"])
     }
+
+    /// A transaction that has read `c/a`, and writes that wait for it.
+    private func reader() throws -> TransactionID {
+        try server.commit(set("c/a", ["n": .integer(1)]))
+        let id = try server.begin()
+        _ = try server.get("c/a", at: .transaction(id))
+        return id
+    }
+
+    private static let large = MapValue(
+        [("text", Value.string(String(repeating: "x", count: 500_000)))])
+
+    @Test func `a full disk fails nobody who still waits`() throws {
+        let id = try reader()
+        let waiting = server.startCommit(set("c/a", ["n": .integer(2)]))
+        let stream = TestWrites(server)
+        stream.open()
+        _ = stream.send(set("c/a", ["n": .integer(3)]))
+        try allow(morePages: 2)
+        // In one batch: one that has to wait, one that fails, and one for the stream that waits.
+        let heard = (0..<2).map { _ in Heard<Reply>() }
+        for (mutation, heard) in zip([set("c/a", [:]), set("c/b", Self.large)], heard) {
+            let request = CommitRequest(mutations: [mutation])
+            _ = server.server.call(.commit(request), server.context()) { heard.receive($0) }
+        }
+        _ = stream.send(set("c/d", [:]))
+        #expect(heard.map { $0.status?.code } == [nil, .resourceExhausted])
+        #expect(waiting.status == nil)
+        #expect(stream.heard.status == nil)
+        try allow(morePages: nil)
+        try server.commit(transaction: id)
+        #expect(waiting.status == .ok && heard[0].status == .ok)
+        #expect(stream.take().count == 2)
+        #expect(try server.get("c/a").fields == [:])
+    }
+
+    @Test func `a transaction whose commit found the disk full keeps its locks`() throws {
+        let id = try reader()
+        let waiting = server.startCommit(set("c/b", [:]), set("c/a", Self.large))
+        try allow(morePages: 2)
+        let commit = server.startCommit(set("c/a", Self.large), transaction: id)
+        #expect(commit.status?.code == .resourceExhausted)
+        #expect(waiting.status == nil, "its turn had not come")
+        try allow(morePages: nil)
+        try server.commit(set("c/a", ["n": .integer(2)]), transaction: id)
+        #expect(waiting.status == .ok)
+    }
+
+    @Test func `what was let go and found the disk full is told`() throws {
+        let id = try reader()
+        let first = server.startCommit(set("c/a", Self.large))
+        let batch = server.start(
+            .batchWrite(BatchWriteRequest(mutations: [set("c/d", [:]), set("c/a", Self.large)])))
+        try allow(morePages: 2)
+        _ = try server.replies(.rollback(id))
+        #expect(first.status?.code == .resourceExhausted)
+        guard case .batchWrite(let results)? = batch.replies.first else {
+            Issue.record("no results")
+            return
+        }
+        #expect(results.map(\.status.code) == [.ok, .resourceExhausted])
+    }
 }

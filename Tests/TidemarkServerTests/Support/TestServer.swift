@@ -13,12 +13,13 @@ final class TestServer: Sendable {
     init(
         directory: String? = nil, history: Duration = .seconds(3_600),
         billing: Billing = Billing(), rememberedWriteStreams: Int = 100,
-        indexes: IndexSettings? = nil, machine: TestMachine = TestMachine()
+        indexes: IndexSettings? = nil, lockTimeout: Duration = .seconds(15),
+        machine: TestMachine = TestMachine()
     ) throws {
         self.machine = machine
         database = try DatabaseID(project: "test")
         var configuration = FirestoreServer.Configuration(
-            dataDirectory: directory, history: history, billing: billing)
+            dataDirectory: directory, history: history, billing: billing, lockTimeout: lockTimeout)
         configuration.indexes = indexes
         configuration.rememberedWriteStreams = rememberedWriteStreams
         server = try FirestoreServer(configuration, environment: machine.environment)
@@ -36,6 +37,26 @@ final class TestServer: Sendable {
         let status = try #require(heard.status, "the call has not ended")
         if status.code != .ok { throw status }
         return heard.messages
+    }
+
+    /// A call that may have to wait.
+    func start(_ request: Request, label: String? = nil) -> TestCall {
+        let heard = Heard<Reply>()
+        let call = server.call(request, context(label)) { heard.receive($0) }
+        machine.run()
+        return TestCall(machine: machine, heard: heard, call: call)
+    }
+
+    func startCommit(_ mutations: Mutation..., transaction: TransactionID? = nil) -> TestCall {
+        start(.commit(CommitRequest(mutations: mutations, transaction: transaction)))
+    }
+
+    func begin(
+        _ options: TransactionOptions = .readWrite(retrying: nil)
+    ) throws -> TransactionID {
+        guard case .beginTransaction(let id)? = try replies(.beginTransaction(options)).first
+        else { throw RPCStatus(.internal, "no reply") }
+        return id
     }
 
     @discardableResult
@@ -77,10 +98,35 @@ final class TestServer: Sendable {
     func listen(label: String? = nil) -> TestListen { TestListen(self, label: label) }
 }
 
+/// A call under way.
+struct TestCall {
+    let machine: TestMachine
+    let heard: Heard<Reply>
+    let call: any CancellableCall
+
+    /// Nil while it waits.
+    var status: RPCStatus? { heard.status }
+    var replies: [Reply] { heard.messages }
+
+    func cancel() {
+        call.cancel()
+        machine.run()
+    }
+}
+
 /// The clock, the chance and the one thread of a test.
 final class TestMachine: Sendable {
+    private struct Timer {
+        let due: Duration
+        let order: Int
+        let job: @Sendable () -> Void
+    }
+
     private struct State {
         var now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+        var uptime = Duration.zero
+        var timers: [Timer] = []
+        var timersMade = 0
         var chance = SeededRandom(seed: 0)
         var jobs: [@Sendable () -> Void] = []
         var ticks = Duration.zero
@@ -104,7 +150,37 @@ final class TestMachine: Sendable {
     /// What the server has said to whoever runs it.
     var log: [String] { state.withLock { $0.log } }
 
-    func advance(_ duration: Duration) { now = now.advanced(by: duration) }
+    /// Moves the clock. When it moves forward, what is due on the way is done, each at its time.
+    func advance(_ duration: Duration) {
+        let end = uptime + max(.zero, duration)
+        while let timer = takeTimer(dueBy: end) {
+            pass(timer.due - uptime)
+            timer.job()
+            run()
+        }
+        pass(end - uptime)
+        if duration < .zero { now = now.advanced(by: duration) }
+    }
+
+    private var uptime: Duration { state.withLock { $0.uptime } }
+
+    private func pass(_ duration: Duration) {
+        state.withLock { state in
+            state.uptime += duration
+            state.now = state.now.advanced(by: duration)
+        }
+    }
+
+    private func takeTimer(dueBy end: Duration) -> Timer? {
+        state.withLock { state in
+            let index = state.timers.indices.min { left, right in
+                let (left, right) = (state.timers[left], state.timers[right])
+                return (left.due, left.order) < (right.due, right.order)
+            }
+            guard let index, state.timers[index].due <= end else { return nil }
+            return state.timers.remove(at: index)
+        }
+    }
 
     /// Runs all jobs, and those that they give.
     func run() {
@@ -129,6 +205,15 @@ final class TestMachine: Sendable {
 
     private struct Executor: ServerExecutor {
         let machine: TestMachine
+        var uptime: Duration { machine.uptime }
+        func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {
+            machine.state.withLock { state in
+                state.timersMade += 1
+                state.timers.append(
+                    Timer(
+                        due: state.uptime + max(.zero, delay), order: state.timersMade, job: job))
+            }
+        }
         func async(_ job: @escaping @Sendable () -> Void) {
             machine.state.withLock { $0.jobs.append(job) }
         }

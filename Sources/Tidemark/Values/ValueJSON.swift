@@ -1,11 +1,10 @@
 import Foundation
-import TidemarkModel
 
 /// A value as Firestore's REST interface writes it: `{"integerValue": "7"}`.
-struct ValueJSON: Codable {
-    let value: Value
+package struct ValueJSON: Codable {
+    package let value: Value
 
-    init(_ value: Value) { self.value = value }
+    package init(_ value: Value) { self.value = value }
 
     private enum Key: String, CodingKey, CaseIterable {
         case nullValue, booleanValue, integerValue, doubleValue, timestampValue, stringValue
@@ -15,7 +14,7 @@ struct ValueJSON: Codable {
     private struct GeoPointJSON: Codable { let latitude, longitude: Double }
     private struct ArrayJSON: Codable { let values: [ValueJSON]? }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         switch value {
         case .null: try container.encodeNil(forKey: .nullValue)
@@ -45,7 +44,7 @@ struct ValueJSON: Codable {
         }
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Key.self)
         guard container.allKeys.count == 1, let key = container.allKeys.first else {
             throw DecodingError.dataCorrupted(
@@ -66,9 +65,7 @@ struct ValueJSON: Codable {
         case .nullValue: return .null
         case .booleanValue: return .boolean(try container.decode(Bool.self, forKey: key))
         case .integerValue:
-            let text = try container.decode(String.self, forKey: key)
-            guard let integer = Int64(text) else { throw refuse("no 64-bit integer") }
-            return .integer(integer)
+            return .integer(try container.decode(IntegerJSON.self, forKey: key).value)
         case .doubleValue:
             if let number = try? container.decode(Double.self, forKey: key) {
                 return .double(number)
@@ -119,10 +116,10 @@ struct ValueJSON: Codable {
 }
 
 /// Fields as REST writes them: `{"fields": {…}}`.
-struct FieldsJSON: Codable {
-    let fields: MapValue
+package struct FieldsJSON: Codable {
+    package let fields: MapValue
 
-    init(_ fields: MapValue) { self.fields = fields }
+    package init(_ fields: MapValue) { self.fields = fields }
 
     private enum Key: String, CodingKey { case fields }
 
@@ -140,7 +137,7 @@ struct FieldsJSON: Codable {
         return (try? FieldsCodec.decodeValue(bytes)) ?? .map(fields)
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var outer = encoder.container(keyedBy: Key.self)
         var inner = outer.nestedContainer(keyedBy: Name.self, forKey: .fields)
         for entry in fields {
@@ -148,7 +145,7 @@ struct FieldsJSON: Codable {
         }
     }
 
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let outer = try decoder.container(keyedBy: Key.self)
         var fields = MapValue()
         if outer.contains(.fields) {
@@ -163,7 +160,7 @@ struct FieldsJSON: Codable {
 
 extension Timestamp {
     /// As in `2017-04-22T00:26:51.000001Z`, with the digits that are not zero.
-    var rfc3339: String {
+    package var rfc3339: String {
         let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
         guard nanoseconds != 0 else { return whole }
         var digits = String(1_000_000_000 + Int(nanoseconds)).dropFirst()
@@ -171,7 +168,7 @@ extension Timestamp {
         return whole.dropLast() + "." + digits + "Z"
     }
 
-    init?(rfc3339 text: String) {
+    package init?(rfc3339 text: String) {
         var whole = text
         var nanoseconds: Int32 = 0
         if let dot = text.firstIndex(of: ".") {

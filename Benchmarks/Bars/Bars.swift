@@ -1,0 +1,43 @@
+/// A figure of the server and what it must be.
+struct Bar: Sendable {
+    let name: String
+    let limit: Double
+    let unit: String
+    /// Whether the figure must be below the limit; else it must be above.
+    let isAtMost: Bool
+
+    func holds(_ figure: Double) -> Bool { isAtMost ? figure < limit : figure >= limit }
+
+    private init(_ name: String, below limit: Double, _ unit: String) {
+        self.init(name: name, limit: limit, unit: unit, isAtMost: true)
+    }
+
+    private init(_ name: String, atLeast limit: Double, _ unit: String) {
+        self.init(name: name, limit: limit, unit: unit, isAtMost: false)
+    }
+
+    private init(name: String, limit: Double, unit: String, isAtMost: Bool) {
+        self.name = name
+        self.limit = limit
+        self.unit = unit
+        self.isAtMost = isAtMost
+    }
+}
+
+/// The thresholds: two cores, release, nothing else running. Shares are of the rate of the yardstick
+/// in the same run, an empty call or an empty stream of the same 50 documents.
+extension Bar {
+    static let start = Bar("start to ready", below: 50, "ms")
+    static let idle = Bar("idle memory", below: 30, "MiB")
+    static let get = Bar("get, share of the empty call's rate", atLeast: 0.60, "")
+    static let query = Bar("top 50 by index, share of the empty stream's", atLeast: 0.40, "")
+    static let commit = Bar("commit of 500 writes, synced", below: 25, "ms")
+    static let load = Bar("load 100,000, one listening", below: 5, "s")
+    static let fanOut = Bar("commit to the last of 1,000 listeners", below: 50, "ms")
+    static let size = Bar("commit of 1 among many documents, to 1,000", below: 1.5, "x")
+    static let sizeOfMany = Bar("commit of 500 among many documents, to 1,000", below: 1.5, "x")
+    static let listeners = Bar("commit beside many listeners, to 1,000", below: 1.5, "x")
+    /// 64 MiB may wait to be sent; what the system gives back late is as much again.
+    static let silent = Bar("growth by 20 silent readers of 200 MiB", below: 160, "MiB")
+    static let slope = Bar("growth under mixed load", below: 30, "MiB/h")
+}

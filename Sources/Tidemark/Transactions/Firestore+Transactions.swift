@@ -1,0 +1,59 @@
+extension Firestore {
+    /// Runs `body`, and commits what it wrote if nothing that it read has changed meanwhile; else runs
+    /// it again, after a wait that grows. Needs the server: offline it throws `unavailable`.
+    ///
+    /// `body` may run several times and must change nothing but by the transaction. What it throws ends
+    /// the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes commit
+    /// nothing: each read is then true by itself.
+    ///
+    /// - Parameter maxAttempts: At least 1. Source of the default: client-engine 2.0.
+    /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition` when the
+    ///   documents kept changing.
+    public func runTransaction<T: Sendable>(
+        maxAttempts: Int = 5, _ body: (Transaction) async throws -> T
+    ) async throws -> T {
+        guard maxAttempts > 0 else {
+            throw FirestoreError.invalidArgument("A transaction needs at least one attempt.")
+        }
+        var backoff = RetryBackoff()
+        var attempt = 1
+        while true {
+            do {
+                let transaction = Transaction(self)
+                let result = try await body(transaction)
+                let mutations = try transaction.take()
+                if !mutations.isEmpty {
+                    let _: Timestamp = try await answer { finish in
+                        engine.commitDirectly(mutations, completion: finish)
+                    }
+                }
+                return result
+            } catch {
+                guard attempt < maxAttempts, let error = error as? FirestoreError,
+                    error.code.isWorthAnotherAttempt
+                else { throw error }
+            }
+            attempt += 1
+            try Task.checkCancellation()
+            await withCheckedContinuation { continuation in
+                engine.waitForRetry(&backoff) { continuation.resume() }
+            }
+        }
+    }
+}
+
+extension FirestoreErrorCode {
+    /// Source: client-engine 2.13, `core/core/transaction_runner.cc`: what tells of a conflict, and what
+    /// is not known to be permanent.
+    fileprivate var isWorthAnotherAttempt: Bool {
+        switch self {
+        case .aborted, .alreadyExists, .failedPrecondition: true
+        case .unknown, .deadlineExceeded, .resourceExhausted, .internal, .unavailable,
+            .unauthenticated:
+            true
+        case .OK, .cancelled, .invalidArgument, .notFound, .permissionDenied, .outOfRange,
+            .unimplemented, .dataLoss:
+            false
+        }
+    }
+}

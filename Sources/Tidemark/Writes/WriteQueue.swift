@@ -1,0 +1,41 @@
+// The queue of writes, for an app that shows it or takes care of what was refused.
+
+extension Firestore {
+    /// What waits for the server, in the order in which it will be sent.
+    public func pendingWrites() async throws(FirestoreError) -> [PendingWrite] {
+        try await answer { engine.pendingWrites(completion: $0) }
+    }
+
+    /// What the server refused, oldest first. A refused write is undone on this device and kept here
+    /// with the reason until it is discarded or tried again, the newest 1,000 of them.
+    public func rejectedWrites() async throws(FirestoreError) -> [RejectedWrite] {
+        try await answer { engine.rejectedWrites(completion: $0) }
+    }
+
+    /// Forgets a rejected write.
+    public func discardRejectedWrite(_ batch: Int64) async throws(FirestoreError) {
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.discardRejectedWrite(batch) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    /// Puts a rejected write at the end of the queue again.
+    ///
+    /// - Throws: `notFound` when there is none of this number.
+    public func retryRejectedWrite(
+        _ batch: Int64
+    ) async throws(FirestoreError) -> WriteReceipt {
+        try await receipt { engine.retryRejectedWrite(batch, observer: $0) }
+    }
+
+    /// How many writes wait and since when, and how many were refused: now, and after each change.
+    /// Ends when the loop is left.
+    public var writeQueueStates: AsyncStream<WriteQueueState> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
+            let handle = engine.observeWriteQueue { input.yield($0) }
+            input.onTermination = { _ in handle.cancel() }
+        }
+    }
+}

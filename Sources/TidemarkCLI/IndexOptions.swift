@@ -1,0 +1,60 @@
+import ArgumentParser
+import Foundation
+import TidemarkServer
+
+/// Which indexes a server holds its callers to.
+struct IndexOptions: ParsableArguments {
+    @Option(
+        help: """
+            A firestore.indexes.json. Queries need the indexes in it, as in production. Without one \
+            every query runs.
+            """)
+    var indexes: String?
+
+    @Option(
+        help: """
+            What becomes of a query whose index is missing: strict refuses it as production does, warn \
+            runs it and names the index on standard error, auto runs it and adds the index to the file. \
+            (default: strict)
+            """, transform: Self.policy)
+    var indexPolicy: IndexPolicy?
+
+    func validate() throws {
+        if indexPolicy != nil, indexes == nil {
+            throw ValidationError("--index-policy needs the file of --indexes.")
+        }
+    }
+
+    /// Nil where none are enforced.
+    func settings() throws -> IndexSettings? {
+        guard let indexes else { return nil }
+        do throws(IndexFileError) {
+            let settings = try IndexFile.read(indexes, policy: indexPolicy ?? .strict)
+            for remark in settings.configuration.remarks { Self.say("\(indexes): \(remark)") }
+            return settings
+        } catch {
+            throw CleanExit.message("tidemark serve: \(error.message)").asFailure
+        }
+    }
+
+    /// Says, when the server ends, what the file lacks.
+    func report(_ server: FirestoreServer) {
+        guard let indexes, indexPolicy == .warn, let missing = server.missingIndexes() else {
+            return
+        }
+        Self.say("Indexes that queries missed; to be added to \(indexes):")
+        FileHandle.standardError.write(missing.json)
+    }
+
+    private static func policy(_ name: String) throws -> IndexPolicy {
+        guard let policy = IndexPolicy(rawValue: name) else {
+            let names = IndexPolicy.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("'\(name)' is none of \(names).")
+        }
+        return policy
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardError.write(Data("\(line)\n".utf8))
+    }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Foundation
+import TidemarkHTTP
+import TidemarkModel
+import TidemarkServer
+import TidemarkWire
+
+/// The sockets of a server, until a signal.
+struct ServingProcess {
+    let server: FirestoreServer
+    let host: String
+    let port: Int
+    let controlPort: Int
+    let portsFile: String?
+    let access: AccessToken?
+    let faults: [FaultRule]
+    /// Nil where there is to be no gate.
+    let network: NetworkProfile?
+
+    func run() async throws {
+        let faulty = FaultyTransport(server)
+        try faulty.order(faults)
+        let gate = network.map { _ in NetworkGate(host: host, port: port) }
+        // Behind a gate the server itself is only there for the gate.
+        let grpc = GRPCServer(
+            faulty, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
+            access: access)
+        let control = ControlServer(
+            server, host: host, port: controlPort,
+            faults: FaultBoard(faulty, gate: gate, network: network ?? .healthy), access: access)
+        let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
+            group.addTask { try await control.run { opened.yield(.control($0)) } }
+            group.addTask { await Self.signal() }
+            group.addTask { try await announce(ports, gate) }
+            // Announcing ends by itself; the first of the others to end, ends all.
+            try await group.next()
+            try await group.next()
+            await gate?.close()
+            group.cancelAll()
+        }
+    }
+
+    private enum Opened { case grpc(Int), control(Int) }
+
+    private func announce(_ ports: AsyncStream<Opened>, _ gate: NetworkGate?) async throws {
+        var grpc: Int?
+        var control: Int?
+        for await opened in ports {
+            switch opened {
+            case .grpc(let port):
+                grpc = try await gate?.open(to: port, network ?? .healthy) ?? port
+            case .control(let port): control = port
+            }
+            guard let grpc, let control else { continue }
+            if let portsFile {
+                let text = "{\"firestore\": \(grpc), \"control\": \(control)}\n"
+                try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
+            }
+            FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
+            ProcessMemory.giveBackCode()
+            return
+        }
+    }
+
+    /// Returns at the first SIGINT or SIGTERM.
+    private static func signal() async {
+        let (signals, sink) = AsyncStream.makeStream(of: Void.self)
+        let sources = [SIGINT, SIGTERM].map { number in
+            Foundation.signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { sink.yield() }
+            source.resume()
+            return source
+        }
+        for await _ in signals { break }
+        for source in sources { source.cancel() }
+    }
+}

@@ -1,0 +1,109 @@
+import NIOCore
+import TidemarkServer
+
+/// What passes a gate one way, at the pace of its network. Only used on the gate's event loop.
+final class GateDirection {
+    /// Bytes under way at which no more are read.
+    private static let highWater = 512 << 10
+    private static let lowWater = 128 << 10
+    /// Larger reads are passed on in pieces, so that a narrow network is an even one.
+    private static let pieceBytes = 4 * 1_460
+
+    private let loop: any EventLoop
+    private let source: any Channel
+    private let destination: any Channel
+    private var pacing: Pacing
+    private var queue: [(due: Duration, bytes: ByteBuffer)] = []
+    private var queuedBytes = 0
+    private var isHeld = false
+    private var isFinished = false
+    private var isReading = false
+    private var timer: Scheduled<Void>?
+
+    init(from source: any Channel, to destination: any Channel, _ pacing: Pacing) {
+        loop = source.eventLoop
+        self.source = source
+        self.destination = destination
+        self.pacing = pacing
+    }
+
+    /// Takes up, or goes on with, reading and passing on.
+    func go(_ pacing: Pacing) {
+        self.pacing.change(to: pacing)
+        isHeld = false
+        drain()
+    }
+
+    /// Nothing is read or passed on until ``go(_:)``.
+    func hold() {
+        isHeld = true
+        timer?.cancel()
+        timer = nil
+        updateReading()
+    }
+
+    func push(_ bytes: ByteBuffer) {
+        var bytes = bytes
+        if queue.isEmpty, !isHeld, pacing.isImmediate {
+            return destination.writeAndFlush(bytes, promise: nil)
+        }
+        while let piece = bytes.readSlice(length: min(bytes.readableBytes, Self.pieceBytes)),
+            piece.readableBytes > 0
+        {
+            let due = pacing.arrival(of: piece.readableBytes, at: now) { .random(in: 0..<1) }
+            queue.append((due, piece))
+            queuedBytes += piece.readableBytes
+        }
+        drain()
+    }
+
+    /// The source has said all: the destination is closed when it has arrived.
+    func finish() {
+        isFinished = true
+        drain()
+    }
+
+    private var now: Duration {
+        .nanoseconds(Int64(clamping: NIODeadline.now().uptimeNanoseconds))
+    }
+
+    func drain() {
+        guard !isHeld else { return updateReading() }
+        let now = now
+        let count = queue.prefix { $0.due <= now }.count
+        if count > 0 {
+            for piece in queue.prefix(count) {
+                queuedBytes -= piece.bytes.readableBytes
+                destination.write(piece.bytes, promise: nil)
+            }
+            queue.removeFirst(count)
+            destination.flush()
+        }
+        if queue.isEmpty, isFinished { destination.close(promise: nil) }
+        if let first = queue.first?.due { wake(after: first - now) }
+        updateReading()
+    }
+
+    private func wake(after delay: Duration) {
+        timer?.cancel()
+        timer = loop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in
+            self?.drain()
+        }
+    }
+
+    /// A destination that takes no more, or a full queue, stops the source: that is how a slow network
+    /// is felt at the other end.
+    func updateReading() {
+        let limit = isReading ? Self.highWater : Self.lowWater
+        let wanted = !isHeld && !isFinished && queuedBytes < limit && destination.isWritable
+        guard wanted != isReading else { return }
+        isReading = wanted
+        source.setOption(.autoRead, value: wanted).whenFailure { _ in }
+    }
+}
+
+extension Pacing {
+    fileprivate var isImmediate: Bool {
+        latency == .zero && jitter == .zero && bytesPerSecond == nil && loss == 0
+    }
+}

@@ -1,0 +1,149 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+import NIOCore
+import NIOPosix
+public import TidemarkServer
+
+/// A TCP gate in front of the gRPC port, at which a network can be played: slow, refusing, silent, or a
+/// captive portal. A change of the network concerns the connections that are open too.
+///
+/// It is there only where one was asked for at the start: without it bytes go straight to the server.
+public final class NetworkGate: Sendable {
+    /// Connections at once; one more is reset.
+    static let maxConnections = 1_000
+
+    private let loop: any EventLoop
+    private let table: GateTable
+
+    /// - Parameters:
+    ///   - host: An address of this machine, or `localhost`.
+    ///   - port: 0 for a free one.
+    public init(host: String, port: Int) {
+        loop = MultiThreadedEventLoopGroup.singleton.next()
+        table = GateTable(loop: loop, host: host, port: port)
+    }
+
+    /// Opens the gate to a server on this machine.
+    ///
+    /// - Parameter upstream: The server's port, on loopback.
+    /// - Returns: The gate's port, also where the network refuses connections.
+    /// - Throws: ``ControlServerError`` when it cannot listen at its address.
+    public func open(
+        to upstream: Int, _ network: NetworkProfile
+    ) async throws(ControlServerError) -> Int {
+        try await run { $0.open(to: upstream, network) }
+    }
+
+    /// Plays another network, for connections that are open too. Where calls begin or cease to go wrong
+    /// (``NetworkProfile/rules``) they are reset, so that streams begin again under the new rules.
+    ///
+    /// - Throws: ``ControlServerError`` when the port that a refusing network has given up cannot be
+    ///   taken again.
+    public func play(_ network: NetworkProfile) async throws(ControlServerError) {
+        try await run { $0.play(network) }
+    }
+
+    public func close() async {
+        try? await run { table in
+            table.close()
+            return table.loop.makeSucceededVoidFuture()
+        }
+    }
+
+    private func run<T: Sendable>(
+        _ body: @escaping @Sendable (GateTable) -> EventLoopFuture<T>
+    ) async throws(ControlServerError) -> T {
+        do { return try await loop.flatSubmit { [table] in body(table) }.get() } catch {
+            throw ControlServerError(message: "The network gate on \(table.place): \(error)")
+        }
+    }
+}
+
+/// The gate's connections.
+private final class GateTable: @unchecked Sendable {  // Only used on `loop`.
+    let loop: any EventLoop
+    private let host: String
+    private var port: Int
+    private var upstream = 0
+    private var network = NetworkProfile.healthy
+    private var listener: (any Channel)?
+    private var connections: [ObjectIdentifier: GateConnection] = [:]
+
+    /// For messages, which may be made on any thread: what it was asked for.
+    let place: String
+
+    init(loop: any EventLoop, host: String, port: Int) {
+        self.loop = loop
+        self.host = host == "localhost" ? "127.0.0.1" : host
+        self.port = port
+        place = "\(host):\(port)"
+    }
+
+    func open(to upstream: Int, _ network: NetworkProfile) -> EventLoopFuture<Int> {
+        self.upstream = upstream
+        // Listening first even where connections are to be refused: the port must be known.
+        return listen().flatMap { [self] in play(network) }.map { [self] in port }
+    }
+
+    private func listen() -> EventLoopFuture<Void> {
+        if listener != nil { return loop.makeSucceededVoidFuture() }
+        return ServerBootstrap(group: loop)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.backlog, value: 256)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelOption(.socketOption(.tcp_nodelay), value: 1)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture { try accept(channel) }
+            }
+            .bind(host: host, port: port)
+            .map { [self] channel in
+                listener = channel
+                port = channel.localAddress?.port ?? port
+            }
+    }
+
+    func play(_ network: NetworkProfile) -> EventLoopFuture<Void> {
+        let isOtherForCalls = network.rules != self.network.rules
+        self.network = network
+        for connection in Array(connections.values) {
+            if isOtherForCalls { connection.reset() } else { connection.change(to: network.link) }
+        }
+        if network.link != .refused { return listen() }
+        // A port on which nobody listens refuses by itself.
+        guard let old = listener else { return loop.makeSucceededVoidFuture() }
+        listener = nil
+        return old.close()
+    }
+
+    func close() {
+        listener?.close(promise: nil)
+        listener = nil
+        for connection in Array(connections.values) { connection.reset() }
+    }
+
+    private func accept(_ channel: any Channel) throws {
+        let id = ObjectIdentifier(channel)
+        let connection = GateConnection(
+            channel, network.link, connectUpstream: { [self] in connect() },
+            onClose: { [self] in connections[id] = nil })
+        try channel.pipeline.syncOperations.addHandler(
+            GateEnd(
+                received: { connection.received($0) }, writable: { connection.writable() },
+                closed: { connection.closed() }))
+        if connections.count >= NetworkGate.maxConnections { return connection.reset() }
+        connections[id] = connection
+        connection.start()
+    }
+
+    private func connect() -> EventLoopFuture<any Channel> {
+        ClientBootstrap(group: loop)
+            .channelOption(.autoRead, value: false)
+            .channelOption(.socketOption(.tcp_nodelay), value: 1)
+            .connect(host: "127.0.0.1", port: upstream)
+    }
+}

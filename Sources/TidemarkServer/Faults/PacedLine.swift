@@ -1,0 +1,138 @@
+import Synchronization
+public import TidemarkModel
+
+/// What faults may not decide for themselves: time and chance.
+public struct FaultEnvironment: Sendable {
+    /// Time since a fixed point; never goes back.
+    public var elapsed: @Sendable () -> Duration
+    /// Runs a job once after a delay, never inside the call.
+    public var schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> any CancellableCall
+    /// In `0 ..< 1`.
+    public var random: @Sendable () -> Double
+
+    public init(
+        elapsed: @escaping @Sendable () -> Duration,
+        schedule:
+            @escaping @Sendable (Duration, @escaping @Sendable () -> Void)
+            -> any CancellableCall,
+        random: @escaping @Sendable () -> Double
+    ) {
+        self.elapsed = elapsed
+        self.schedule = schedule
+        self.random = random
+    }
+}
+
+/// What one side says to the other, on its way. Elements arrive in order, one at a time, and with no
+/// lock held.
+final class PacedLine<Element: Sendable>: Sendable {
+    private struct State {
+        var pacing: Pacing
+        var queue: [(due: Duration, element: Element)] = []
+        var isDelivering = false
+        /// Nothing more is taken.
+        var isClosed = false
+        /// The last element has been delivered, or is about to be.
+        var isOver = false
+        /// When the timer fires that will deliver the first of the queue.
+        var wake: (due: Duration, handle: any CancellableCall)?
+    }
+
+    /// Elements that may be under way at once; what comes then is not taken.
+    static var capacity: Int { 100_000 }
+
+    private let state: Mutex<State>
+    private let environment: FaultEnvironment
+    private let deliver: @Sendable (Element) -> Void
+
+    init(
+        _ pacing: Pacing, _ environment: FaultEnvironment,
+        deliver: @escaping @Sendable (Element) -> Void
+    ) {
+        state = Mutex(State(pacing: pacing))
+        self.environment = environment
+        self.deliver = deliver
+    }
+
+    /// Puts an element on the line; ``pump()`` is then to be called, with no lock held.
+    ///
+    /// - Returns: False when the line is full and the element was not taken.
+    func enqueue(_ element: Element, bytes: Int = 0, holding: Duration = .zero) -> Bool {
+        let now = environment.elapsed()
+        return state.withLock { state in
+            if state.isClosed { return true }
+            if state.queue.count >= Self.capacity { return false }
+            let due = state.pacing.arrival(
+                of: bytes, at: now, holding: holding, environment.random)
+            state.queue.append((due, element))
+            return true
+        }
+    }
+
+    /// Drops what is under way, takes `last` as the only thing to arrive, and nothing after it.
+    func close(with last: Element) {
+        let now = environment.elapsed()
+        state.withLock { state in
+            if state.isOver { return }
+            state.isClosed = true
+            state.queue = [(now, last)]
+        }
+    }
+
+    /// Delivers `last` after what is under way, and nothing after it.
+    func finish(with last: Element, holding: Duration = .zero) {
+        let now = environment.elapsed()
+        state.withLock { state in
+            if state.isClosed { return }
+            state.isClosed = true
+            let due = state.pacing.arrival(of: 0, at: now, holding: holding, environment.random)
+            state.queue.append((due, last))
+        }
+    }
+
+    /// Delivers what is due, and sees to it that the rest is.
+    func pump() {
+        let isFree = state.withLock { state in
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        // Who is delivering looks again before it stops.
+        guard isFree else { return }
+        while let due = takeDue() {
+            for element in due { deliver(element) }
+        }
+    }
+
+    /// As ``pump()``, but never inside this call.
+    func pumpLater() { _ = environment.schedule(.zero) { self.pump() } }
+
+    /// - Returns: Nil when nothing is due; the delivering is then over.
+    private func takeDue() -> [Element]? {
+        let now = environment.elapsed()
+        let (due, wait): ([Element]?, Duration?) = state.withLock { state in
+            if state.wake.map({ $0.due <= now }) == true { state.wake = nil }
+            let count = state.queue.prefix { $0.due <= now }.count
+            if count > 0 {
+                let due = state.queue.prefix(count).map(\.element)
+                state.queue.removeFirst(count)
+                if state.isClosed, state.queue.isEmpty { state.isOver = true }
+                return (due, nil)
+            }
+            state.isDelivering = false
+            guard let first = state.queue.first?.due else { return (nil, nil) }
+            if let wake = state.wake, wake.due <= first { return (nil, nil) }
+            return (nil, first - now)
+        }
+        if let wait { wake(after: wait, from: now) }
+        return due
+    }
+
+    private func wake(after delay: Duration, from now: Duration) {
+        let handle = environment.schedule(delay) { self.pump() }
+        let old = state.withLock { state in
+            defer { state.wake = (now + delay, handle) }
+            return state.wake?.handle
+        }
+        old?.cancel()
+    }
+}

@@ -1,0 +1,128 @@
+import TidemarkModel
+import TidemarkStore
+
+/// A target whose matches go out in parts, all as of the time of the first one.
+struct PartialOpening {
+    private enum Left {
+        case rows(UnfinishedAnswer.Left)
+        case documents(ArraySlice<DocumentPath>)
+    }
+
+    let target: LiveTarget
+    let request: ListenTarget
+    let readTime: Timestamp
+    private var left: Left?
+    /// The names of what was sent, where a filter is to follow.
+    private var names: PathList?
+    private var sent = 0
+    private var totals = ReadScope.Totals()
+    private var window: [DocumentPath: Timestamp] = [:]
+
+    init(
+        of target: LiveTarget, _ request: ListenTarget, _ scope: ReadScope, isFiltered: Bool
+    ) {
+        self.target = target
+        self.request = request
+        readTime = scope.readTime
+        names = isFiltered ? PathList() : nil
+        switch target.kind {
+        case .query(let query): left = .rows(.query(query))
+        case .documents(let paths): left = .documents(TargetOpening.unique(paths)[...])
+        }
+    }
+
+    var isWhole: Bool { left == nil }
+
+    /// What is billed for what was sent: what a query would cost.
+    var reads: Int {
+        switch target.kind {
+        case .documents: max(1, sent)
+        case .query(let query):
+            Billing.reads(
+                of: query, returned: totals.returned, skipped: totals.skipped,
+                entriesScanned: totals.scanned)
+        }
+    }
+
+    /// Sends the next matches as they are stored, in the query's order.
+    mutating func sendPart(
+        _ core: ServerCore, _ scope: ReadScope, _ outputs: inout [Output]
+    ) throws {
+        switch left {
+        case .documents(let paths): try sendDocuments(paths, scope, &outputs)
+        case .rows(let rows): try sendRows(rows, core, scope, &outputs)
+        case nil: break
+        }
+    }
+
+    private mutating func sendRows(
+        _ rows: UnfinishedAnswer.Left, _ core: ServerCore, _ scope: ReadScope,
+        _ outputs: inout [Output]
+    ) throws {
+        guard case .query(let query) = target.kind else { return }
+        let (found, rest) = try core.readPart(of: rows, scope) { document in
+            if query.isCutOff { window[document.path] = document.updateTime }
+            send(document, &outputs)
+        }
+        totals.returned += found.returned
+        totals.skipped += found.skipped
+        totals.scanned += found.scanned
+        left = rest.map { .rows($0) }
+        if isWhole, query.isCutOff { target.window = window }
+    }
+
+    private mutating func sendDocuments(
+        _ paths: ArraySlice<DocumentPath>, _ scope: ReadScope, _ outputs: inout [Output]
+    ) throws {
+        var rest = paths
+        var part = AnswerPart()
+        while !part.isFull, let path = rest.popFirst() {
+            if let document = try scope.document(at: path) {
+                part.add(document)
+                send(document, &outputs)
+            } else {
+                part.add(bytes: path.text.utf8.count)
+                let removal = DocumentRemoval(
+                    path, removedTargetIDs: [target.id], readTime: scope.readTime)
+                outputs.append(target.streamID, .documentDelete(removal))
+            }
+        }
+        left = rest.isEmpty ? nil : .documents(rest)
+    }
+
+    private mutating func send(_ document: Document, _ outputs: inout [Output]) {
+        sent += 1
+        names?.append(document.path)
+        outputs.append(
+            target.streamID,
+            .documentChange(
+                DocumentChange(
+                    document.projected(to: target.projection), targetIDs: [target.id])))
+    }
+
+    /// Says how many matches there are, where the client may hold others.
+    func sendFilter(_ database: DatabaseID, _ outputs: inout [Output]) {
+        guard var names else { return }
+        var paths: [DocumentPath] = []
+        paths.reserveCapacity(names.count)
+        while let path = names.popFirst() { paths.append(path) }
+        Self.sendFilter(paths, of: target, request, database, &outputs)
+    }
+
+    /// The filter has the names too when the client said how many it holds, as in production.
+    static func sendFilter(
+        _ paths: [DocumentPath], of target: LiveTarget, _ request: ListenTarget,
+        _ database: DatabaseID, _ outputs: inout [Output]
+    ) {
+        var bits: BloomFilterBits?
+        if request.expectedCount != nil {
+            bits = BloomFilter(names: paths.map { $0.name(in: database) }).bits
+        }
+        outputs.append(
+            target.streamID,
+            .existenceFilter(
+                ExistenceFilter(
+                    targetID: target.id, count: Int32(clamping: paths.count),
+                    unchangedNames: bits)))
+    }
+}

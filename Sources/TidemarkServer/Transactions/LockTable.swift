@@ -1,0 +1,273 @@
+import TidemarkModel
+
+/// Who may read and write what, now or after whom: shared locks of transactions, the queues of those
+/// that wait, and the deadlocks among them. A pure machine: it knows no store, no clock and no call.
+///
+/// A transaction's read takes shared locks until the transaction ends. A write takes none, because
+/// it is performed as soon as it is granted: it is granted when no other transaction has locked what
+/// it touches, and nobody waits for that who came before. A read waits only behind a write that
+/// waits and came before.
+///
+/// Two kinds of edges lead from one that waits to those it waits for. A *hard* one leads to a
+/// transaction that has locked what it touches; a *soft* one to a waiter that came before, only for
+/// fairness. A circle of hard edges is a deadlock, and its youngest transaction is the victim. A
+/// circle with a soft edge is none: there the waiter passes the one before it, which waits, by
+/// others, for the waiter itself. So between two calls there is never a circle.
+struct LockTable {
+    /// Waiters at most, in all databases. One more is refused: ``Decision/full``.
+    static let capacity = 10_000
+
+    enum Decision: Equatable {
+        case granted
+        /// Not now. The ticket becomes ready when it is worth another request, at once even.
+        case waits(LockTicket)
+        /// The transaction that asked is the victim of a deadlock, and has ended.
+        case deadlock
+        /// Too many wait already.
+        case full
+    }
+
+    /// A transaction that has ended, and what it has waited for.
+    struct Ended: Equatable {
+        let transaction: TransactionID
+        let tickets: [LockTicket]
+    }
+
+    /// A transaction that has locks or waits for some.
+    struct Owner {
+        let database: DatabaseID
+        let age: LockAge
+        var documents: Set<DocumentPath> = []
+        var queries: Set<LockedQuery> = []
+        /// Who waits for it to end.
+        var blocked: Set<LockTicket> = []
+        var waiting: Set<LockTicket> = []
+    }
+
+    /// Whoever waits and is waited for.
+    enum Agent: Hashable {
+        case transaction(TransactionID)
+        /// A plain write.
+        case single(LockTicket)
+    }
+
+    struct Waiter {
+        let database: DatabaseID
+        let agent: Agent
+        let access: LockAccess
+        var hard: Set<TransactionID>
+        /// For each thing it wants the nearest one before it in that queue. When that one is gone it
+        /// asks again, and finds the one before.
+        var soft: Set<LockTicket>
+        /// Who has a soft edge to it.
+        var followers: Set<LockTicket> = []
+    }
+
+    var owners: [TransactionID: Owner] = [:]
+    var waiters: [LockTicket: Waiter] = [:]
+    var indexes: [DatabaseID: LockIndex] = [:]
+    private var ready: Set<LockTicket> = []
+    var victims: [Ended] = []
+    private var lastTicket: LockTicket = 0
+
+    // MARK: Asking
+
+    /// Whether anything is locked or waited for in the database: if not, every write is granted.
+    func concerns(_ database: DatabaseID) -> Bool { indexes[database] != nil }
+
+    /// Documents and queries that the transaction has locked.
+    func count(of id: TransactionID) -> Int {
+        owners[id].map { $0.documents.count + $0.queries.count } ?? 0
+    }
+
+    func isWaiting(_ id: TransactionID) -> Bool { owners[id]?.waiting.isEmpty == false }
+
+    /// Asks for access. A read that is granted has its locks; a write that is granted must be
+    /// performed before anything else is asked.
+    ///
+    /// - Parameter ticket: That of an earlier request for the same, which it so replaces.
+    mutating func request(
+        _ access: LockAccess, in database: DatabaseID, by claimant: LockClaimant,
+        again ticket: LockTicket? = nil
+    ) -> Decision {
+        let followers = ticket.flatMap { detach($0) } ?? []
+        let own = ticket ?? lastTicket + 1
+        let agent = agent(of: claimant, own)
+        let hard = hardEdges(access, database, agent)
+        let soft = softEdges(access, database, agent, before: own)
+        if hard.isEmpty, soft.isEmpty {
+            for follower in followers { dropSoft(own, of: follower) }
+            if case .read(let reading) = access { acquire(reading, database, claimant) }
+            return .granted
+        }
+        if ticket == nil {
+            if waiters.count >= Self.capacity { return .full }
+            lastTicket = own
+        }
+        attach(
+            own,
+            Waiter(
+                database: database, agent: agent, access: access, hard: hard, soft: soft,
+                followers: followers), claimant)
+        resolve(agent)
+        return waiters[own] == nil ? .deadlock : .waits(own)
+    }
+
+    /// Leaves the queues.
+    mutating func cancel(_ ticket: LockTicket) {
+        guard let followers = detach(ticket) else { return }
+        for follower in followers { dropSoft(ticket, of: follower) }
+    }
+
+    /// Ends a transaction: its locks are free and what it has waited for is forgotten.
+    ///
+    /// - Returns: What it had, for ``restore(_:_:)``.
+    @discardableResult
+    mutating func end(_ id: TransactionID) -> Owner? {
+        guard let owner = owners[id] else { return nil }
+        for ticket in owner.waiting.sorted() { cancel(ticket) }
+        owners[id] = nil
+        for path in owner.documents { indexes[owner.database]?.unlock(path, for: id) }
+        for query in owner.queries { indexes[owner.database]?.unlock(query, for: id) }
+        for ticket in owner.blocked {
+            waiters[ticket]?.hard.remove(id)
+            noteReady(ticket)
+        }
+        tidy(owner.database)
+        return owner
+    }
+
+    /// Gives a transaction back what it had: its end has not happened after all. Nothing may have
+    /// been granted to others since that it excludes.
+    mutating func restore(_ id: TransactionID, _ owner: Owner) {
+        let documents = LockedReading(documents: owner.documents.sorted())
+        let claimant = LockClaimant.transaction(id, age: owner.age)
+        acquire(documents, owner.database, claimant)
+        for query in owner.queries {
+            acquire(LockedReading(query: query), owner.database, claimant)
+        }
+    }
+
+    // MARK: Telling
+
+    /// Whether there are waiters worth another request.
+    func hasReady(writes: Bool) -> Bool {
+        !ready.isEmpty && ready.contains { waiters[$0]?.access.isWrite == writes }
+    }
+
+    /// Those worth another request, in the order of their tickets. Each must ask again or be
+    /// cancelled.
+    mutating func takeReady(writes: Bool) -> [LockTicket] {
+        let taken = ready.filter { waiters[$0]?.access.isWrite == writes }
+        ready.subtract(taken)
+        return taken.sorted()
+    }
+
+    /// The transactions that were ended to undo a deadlock since the last time.
+    mutating func takeVictims() -> [Ended] {
+        defer { victims = [] }
+        return victims
+    }
+
+    /// Makes ready what was taken and was not asked for again.
+    mutating func putBack(_ ticket: LockTicket) {
+        if waiters[ticket] != nil { ready.insert(ticket) }
+    }
+
+    private mutating func noteReady(_ ticket: LockTicket) {
+        guard let waiter = waiters[ticket] else { return }
+        if waiter.hard.isEmpty, waiter.soft.isEmpty { ready.insert(ticket) }
+    }
+
+    // MARK: The graph's edges, added and removed
+
+    private func agent(of claimant: LockClaimant, _ ticket: LockTicket) -> Agent {
+        switch claimant {
+        case .transaction(let id, _): .transaction(id)
+        case .plain: .single(ticket)
+        }
+    }
+
+    private mutating func attach(
+        _ ticket: LockTicket, _ waiter: Waiter, _ claimant: LockClaimant
+    ) {
+        if case .transaction(let id, let age) = claimant {
+            owners[id, default: Owner(database: waiter.database, age: age)].waiting.insert(ticket)
+        }
+        waiters[ticket] = waiter
+        indexes[waiter.database, default: LockIndex()].enqueue(ticket, waiter.access)
+        for id in waiter.hard { owners[id]?.blocked.insert(ticket) }
+        for other in waiter.soft { waiters[other]?.followers.insert(ticket) }
+    }
+
+    /// - Returns: Its followers, whose edges still lead to it; nil when there is no such waiter.
+    private mutating func detach(_ ticket: LockTicket) -> Set<LockTicket>? {
+        guard let waiter = waiters.removeValue(forKey: ticket) else { return nil }
+        ready.remove(ticket)
+        for id in waiter.hard { owners[id]?.blocked.remove(ticket) }
+        for other in waiter.soft { waiters[other]?.followers.remove(ticket) }
+        if case .transaction(let id) = waiter.agent {
+            owners[id]?.waiting.remove(ticket)
+            if let owner = owners[id], owner.waiting.isEmpty, owner.documents.isEmpty,
+                owner.queries.isEmpty
+            {
+                owners[id] = nil
+            }
+        }
+        indexes[waiter.database]?.dequeue(ticket, waiter.access)
+        tidy(waiter.database)
+        return waiter.followers
+    }
+
+    mutating func dropSoft(_ target: LockTicket, of ticket: LockTicket) {
+        waiters[ticket]?.soft.remove(target)
+        noteReady(ticket)
+    }
+
+    /// Changes whom a waiter waits for out of fairness.
+    mutating func setSoft(_ soft: Set<LockTicket>, of ticket: LockTicket) {
+        guard let old = waiters[ticket]?.soft else { return }
+        for other in old.subtracting(soft) { waiters[other]?.followers.remove(ticket) }
+        for other in soft.subtracting(old) { waiters[other]?.followers.insert(ticket) }
+        waiters[ticket]?.soft = soft
+        noteReady(ticket)
+    }
+
+    private mutating func tidy(_ database: DatabaseID) {
+        if indexes[database]?.isEmpty == true { indexes[database] = nil }
+    }
+
+    /// Takes shared locks. Writes that wait and touch what is locked wait for this one too.
+    private mutating func acquire(
+        _ reading: LockedReading, _ database: DatabaseID, _ claimant: LockClaimant
+    ) {
+        guard case .transaction(let id, let age) = claimant else { return }
+        var owner = owners.removeValue(forKey: id) ?? Owner(database: database, age: age)
+        var index = indexes.removeValue(forKey: database) ?? LockIndex()
+        var blocked: [LockTicket] = []
+        for path in reading.documents where owner.documents.insert(path).inserted {
+            index.lock(path, for: id)
+            for queued in index.queues[path] ?? [] where queued.isWrite {
+                blocked.append(queued.ticket)
+            }
+        }
+        if let query = reading.query, owner.queries.insert(query).inserted {
+            index.lock(query, for: id)
+            blocked += index.writes.filter { isTouched(query, by: $0) }
+        }
+        for ticket in blocked where waiters[ticket]?.agent != .transaction(id) {
+            waiters[ticket]?.hard.insert(id)
+            ready.remove(ticket)
+            owner.blocked.insert(ticket)
+        }
+        owners[id] = owner
+        indexes[database] = index
+        tidy(database)
+        if !owner.waiting.isEmpty { resolve(.transaction(id)) }
+    }
+
+    func isTouched(_ query: LockedQuery, by ticket: LockTicket) -> Bool {
+        guard case .write(let changes)? = waiters[ticket]?.access else { return false }
+        return query.isTouched(by: changes)
+    }
+}

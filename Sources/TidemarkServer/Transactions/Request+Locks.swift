@@ -1,0 +1,42 @@
+import TidemarkModel
+
+extension Request {
+    /// As of when a read is made; nil for what is none, or has no choice.
+    var consistency: ReadConsistency? {
+        switch self {
+        case .getDocument(let request): request.consistency
+        case .listDocuments(let request): request.consistency
+        case .batchGetDocuments(let request): request.consistency
+        case .runQuery(let request): request.consistency
+        case .runAggregationQuery(let request): request.consistency
+        case .listCollectionIDs, .partitionQuery, .createDocument, .updateDocument,
+            .deleteDocument, .beginTransaction, .commit, .rollback, .batchWrite:
+            nil
+        }
+    }
+
+    /// What a read locks inside a transaction; nil for what is refused before it reads, or is only
+    /// explained.
+    func lockedReading(in database: DatabaseID) -> LockedReading? {
+        switch self {
+        case .getDocument(let request): return LockedReading(documents: [request.path])
+        case .batchGetDocuments(let request): return LockedReading(documents: request.paths)
+        case .runQuery(let request):
+            return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
+        case .runAggregationQuery(let request):
+            return request.explain?.analyze == false ? nil : Self.lock(request.query, database)
+        case .listDocuments(let request):
+            // The documents of the collection. What lies below missing ones is not locked.
+            let query = Query(parent: request.parent, collectionID: request.collectionID)
+            return Self.lock(query, database)
+        case .listCollectionIDs, .partitionQuery, .createDocument, .updateDocument,
+            .deleteDocument, .beginTransaction, .commit, .rollback, .batchWrite:
+            return nil
+        }
+    }
+
+    private static func lock(_ query: Query, _ database: DatabaseID) -> LockedReading? {
+        do throws(RPCStatus) { try query.validate() } catch { return nil }
+        return LockedReading(query: LockedQuery(query, in: database))
+    }
+}

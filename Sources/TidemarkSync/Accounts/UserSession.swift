@@ -1,0 +1,109 @@
+import Synchronization
+package import TidemarkModel
+
+/// The engine for as long as the present user is its user; every call after fails with
+/// ``SyncError/userChanged``. For whoever keeps something of the user's in memory, so that it is not
+/// stored for the next one.
+package struct UserSession: Sendable {
+    private let engine: SyncEngine
+    private let number: UInt64
+
+    fileprivate init(_ engine: SyncEngine, _ number: UInt64) {
+        self.engine = engine
+        self.number = number
+    }
+
+    private func perform<Success: Sendable>(
+        _ completion: @escaping @Sendable (Result<Success, SyncError>) -> Void,
+        _ body: @escaping @Sendable (EngineCore) -> Void
+    ) {
+        engine.perform { [number] core in
+            guard core.session == number || core.files.isShared else {
+                return completion(.failure(.userChanged))
+            }
+            body(core)
+        }
+    }
+
+    private static func result(
+        _ completion: @escaping @Sendable (SyncError?) -> Void
+    ) -> @Sendable (Result<Void, SyncError>) -> Void {
+        { result in
+            if case .failure(let error) = result { completion(error) } else { completion(nil) }
+        }
+    }
+
+    /// As of ``SyncEngine``, like all that follow.
+    package func fetch(
+        _ query: Query, deadline: Duration?,
+        records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
+        completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
+    ) {
+        perform(completion) { $0.fetch(query, deadline, records, completion) }
+    }
+
+    package func record(
+        forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
+    ) {
+        perform(completion) { $0.record(key, completion) }
+    }
+
+    package func setRecord(
+        _ value: [UInt8]?, forKey key: String,
+        completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform(Self.result(completion)) { $0.setRecord(value, key, completion) }
+    }
+
+    package func declareIndexes(
+        for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        let end = Self.result(completion)
+        perform(end) { core in end(core.fromCache { try $0.declareIndexes(for: queries) }) }
+    }
+
+    package func cachedRows(
+        of query: Query, first count: Int, where isWanted: @escaping @Sendable (Document) -> Bool,
+        completion: @escaping @Sendable (Result<CachedRows, SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            completion(core.fromCache { try $0.rows(of: query, first: count, where: isWanted) })
+        }
+    }
+
+    package func cachedCounts(
+        of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            completion(core.fromCache { try $0.counts(of: queries) })
+        }
+    }
+
+    package func cachedDocuments(
+        at paths: [DocumentPath], andWrittenIn query: Query,
+        completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            completion(core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
+        }
+    }
+}
+
+extension SyncEngine {
+    /// The present user's.
+    package var session: UserSession { UserSession(self, sessions.withLock(\.number)) }
+}
+
+/// Counts the changes of the user as they are asked for, from any thread.
+struct SessionCounter: Sendable {
+    private(set) var number: UInt64 = 0
+    private var user: UserKey
+
+    init(user: String?) { self.user = UserKey(user) }
+
+    mutating func change(to next: String?) {
+        guard CacheFiles.fault(of: next) == nil, UserKey(next) != user else { return }
+        user = UserKey(next)
+        number += 1
+    }
+}

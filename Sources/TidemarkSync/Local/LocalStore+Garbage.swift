@@ -1,0 +1,171 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What one step of a collection took out of the cache.
+struct CollectedGarbage: Equatable, Sendable {
+    var targets = 0
+    var documents = 0
+    /// Whether nothing old enough is left.
+    var isDone = false
+}
+
+// What may go when the cache is too large: targets that nobody listens to and the documents that no
+// target holds, those first that were used the longest ago. Each use takes the next number of one
+// rising sequence.
+
+extension LocalStore {
+    /// What the documents and everything about them take, in bytes. Pages that became free do not
+    /// count: they are used again before the file grows.
+    func usedBytes() throws -> Int64 {
+        try read { transaction in
+            func pragma(_ name: String) throws -> Int64 {
+                try transaction.rows("PRAGMA \(name)").first?.integer(0) ?? 0
+            }
+            let pages = try pragma("page_count") - pragma("freelist_count")
+            return try pages * pragma("page_size")
+        }
+    }
+
+    /// Notes that these documents were used now, and that perhaps no target holds them.
+    func touch(_ paths: some Sequence<DocumentPath>, _ transaction: StoreTransaction) throws {
+        for path in paths {
+            try transaction.execute(
+                """
+                INSERT INTO syncLoose VALUES (?, ?)
+                ON CONFLICT (path) DO UPDATE SET sequence = excluded.sequence
+                """, [.text(path.text), .integer(nextSequence)])
+        }
+    }
+
+    /// Exempts a query's collection from collection: somebody relies on having all of it.
+    func keep(_ query: Query, _ transaction: StoreTransaction) throws {
+        guard let id = query.collectionID else { return }
+        try transaction.execute(
+            "INSERT OR IGNORE INTO syncKept VALUES (?, ?)",
+            [.text(query.collection?.text ?? ""), .text(id)])
+    }
+
+    /// The sequence number up to which things are old enough to go; nil when nothing is.
+    ///
+    /// - Parameters:
+    ///   - percent: Of all that could go.
+    ///   - most: Not more of them.
+    func garbageBound(percent: Int, most: Int) throws -> Int64? {
+        precondition((1...100).contains(percent) && most > 0)
+        return try read { transaction in
+            let total = try transaction.rows(
+                "SELECT (SELECT count(*) FROM syncTarget) + (SELECT count(*) FROM syncLoose)")[0]
+            let all = total.integer(0) - Int64(targets.count)
+            guard all > 0 else { return try oldestCondemned(transaction) }
+            // A share of few would be none, again and again.
+            let count = Int(max(1, min(all * Int64(percent) / 100, Int64(most))))
+            var oldest = try transaction.rows(
+                "SELECT id, sequence FROM syncTarget ORDER BY sequence LIMIT ?",
+                [.integer(Int64(count + targets.count))]
+            ).filter { targets[Int32(clamping: $0.integer(0))] == nil }.map { $0.integer(1) }
+            oldest += try transaction.rows(
+                "SELECT sequence FROM syncLoose ORDER BY sequence LIMIT ?",
+                [.integer(Int64(count))]
+            ).map { $0.integer(0) }
+            return oldest.sorted().prefix(count).last
+        }
+    }
+
+    private func oldestCondemned(_ transaction: StoreTransaction) throws -> Int64? {
+        try transaction.rows("SELECT sequence FROM syncCondemned LIMIT 1").first?.integer(0)
+    }
+
+    /// One step of a collection.
+    ///
+    /// - Parameters:
+    ///   - bound: From ``garbageBound(percent:most:)``.
+    ///   - limit: How many rows are looked at.
+    ///   - isPinned: Whether a document is being shown or has pending writes.
+    func collectGarbage(
+        upTo bound: Int64, limit: Int, isPinned: (DocumentPath) -> Bool
+    ) throws -> CollectedGarbage {
+        precondition(limit > 0)
+        defer { nextSequence += 1 }
+        return try write(.collectGarbage) { transaction in
+            var result = CollectedGarbage()
+            if try condemnTarget(upTo: bound, transaction) { result.targets = 1 }
+            let condemned = try transaction.rows("SELECT target FROM syncCondemned LIMIT 1")
+            if let target = condemned.first?.integer(0) {
+                result.documents = try emptyTarget(target, bound, limit, isPinned, transaction)
+                return result
+            }
+            let loose = try transaction.rows(
+                "SELECT path FROM syncLoose WHERE sequence <= ? ORDER BY sequence LIMIT ?",
+                [.integer(bound), .integer(Int64(limit))])
+            for row in loose {
+                let path = DocumentPath(unchecked: row.text(0))
+                if try remove(path, isPinned, transaction) { result.documents += 1 }
+            }
+            result.isDone = loose.count < limit
+            return result
+        }
+    }
+
+    /// Takes the oldest target out, so that a listen that comes now starts afresh. Its rows follow.
+    private func condemnTarget(
+        upTo bound: Int64, _ transaction: StoreTransaction
+    ) throws -> Bool {
+        guard try transaction.rows("SELECT 1 FROM syncCondemned LIMIT 1").isEmpty else {
+            return false
+        }
+        let old = try transaction.rows(
+            "SELECT id, sequence FROM syncTarget WHERE sequence <= ? ORDER BY sequence LIMIT ?",
+            [.integer(bound), .integer(Int64(targets.count + 1))])
+        guard let row = old.first(where: { targets[Int32(clamping: $0.integer(0))] == nil }) else {
+            return false
+        }
+        try transaction.execute(
+            "INSERT INTO syncCondemned VALUES (?, ?)", [row.values[0], row.values[1]])
+        try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [row.values[0]])
+        return true
+    }
+
+    private func emptyTarget(
+        _ target: Int64, _ bound: Int64, _ limit: Int, _ isPinned: (DocumentPath) -> Bool,
+        _ transaction: StoreTransaction
+    ) throws -> Int {
+        let rows = try transaction.rows(
+            "SELECT path FROM syncTargetDocument WHERE target = ? LIMIT ?",
+            [.integer(target), .integer(Int64(limit))])
+        var removed = 0
+        for row in rows {
+            try transaction.execute(
+                "DELETE FROM syncTargetDocument WHERE target = ? AND path = ?",
+                [.integer(target), row.values[0]])
+            let used = try transaction.rows(
+                "SELECT sequence FROM syncLoose WHERE path = ?", [row.values[0]])
+            if let used = used.first?.integer(0), used > bound { continue }
+            let path = DocumentPath(unchecked: row.text(0))
+            if try remove(path, isPinned, transaction) { removed += 1 }
+        }
+        if rows.count < limit {
+            try transaction.execute(
+                "DELETE FROM syncCondemned WHERE target = ?", [.integer(target)])
+        }
+        return removed
+    }
+
+    /// Unless a target or somebody else needs it.
+    private func remove(
+        _ path: DocumentPath, _ isPinned: (DocumentPath) -> Bool, _ transaction: StoreTransaction
+    ) throws -> Bool {
+        if isPinned(path) {
+            try touch([path], transaction)
+            return false
+        }
+        try transaction.execute("DELETE FROM syncLoose WHERE path = ?", [.text(path.text)])
+        let holders = try transaction.rows(
+            """
+            SELECT 1 FROM syncTargetDocument WHERE path = ?1 UNION ALL
+            SELECT 1 FROM syncKept WHERE collection IN (?2, '') AND id = ?3 LIMIT 1
+            """, [.text(path.text), .text(path.parent.text), .text(path.collectionID)])
+        guard holders.isEmpty else { return false }
+        try transaction.documents(of: database).remove(path)
+        return true
+    }
+}

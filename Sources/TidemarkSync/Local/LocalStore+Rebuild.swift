@@ -1,0 +1,129 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What must not go down with a damaged cache: writes that wait, and those that were refused. Rows as
+/// they are on disk, whoever's they are.
+struct SavedQueue {
+    var batches: [[SQLValue]] = []
+    var rejected: [[SQLValue]] = []
+
+    fileprivate static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
+    fileprivate static let rejectedColumns =
+        "id, user, localWriteTime, mutations, code, message, rejectedAt"
+
+    init() {}
+
+    /// What can still be read of a damaged file.
+    init(salvaging path: String) {
+        batches = DocumentStore.salvage(
+            "SELECT \(Self.batchColumns) FROM syncBatch ORDER BY id", from: path)
+        if batches.isEmpty {
+            // Of a file from before batches had users.
+            batches = DocumentStore.salvage(
+                """
+                SELECT id, localWriteTime, baseMutations, mutations, X'' FROM syncBatch ORDER BY id
+                """, from: path)
+        }
+        rejected = DocumentStore.salvage(
+            "SELECT \(Self.rejectedColumns) FROM syncRejected ORDER BY id", from: path)
+    }
+
+    /// Takes what is in memory for what can be read of the same user.
+    mutating func replace(_ user: String?, with queue: [MutationBatch]) {
+        let owner = SQLValue.blob(UserKey(user).bytes)
+        batches.removeAll { $0[4] == owner }
+        batches += queue.map { batch in
+            [
+                .integer(batch.id), .integer(batch.localWriteTime.microseconds),
+                .blob(MutationCodec.encode(batch.baseMutations)),
+                .blob(MutationCodec.encode(batch.mutations)), owner,
+            ]
+        }
+    }
+}
+
+extension LocalStore {
+    /// Opens the cache. One that is damaged is set aside, with what can be read of its queue taken over
+    /// into a new one.
+    static func opening(
+        _ location: DocumentStore.Location, database: DatabaseID, user: String?,
+        fault: SyncEnvironment.StorageFaultSource?
+    ) throws -> LocalStore {
+        do {
+            return try LocalStore(location, database: database, user: user, fault: fault)
+        } catch {
+            guard case .damaged? = StorageFault(error), case .file(let path) = location else {
+                throw error
+            }
+            return try renewed(path, database: database, user: user, fault: fault)
+        }
+    }
+
+    /// A new cache in the place of one that is damaged, which is closed.
+    static func renewed(
+        _ path: String, database: DatabaseID, user: String?,
+        fault: SyncEnvironment.StorageFaultSource?
+    ) throws -> LocalStore {
+        let saved = SavedQueue(salvaging: path)
+        try DocumentStore.setAside(path)
+        let new = try LocalStore(.file(path), database: database, user: user, fault: fault)
+        try new.restore(saved, nil)
+        return new
+    }
+
+    /// - Parameter position: Of the write stream on which the head of the queue was sent.
+    func restore(_ saved: SavedQueue, _ position: WritePosition?) throws {
+        try write(.open, .disk) { transaction in
+            for row in saved.batches {
+                try transaction.execute(
+                    "INSERT INTO syncBatch (\(SavedQueue.batchColumns)) VALUES (?, ?, ?, ?, ?)", row
+                )
+            }
+            for row in saved.rejected {
+                try transaction.execute(
+                    """
+                    INSERT INTO syncRejected (\(SavedQueue.rejectedColumns))
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """, row)
+            }
+            try save(position, transaction)
+        }
+        writePosition = position
+        try loadQueue()
+    }
+}
+
+extension EngineCore {
+    /// Puts a new cache in the place of one that is damaged, with the queue as it is in memory. The
+    /// old file stays beside it. Listeners go on; what they show is read again.
+    func rebuildCache() throws {
+        stopStreams()
+        let location = files.location(of: user)
+        let old = local
+        var saved = try rescued ?? rescueQueue(from: location)
+        rescued = saved
+        // What the attempt before this one left.
+        if case .file(let path) = location { try DocumentStore.erase(path) }
+        saved.replace(user, with: old.pending.batches)
+        let new = try LocalStore(
+            location, database: database, user: user, fault: environment.storageFault)
+        do {
+            try new.restore(saved, old.writePosition)
+            exchange(new, try new.reopen(orderedQueries.map { queries[$0]!.query }))
+        } catch {
+            try? new.close()
+            throw error
+        }
+        rescued = nil
+        for key in orderedQueries where queries[key]!.isRemote { listenRemotely(key) }
+    }
+
+    private func rescueQueue(from location: DocumentStore.Location) throws -> SavedQueue {
+        // As long as it is open, nobody else may look at the file.
+        try? local.store.close()
+        guard case .file(let path) = location else { return SavedQueue() }
+        let saved = SavedQueue(salvaging: path)
+        try DocumentStore.setAside(path)
+        return saved
+    }
+}

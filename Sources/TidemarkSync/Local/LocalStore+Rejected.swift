@@ -1,0 +1,74 @@
+import TidemarkModel
+import TidemarkStore
+
+// Writes that were refused stay on disk with the reason, until the app decides.
+
+extension LocalStore {
+    /// Beyond it the oldest goes.
+    static let mostRejected = 1000
+
+    func keepRejected(
+        _ batch: MutationBatch, _ reason: RPCStatus, at time: Timestamp,
+        _ transaction: StoreTransaction
+    ) throws {
+        try keepRejected(
+            batch.id, batch.localWriteTime.microseconds, MutationCodec.encode(batch.mutations),
+            reason, at: time, transaction)
+    }
+
+    func keepRejected(
+        _ id: Int64, _ localWriteTime: Int64, _ mutations: [UInt8], _ reason: RPCStatus,
+        at time: Timestamp, _ transaction: StoreTransaction
+    ) throws {
+        let owner = SQLValue.blob(UserKey(user).bytes)
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncRejected VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                .integer(id), owner, .integer(localWriteTime), .blob(mutations),
+                .integer(Int64(reason.code.rawValue)), .text(reason.message),
+                .integer(time.microseconds),
+            ])
+        try transaction.execute(
+            """
+            DELETE FROM syncRejected WHERE id IN (
+                SELECT id FROM syncRejected WHERE user = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+            """, [owner, .integer(Int64(Self.mostRejected))])
+    }
+
+    func countRejected(_ transaction: StoreTransaction) throws -> Int {
+        let rows = try transaction.rows(
+            "SELECT count(*) FROM syncRejected WHERE user = ?", [.blob(UserKey(user).bytes)])
+        return Int(rows[0].integer(0))
+    }
+
+    func rejectedWrites() throws -> [RejectedWrite] {
+        try read { transaction in
+            try transaction.rows(
+                """
+                SELECT id, localWriteTime, mutations, code, message, rejectedAt FROM syncRejected
+                WHERE user = ? ORDER BY id
+                """, [.blob(UserKey(user).bytes)]
+            ).map { row in
+                let code = RPCStatus.Code(rawValue: Int32(clamping: row.integer(3))) ?? .unknown
+                return RejectedWrite(
+                    batch: row.integer(0), time: Timestamp(microseconds: row.integer(1)),
+                    mutations: (try? MutationCodec.decode(row.blob(2))) ?? [],
+                    rejectedAt: Timestamp(microseconds: row.integer(5)),
+                    reason: RPCStatus(code, row.text(4)))
+            }
+        }
+    }
+
+    func discardRejected(_ id: Int64) throws {
+        rejectedCount = try write(.discardRejected, .disk) { transaction in
+            try discardRejected(id, transaction)
+            return try countRejected(transaction)
+        }
+    }
+
+    func discardRejected(_ id: Int64, _ transaction: StoreTransaction) throws {
+        try transaction.execute(
+            "DELETE FROM syncRejected WHERE id = ? AND user = ?",
+            [.integer(id), .blob(UserKey(user).bytes)])
+    }
+}

@@ -1,0 +1,66 @@
+import TidemarkStore
+
+/// Whether this device can store what the app writes and what the server says.
+public enum StorageState: Hashable, Sendable {
+    case available
+    /// The last transaction failed. Reads are answered where they can be, writes are refused with
+    /// this reason, and what the server says is not taken in; it is tried again until it succeeds.
+    case failing(StorageFault)
+}
+
+/// Why the cache could not do its work.
+public enum StorageFault: Hashable, Sendable {
+    /// The disk, or the quota on it, is full. What was stored is intact.
+    case full
+    /// Another process holds the file.
+    case locked
+    /// The file is no database, or what it holds makes no sense.
+    case damaged(detail: String)
+    /// The disk failed, or the file cannot be reached.
+    case unreadable(detail: String)
+    /// A newer version of the library wrote the file.
+    case newerVersion
+    /// A fault of the library.
+    case defect(detail: String)
+
+    /// One sentence for a person.
+    public var message: String {
+        switch self {
+        case .full: "There is no space left to store data."
+        case .locked: "The data is in use by another process."
+        case .damaged: "The stored data is damaged."
+        case .unreadable: "The stored data cannot be read or written."
+        case .newerVersion: "The stored data was written by a newer version."
+        case .defect: "Something went wrong while storing data."
+        }
+    }
+
+    /// Nil for an error that says nothing of the storage.
+    init?(_ error: any Error) {
+        switch error {
+        case let error as StoreError: self.init(error)
+        case let error as DamagedRecord:
+            self = .damaged(detail: "A stored \(error.what) cannot be read.")
+        default: return nil
+        }
+    }
+
+    private init(_ error: StoreError) {
+        switch error {
+        case .full: self = .full
+        case .locked: self = .locked
+        case .corrupt(let detail): self = .damaged(detail: detail)
+        case .unreadable(let detail): self = .unreadable(detail: detail)
+        case .newerSchema: self = .newerVersion
+        case .invalidStatement(let detail): self = .defect(detail: detail)
+        }
+    }
+}
+
+/// What a transaction of the cache is for: a test can make one kind of them fail.
+package enum StorageStep: String, Hashable, Sendable, CaseIterable {
+    case open, read
+    case allocateTarget, releaseTarget, applyRemoteEvent, storeReplies
+    case writeLocally, acknowledgeBatch, rejectBatch, discardRejected, keepWritePosition
+    case handleUserChange, setRecord, collectGarbage, loadBundle, declareIndexes, probe, close
+}

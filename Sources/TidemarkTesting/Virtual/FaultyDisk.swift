@@ -1,0 +1,52 @@
+import Synchronization
+package import TidemarkStore
+package import TidemarkSync
+
+/// A disk that fails when a test says so: transactions of the chosen kinds do their work and are
+/// then refused, as on a disk that is full.
+///
+/// ```swift
+/// environment.storageFault = disk.fault
+/// disk.fail([.writeLocally])
+/// ```
+package final class FaultyDisk: Sendable {
+    private struct State {
+        var steps: Set<StorageStep> = []
+        var error = StoreError.full
+        var failures = 0
+        var remaining = Int.max
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Makes these kinds of transactions fail until ``recover()``, and no others.
+    ///
+    /// - Parameter times: How many of them; the rest go well.
+    package func fail(
+        _ steps: Set<StorageStep>, with error: StoreError = .full, times: Int = .max
+    ) {
+        state.withLock { state in
+            state.remaining = times
+            state.steps = steps
+            state.error = error
+        }
+    }
+
+    package func recover() { fail([]) }
+
+    /// How many transactions have failed.
+    package var failures: Int { state.withLock(\.failures) }
+
+    package var fault: SyncEnvironment.StorageFaultSource {
+        { [self] step in
+            state.withLock { state in
+                guard state.remaining > 0, state.steps.contains(step) else { return nil }
+                state.remaining -= 1
+                state.failures += 1
+                return state.error
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+"""Every operation that Google's client offers is used by a test. Runs after all the others."""
+
+import pytest
+from operations import CLASSES, operations, used
+
+# What makes no call to a server, or is not for callers, and so has no test.
+ASIDE = {
+    "Client": {
+        "from_service_account_info": "for real credentials",
+        "from_service_account_json": "for real credentials",
+    },
+    "Watch": {
+        "for_document": "what DocumentReference.on_snapshot calls",
+        "for_query": "what Query.on_snapshot calls",
+        "on_snapshot": "what the stream calls with each message",
+        "push": "what on_snapshot calls",
+    },
+}
+ASIDE["AsyncTransaction"] = {"get_all": "awaits a generator in this version, and so cannot work"}
+ASIDE["AsyncClient"] = ASIDE["Client"]
+
+
+@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
+def test_every_operation_is_used(kind, whole_suite):
+    if not whole_suite:
+        pytest.skip("only a part of the tests was asked for")
+    offered = operations(kind) - set(ASIDE.get(kind.__name__, {}))
+    missing = {name for name in offered if (kind.__name__, name) not in used}
+    assert missing == set()
+
+
+def test_what_is_set_aside_exists():
+    for kind in CLASSES:
+        assert set(ASIDE.get(kind.__name__, {})) <= operations(kind)

@@ -1,0 +1,122 @@
+import Foundation
+import Synchronization
+import Testing
+import TidemarkServer
+
+@testable import Tidemark
+
+/// Transactions of clients, on a server in the same process.
+@Suite(.timeLimit(.minutes(1))) struct `A transaction` {
+    private func client(_ body: (Firestore) async throws -> Void) async throws {
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let firestore = try Firestore.testing(server)
+        do { try await body(firestore) } catch {
+            await firestore.terminate()
+            server.close()
+            throw error
+        }
+        await firestore.terminate()
+        server.close()
+    }
+
+    @Test func `reads, writes, and returns what it made`() async throws {
+        try await client { firestore in
+            let (a, b) = (firestore.document("rooms/a"), firestore.document("rooms/b"))
+            try await a.setData(["n": 5])
+            let sum = try await firestore.runTransaction { transaction in
+                let n = try await transaction.getDocument(a)["n"] as? Int ?? 0
+                let isThere = try await transaction.getDocument(b).exists
+                transaction.updateData(["n": n - 2], forDocument: a)
+                transaction.setData(["n": 2, "was": isThere], forDocument: b)
+                return n
+            }
+            #expect(sum == 5)
+            #expect(try await a.getDocument(source: .server)["n"] as? Int == 3)
+            #expect(try await b.getDocument(source: .server)["was"] as? Bool == false)
+        }
+    }
+
+    @Test func `that counts, in many clients' hands at once, loses none`() async throws {
+        try await client { firestore in
+            let counter = firestore.document("rooms/counter")
+            try await counter.setData(["n": 0])
+            let done = try await withThrowingTaskGroup(of: Bool.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        do {
+                            try await firestore.runTransaction { transaction in
+                                let n = try await transaction.getDocument(counter)["n"] as? Int
+                                transaction.updateData(["n": n! + 1], forDocument: counter)
+                            }
+                            return true
+                        } catch let error as FirestoreError {
+                            #expect([.aborted, .failedPrecondition].contains(error.code))
+                            return false
+                        }
+                    }
+                }
+                return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+            }
+            #expect(done > 0)
+            #expect(try await counter.getDocument(source: .server)["n"] as? Int == done)
+        }
+    }
+
+    @Test func `is tried again when what it read has changed, five times at most`() async throws {
+        try await client { firestore in
+            let document = firestore.document("rooms/a")
+            let other = firestore.document("rooms/b")
+            try await document.setData(["n": 0])
+            let attempts = Mutex(0)
+            try await firestore.runTransaction { transaction in
+                let n = try await transaction.getDocument(document)["n"] as? Int ?? 0
+                // Somebody else is faster, the first time. Read only: the commit checks it too.
+                if attempts.withLock({
+                    $0 += 1; return $0
+                }) == 1 {
+                    try await document.setData(["n": 10])
+                }
+                transaction.setData(["n": n + 1], forDocument: other)
+            }
+            #expect(attempts.withLock { $0 } == 2)
+            #expect(try await other.getDocument(source: .server)["n"] as? Int == 11)
+            attempts.withLock { $0 = 0 }
+            await #expect(throws: FirestoreError.self) {
+                try await firestore.runTransaction(maxAttempts: 2) { transaction in
+                    _ = try await transaction.getDocument(document)
+                    attempts.withLock { $0 += 1 }
+                    try await document.setData(["n": attempts.withLock { $0 }])
+                    transaction.updateData(["n": -1], forDocument: document)
+                }
+            }
+            #expect(attempts.withLock { $0 } == 2)
+            #expect(try await document.getDocument(source: .server)["n"] as? Int == 2)
+        }
+    }
+
+    @Test func `that makes no sense commits nothing`() async throws {
+        struct Mine: Error {}
+        try await client { firestore in
+            let (a, b) = (firestore.document("rooms/a"), firestore.document("rooms/b"))
+            let bad: [@Sendable (Transaction) async throws -> Void] = [
+                { _ = try await $0.setData([:], forDocument: a).getDocument(b) },
+                {
+                    _ = try await $0.getDocument(b)
+                    $0.setData([:], forDocument: a).updateData(["n": 1], forDocument: b)
+                },
+                { $0.setData(["": 1], forDocument: a) },
+                {
+                    $0.setData([:], forDocument: a); throw Mine()
+                },
+            ]
+            for body in bad {
+                await #expect(throws: (any Error).self) { try await firestore.runTransaction(body) }
+            }
+            let untouched = try await a.getDocument(source: .server)
+            #expect(!untouched.exists)
+            await #expect(throws: Mine.self) {
+                try await firestore.runTransaction { _ in throw Mine() }
+            }
+        }
+    }
+}
