@@ -88,6 +88,21 @@ public final class LocalFirestore: Sendable {
     /// What was read and written so far, and for whom.
     public func meter() -> [MeterRow] { server.meter() }
 
+    /// Removes every document of a database, as the emulator's clearing does: listeners are told that
+    /// each is gone, the clock goes on, and the past cannot be read any more. Nothing is billed.
+    ///
+    /// - Throws: ``RPCStatus`` when a name is none, or the data cannot be written; nothing has changed
+    ///   then.
+    public func clear(
+        projectID: String? = nil, databaseID: String = "(default)"
+    ) async throws(RPCStatus) {
+        let database: DatabaseID
+        do throws(InvalidPath) {
+            database = try DatabaseID(project: projectID ?? self.projectID, database: databaseID)
+        } catch { throw RPCStatus(error) }
+        try await server.clear(database)
+    }
+
     /// Terminates the clients, closes the sockets and lets go of the data.
     public func stop() async {
         await endClients()

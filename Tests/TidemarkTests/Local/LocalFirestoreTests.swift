@@ -37,6 +37,24 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `clearing empties one database, and listeners hear of it`() async throws {
+        let local = try LocalFirestore.start()
+        let firestore = try local.firestore()
+        let other = try local.firestore(databaseID: "other")
+        try await firestore.document("rooms/blue").setData([:])
+        try await other.document("rooms/red").setData([:])
+        var counts: [Int] = []
+        for try await snapshot in firestore.collection("rooms").snapshots {
+            counts.append(snapshot.documents.count)
+            if counts.count == 1 { try await local.clear() }
+            if snapshot.documents.isEmpty { break }
+        }
+        #expect(counts == [1, 0])
+        #expect(try await local.firestore().collection("rooms").getDocuments().documents.isEmpty)
+        #expect(try await other.collection("rooms").getDocuments().documents.count == 1)
+        await local.stop()
+    }
+
     @Test func `a snapshot is gone back to between two tests`() async throws {
         let local = try LocalFirestore.start()
         let seed = try local.firestore()

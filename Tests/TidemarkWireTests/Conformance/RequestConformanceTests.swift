@@ -89,7 +89,9 @@ struct `The shared requests are executed` {
             guard case .commit(let reply)? = try await send(.commit, request, to: local).first
             else { continue }
             #expect(reply.results.count == request.writes.count, "\(test.name)")
-            try await checkEffect(of: request.writes[0], document, local, test.name)
+            try await checkEffect(
+                of: request.writes[0], on: needsOne ? ["old": .integer(1)] : [:],
+                at: reply.commitTime, document, local, test.name)
             if must.namesTime || (must.conditionType != nil && !must.exists) {
                 // Once it has been applied, what it asks for is no longer so.
                 let again = await #expect(throws: RPCStatus.self, "\(test.name)") {
@@ -104,30 +106,49 @@ struct `The shared requests are executed` {
         #expect(executed == 90, "the cases have moved")
     }
 
+    /// Against the whole document that the write describes: what was there, the fields that it sets,
+    /// and then its transforms, each by its meaning.
     private func checkEffect(
-        of write: PBWrite, _ document: String, _ local: LocalFirestore, _ name: String
+        of write: PBWrite, on old: MapValue, at time: Timestamp, _ document: String,
+        _ local: LocalFirestore, _ name: String
     ) async throws {
         let after = try await fields(document, local)
         if case .delete? = write.operation {
             #expect(after == nil, "\(name)")
             return
         }
-        let stored = try #require(after, "\(name)")
-        for transform in write.updateTransforms {
-            let field = try FieldPath(wire: transform.fieldPath)
-            #expect(stored[field] != nil, "\(name): \(transform.fieldPath)")
-        }
         let update = try PBDocument(serializedBytes: write.update)
-        let wanted = try write.update.withUnsafeBytes { try DocumentCodec.decode($0) }.contents
-            .decoded
         #expect(update.name.utf8.elementsEqual(document.utf8), "\(name)")
-        guard write.hasUpdateMask else {
-            if write.updateTransforms.isEmpty { #expect(stored == wanted, "\(name)") }
-            return
-        }
+        let given = try write.update.withUnsafeBytes { try DocumentCodec.decode($0) }.contents
+            .decoded
+        var wanted = write.hasUpdateMask ? old : given
         for text in write.updateMask.fieldPaths {
             let field = try FieldPath(wire: text)
-            #expect(stored[field] == wanted[field], "\(name): \(text)")
+            wanted[field] = given[field]
+        }
+        for transform in write.updateTransforms {
+            let field = try FieldPath(wire: transform.fieldPath)
+            wanted[field] = try result(of: transform.decoded().operation, on: wanted[field], time)
+        }
+        #expect(after == wanted, "\(name)")
+    }
+
+    private func result(
+        of operation: FieldTransform.Operation, on old: Value?, _ time: Timestamp
+    ) throws -> Value {
+        var values: [Value] = []
+        if case .array(let old)? = old { values = old }
+        switch operation {
+        case .serverTimestamp:
+            // To the millisecond. Source: server-protocol 1.2.
+            let part = time.nanoseconds / 1_000_000 * 1_000_000
+            return .timestamp(Timestamp(seconds: time.seconds, nanoseconds: part))
+        case .arrayUnion(let added):
+            for value in added where !values.contains(value) { values.append(value) }
+            return .array(values)
+        case .arrayRemove(let removed): return .array(values.filter { !removed.contains($0) })
+        case .increment, .maximum, .minimum:
+            throw SharedCases.Unknown(text: "a transform that no case had: \(operation)")
         }
     }
 
