@@ -120,16 +120,17 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// The bound is far above what it takes, for machines that do much else; the figure is measured
-    /// by `make bench`.
-    @Test func `starting is quick`() async throws {
-        var best = Duration.seconds(60)
+    /// The best of twenty, because others use the machine's cores too.
+    @Test func `starting takes less than 5 ms`() async throws {
+        var times: [Duration] = []
         for _ in 0..<20 {
             let start = ContinuousClock.now
             let local = try LocalFirestore.start()
-            best = min(best, ContinuousClock.now - start)
+            times.append(ContinuousClock.now - start)
             await local.stop()
         }
-        #expect(best < .milliseconds(5), "\(best)")
+        times.sort()
+        print("LocalFirestore starts in \(times[0]), median \(times[10])")
+        #expect(times[0] < .milliseconds(5))
     }
 }

@@ -20,16 +20,17 @@ struct FuzzTests {
         var seed = UInt64(Self.number("TIDEMARK_FUZZ_SEED") ?? 0)
         var given = 0
         var memoryAtStart: Int?
+        let start = ContinuousClock.now
         while given < wanted {
             given += try round(seed)
             // The first tenth fills caches.
             if given > wanted / 10, memoryAtStart == nil { memoryAtStart = residentMiB() }
             seed += 1
         }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        print("fuzz: \(given) messages, \(Int(Double(given) / seconds)) a second")
         guard let memoryAtStart, let memory = residentMiB() else { return }
-        if wanted > 100_000 {
-            print("fuzz: \(given) messages, memory \(memoryAtStart) MiB, then \(memory) MiB")
-        }
+        print("fuzz: memory \(memoryAtStart) MiB after a tenth, \(memory) MiB at the end")
         #expect(memory < memoryAtStart + 64, "\(given) messages made memory grow")
     }
 
@@ -114,6 +115,6 @@ struct FuzzTests {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
         else { return nil }
-        return pages * Int(sysconf(Int32(_SC_PAGESIZE))) >> 20
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
     }
 }
