@@ -40,8 +40,12 @@ FIELDS = ["é", "e\u0301", "日本語", "\U0001f600", "with space", "tick`", "ba
 def test_fields_of_any_name(client, collection):
     document = collection.document("a")
     content = {name: number for number, name in enumerate(FIELDS)}
-    document.set({"top": content, **content})
-    assert document.get().to_dict() == {"top": content, **content}
+    # The last name is as long as a path may be, so it can only stand alone.
+    inside = {name: content[name] for name in FIELDS[:-1]}
+    document.set({"top": inside, **content})
+    assert document.get().to_dict() == {"top": inside, **content}
+    with pytest.raises(exceptions.InvalidArgument):
+        document.set({"top": content})
     for name in FIELDS[:-1]:
         path = client.field_path(name)
         document.update({path: "new", client.field_path("top", name): "new"})

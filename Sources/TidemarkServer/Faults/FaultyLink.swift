@@ -176,9 +176,6 @@ private final class LinkEnding: Sendable {
 
     init(_ owner: FaultyTransport) { self.owner = owner }
 
-    /// A silent call that everybody has let go of ends unheard.
-    deinit { reach() }
-
     var timer: (any CancellableCall)? {
         get { state.withLock { $0.timer } }
         set { state.withLock { $0.timer = newValue } }
