@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test ci setup format lint check-imports interop demo-small serve bench bench-server proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server proto clean
 
 # Plays a real history against a local server with three clients and prints what each cost.
 # Options go in ARGS: make demo ARGS="--history FILE.jsonl --json out.json"
@@ -16,6 +16,14 @@ test: setup
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --quiet
 	@$(MAKE) --no-print-directory interop
+
+# For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
+# seeds of the listen checker. What fails says its seed.
+long: setup
+	$(SWIFT) build --build-tests
+	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
+	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
+	TIDEMARK_LISTEN_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter ListenCheckerTests
 
 # What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
 ci: setup

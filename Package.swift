@@ -99,7 +99,12 @@ let package = Package(
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
                 "TidemarkTesting", "Tidemark",
             ]),
-        tests("TidemarkWireTests", ["TidemarkModel", "TidemarkWire", protobuf, grpcCore]),
+        tests(
+            "TidemarkWireTests",
+            [
+                "TidemarkModel", "TidemarkWire", "TidemarkSync", "TidemarkServer",
+                "TidemarkTesting", protobuf, grpcCore,
+            ]),
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),

@@ -198,6 +198,14 @@ extension DocumentStore {
         }
     }
 
+    func withConnection<T>(
+        _ body: (Connection) throws(StoreError) -> T
+    ) throws(StoreError) -> T {
+        do { return try queue.writeWithoutTransaction { _ in try body(connection) } } catch {
+            throw StoreError(error)
+        }
+    }
+
     /// Whether ``buildWantedIndexes(slice:)`` may have something to do.
     package var wantsIndexes: Bool {
         queue.writeWithoutTransaction { _ in connection.wantsIndexes }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidemarkApp
 import TidemarkServer
+import TidemarkTesting
 
 @testable import Tidemark
 
@@ -62,5 +63,21 @@ import TidemarkServer
         // README ends
         #expect(await feed.items.isEmpty)
         await firestore.terminate()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `test an app`() async throws {
+        // README begins
+        let local = try LocalFirestore.start()
+        let phone = try local.firestore(label: "phone")
+        try await phone.document("rooms/blue").setData(["open": true])
+        let start = try local.snapshot()
+
+        local.advance(by: .seconds(86_400))
+        try await phone.document("rooms/blue").delete()
+        #expect(local.meter().first?.deletes == 1)
+
+        try await local.restore(start)
+        await local.stop()
+        // README ends
     }
 }

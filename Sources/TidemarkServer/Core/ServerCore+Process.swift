@@ -67,7 +67,7 @@ extension ServerCore {
     private func performWrites(_ commands: [Command]) -> [Output] {
         let stage = WriteStage(core: self)
         do {
-            if locks.hasReady(writes: true) || commands.contains(where: needsStore) {
+            if locks.hasReady(writes: true) || needStore(commands) {
                 try store.write(.disk) { transaction in
                     stage.transaction = transaction
                     defer { stage.transaction = nil }
@@ -90,16 +90,21 @@ extension ServerCore {
         return outputs
     }
 
-    private func needsStore(_ command: Command) -> Bool {
-        switch command {
-        case .call: true
-        case .write(let id, let request):
-            // A stream's first message writes nothing, but one that takes up another reads; one that
-            // is new in this batch may be followed by more in it.
-            writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
-                || !request.streamToken.isEmpty || !request.streamID.isEmpty
-        case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .hold, .end:
-            false
+    private func needStore(_ commands: [Command]) -> Bool {
+        var opened: Set<CallID> = []
+        return commands.contains { command in
+            switch command {
+            case .call: true
+            case .write(let id, let request):
+                // A stream's first message writes nothing, but one that takes up another reads; what
+                // follows it, in the same batch too, is a commit.
+                writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
+                    || !request.streamToken.isEmpty || !request.streamID.isEmpty
+                    || !opened.insert(id).inserted
+            case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .hold,
+                .end:
+                false
+            }
         }
     }
 

@@ -17,7 +17,7 @@ final class ServerCore {
     let environment: ServerEnvironment
     let store: DocumentStore
     /// Tells the data apart from other data: a token of a server that lost its memory is no good.
-    let incarnation: Int64
+    var incarnation: Int64
 
     var databases: [DatabaseID: DatabaseState]
     var listens = ListenRegistry()
@@ -124,16 +124,22 @@ final class ServerCore {
 
     /// Ends every stream and the use of the store. Called once, after the last batch.
     func close() -> [Output] {
-        let status = RPCStatus(.unavailable, "The server is shutting down.")
+        let outputs = endAll(RPCStatus(.unavailable, "The server is shutting down."))
+        // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
+        try? store.close()
+        return outputs
+    }
+
+    /// Ends every stream, and forgets all transactions.
+    func endAll(_ status: RPCStatus) -> [Output] {
         let streams = Set(writeStreams.keys).union(listens.streamIDs).union(parked.calls)
             .union(unfinished.ids).sorted()
         writeStreams = [:]
         unfinished = UnfinishedAnswers()
         listens = ListenRegistry()
+        transactions = TransactionTable()
         parked = ParkedCommands()
         locks = LockTable()
-        // A file that cannot be closed has nothing left to tell anyone: all in it is durable.
-        try? store.close()
         return streams.map { Output(id: $0, event: .ended(status)) }
     }
 }

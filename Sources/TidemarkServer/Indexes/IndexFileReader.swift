@@ -38,6 +38,10 @@ struct IndexFileReader {
         if json.count > maxBytes {
             throw IndexFileError("The file is larger than \(maxBytes) bytes.")
         }
+        // Foundation's decoder of JSON5 ends the process at bytes that are no UTF-8.
+        guard String(data: json, encoding: .utf8) != nil else {
+            throw IndexFileError("The file is no text in UTF-8.")
+        }
         let decoder = JSONDecoder()
         decoder.allowsJSON5 = true
         do { return try decoder.decode(JSONTree.self, from: json) } catch {

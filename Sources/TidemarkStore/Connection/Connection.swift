@@ -162,6 +162,24 @@ extension Connection {
     }
 }
 
+// MARK: - Snapshots
+
+extension Connection {
+    func snapshot() throws(StoreError) -> StoreSnapshot {
+        try requireOpen()
+        return try StoreSnapshot(copying: handle)
+    }
+
+    func restore(_ snapshot: StoreSnapshot) throws(StoreError) {
+        try requireOpen()
+        precondition(!isWriting)
+        // Compiled statements hold on to the pages they were compiled for.
+        finalize()
+        defer { forget() }
+        try snapshot.write(to: handle)
+    }
+}
+
 extension StoreError {
     static let notWriting = StoreError.invalidStatement(
         detail: "a write outside a write transaction")

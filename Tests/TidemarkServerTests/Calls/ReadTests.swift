@@ -206,6 +206,20 @@ struct ReadTests {
         #expect(rows.map(\.path.id) == ["only"])
     }
 
+    @Test func `the last rows after an offset are the same ones at a past time`() throws {
+        let server = try TestServer()
+        let writes = (0..<6).map { set("c/\($0)", ["n": .integer(Int64($0))]) }
+        _ = try server.replies(.commit(CommitRequest(mutations: writes)))
+        var query = collection("c")
+        query.orders = [Order(FieldPath(unchecked: ["n"]))]
+        query.offset = 4
+        query.limit = .last(3)
+        #expect(try server.ids(query) == ["4", "5"])
+        let then = try server.commit(set("other/x", [:])).commitTime
+        try server.commit(set("c/0", ["n": .integer(100)]))
+        #expect(try server.ids(query, at: .at(then)) == ["4", "5"])
+    }
+
     @Test func `a version is visible at exactly its own time, and not just before`() throws {
         let time = try server.commit(set("c/z", [:])).commitTime
         #expect(try server.get("c/z", at: .at(time)).updateTime == time)

@@ -41,6 +41,20 @@ struct WriteStreamTests {
         #expect(heard.status == .ok)
     }
 
+    @Test func `a goodbye that comes along with the opening is answered`() throws {
+        stream.send(WriteRequest())
+        stream.send(WriteRequest())
+        server.machine.run()
+        #expect(heard.status == nil)
+        let answers = heard.take()
+        #expect(answers.count == 2)
+        #expect(answers.last?.commitTime != nil)
+        stream.send(WriteRequest(mutations: [set("c/a", [:])]))
+        server.machine.run()
+        #expect(heard.take().count == 1)
+        #expect(try server.ids(collection("c")) == ["a"])
+    }
+
     @Test func `a batch that fails ends it, and what follows is not done`() throws {
         stream.send(WriteRequest())
         stream.send(WriteRequest(mutations: [set("c/a", [:])]))

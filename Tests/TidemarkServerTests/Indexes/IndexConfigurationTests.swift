@@ -66,6 +66,15 @@ struct IndexConfigurationTests {
             ])
     }
 
+    @Test(arguments: ["{\"indexes", "{\"a\": \"", "{", "// "])
+    func `bytes that are no text are refused`(start: String) {
+        for byte in UInt8(0x80)...0xff {
+            let json = Data(Array(start.utf8) + [byte] + Array("\": []}".utf8))
+            let error = #expect(throws: IndexFileError.self) { try IndexConfiguration(json: json) }
+            #expect(error?.message == "The file is no text in UTF-8.")
+        }
+    }
+
     @Test func `what is written has all that was read, and reads the same`() throws {
         let read = try IndexConfiguration(json: Data(Self.file.utf8))
         let again = try IndexConfiguration(json: read.json)

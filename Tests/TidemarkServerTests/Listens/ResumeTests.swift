@@ -36,6 +36,35 @@ struct ResumeTests {
         #expect(boundary.resumeToken == first)
     }
 
+    @Test func `beside others the first boundary has no token, for theirs are newer`() throws {
+        let listen = server.listen()
+        let newer = token(listen.add(target(2, collection("c"))))
+        try server.commit(set("c/e", [:]))
+        let last = token(listen.take())
+        let responses = listen.add(target(1, collection("c"), from: .token(first)))
+        #expect(brief(responses) == ["ADD 1", "|", "e+1", "CURRENT 1", "|"])
+        guard case .targetChange(let boundary) = responses[1] else { return }
+        #expect(boundary.resumeToken.isEmpty && boundary.readTime != nil)
+        #expect(newer != last)
+    }
+
+    @Test func `a stream that is cut between commits of one batch resumes with the second`() throws
+    {
+        let listen = server.listen()
+        _ = listen.add(target(1, collection("c")))
+        for name in ["c/e", "c/f"] {
+            let request = CommitRequest(mutations: [set(name, [:])])
+            _ = server.server.call(.commit(request), server.context()) { _ in }
+        }
+        let responses = listen.take()
+        #expect(brief(responses) == ["e+1", "|", "f+1", "|"])
+        let between = token(Array(responses.prefix(2)))
+        #expect(
+            brief(resume(collection("c"), from: .token(between))) == [
+                "ADD 1", "|", "f+1", "CURRENT 1", "|",
+            ])
+    }
+
     @Test func `every change and removal since the token is told, and nothing else`() throws {
         try server.commit(set("c/a", ["n": .integer(5)]), set("c/e", [:]))
         try server.commit(delete("c/b"), set("other/x", [:]))

@@ -4,11 +4,15 @@ import Foundation
 
 /// The language in which the shared cases write an app's data and the request that must come of it.
 enum ConformanceCase {
-    /// The shared folder beside the repository, where it is checked out.
-    static let folder = URL(fileURLWithPath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("shared/conformance")
+    /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
+    static let folder: URL = {
+        if let path = ProcessInfo.processInfo.environment["TIDEMARK_CONFORMANCE"] {
+            return URL(fileURLWithPath: path)
+        }
+        return (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+            url.deletingLastPathComponent()
+        }.appendingPathComponent("shared/conformance")
+    }()
 
     static func named(_ prefix: String) throws -> [(name: String, json: JSON)] {
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

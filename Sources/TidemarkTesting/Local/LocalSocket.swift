@@ -1,0 +1,40 @@
+import Synchronization
+public import TidemarkModel
+import TidemarkServer
+import TidemarkWire
+
+/// A ``LocalFirestore`` on a port of this machine, until ``close()``.
+public final class LocalSocket: Sendable {
+    public let port: Int
+    /// As `FIRESTORE_EMULATOR_HOST` and ``FirestoreSettings/host`` take it.
+    public var host: String { "127.0.0.1:\(port)" }
+    private let serving: Task<RPCStatus?, Never>
+
+    init(_ server: FirestoreServer, port: Int) async throws(RPCStatus) {
+        let (events, sink) = AsyncStream.makeStream(of: Result<Int, RPCStatus>.self)
+        let grpc = GRPCServer(server, host: "127.0.0.1", port: port)
+        serving = Task {
+            do {
+                try await grpc.run { sink.yield(.success($0)) }
+                return nil
+            } catch {
+                let status = error as? RPCStatus ?? RPCStatus(.unavailable, "\(error)")
+                sink.yield(.failure(status))
+                return status
+            }
+        }
+        var first: Result<Int, RPCStatus>?
+        for await event in events {
+            first = event
+            break
+        }
+        guard let first else { throw RPCStatus(.cancelled, "Cancelled before it was open.") }
+        self.port = try first.get()
+    }
+
+    /// Ends its streams with `unavailable` and gives the port back. Calls under way have 2 s to end.
+    public func close() async {
+        serving.cancel()
+        _ = await serving.value
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import SwiftProtobuf
+
+@testable import TidemarkWire
+
+/// The cases that Google's clients share, one a file: googleapis/conformance-tests.
+enum SharedCases {
+    /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
+    static let folder: URL = {
+        if let path = ProcessInfo.processInfo.environment["TIDEMARK_CONFORMANCE"] {
+            return URL(fileURLWithPath: path)
+        }
+        return (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+            url.deletingLastPathComponent()
+        }.appendingPathComponent("shared/conformance")
+    }()
+
+    static let arePresent: Bool = {
+        if FileManager.default.fileExists(atPath: folder.path) { return true }
+        let line = "*** CONFORMANCE CASES NOT RUN: there is no folder \(folder.path) ***\n"
+        FileHandle.standardError.write(Data(line.utf8))
+        return false
+    }()
+
+    struct Case {
+        let name: String
+        /// As in `create`, `query`, `listen`.
+        let kind: String
+        let body: [String: Any]
+
+        var expectsError: Bool { body["isError"] as? Bool ?? false }
+
+        /// A part of the case as the protocol's message; a key that the message has not is an error.
+        func message<Message: SwiftProtobuf.Message>(_ key: String) throws -> Message? {
+            try body[key].map { try SharedCases.message($0) }
+        }
+    }
+
+    /// What a case of each kind may say. Another key is a rule that nobody here has read.
+    private static let keys: [String: Set<String>] = [
+        "create": ["docRefPath", "jsonData", "request", "isError"],
+        "set": ["docRefPath", "jsonData", "option", "request", "isError"],
+        "update": ["docRefPath", "jsonData", "precondition", "request", "isError"],
+        "updatePaths": [
+            "docRefPath", "fieldPaths", "jsonValues", "precondition", "request", "isError",
+        ],
+        "delete": ["docRefPath", "precondition", "request", "isError"],
+        "get": ["docRefPath", "request"],
+        "query": ["collPath", "clauses", "query", "isError"],
+        "listen": ["responses", "snapshots", "isError"],
+    ]
+
+    struct Unknown: Error { let text: String }
+
+    static func all(_ kinds: Set<String>) throws -> [Case] {
+        var cases: [Case] = []
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        where file.hasSuffix(".json") {
+            let data = try Data(contentsOf: folder.appendingPathComponent(file))
+            let json = try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+            guard json.keys.elementsEqual(["tests"]), let tests = json["tests"] as? [[String: Any]]
+            else { throw Unknown(text: "\(file): \(json.keys)") }
+            for test in tests {
+                let kind = test.keys.filter { !["description", "comment"].contains($0) }
+                guard kind.count == 1, let known = keys[kind[0]],
+                    let body = test[kind[0]] as? [String: Any], known.isSuperset(of: body.keys)
+                else { throw Unknown(text: "\(file): \(test.keys)") }
+                if kinds.contains(kind[0]) {
+                    cases.append(Case(name: file, kind: kind[0], body: body))
+                }
+            }
+        }
+        return cases
+    }
+
+    /// - Throws: For a key that the message has not, too.
+    static func message<Message: SwiftProtobuf.Message>(_ json: Any) throws -> Message {
+        let isWhole = Message.self == PBDocument.self || Message.self == PBValue.self
+        return try plain(isWhole ? json : withContentsAsBytes(json))
+    }
+
+    private static func plain<Message: SwiftProtobuf.Message>(_ json: Any) throws -> Message {
+        try Message(jsonUTF8Bytes: [UInt8](JSONSerialization.data(withJSONObject: json)))
+    }
+
+    /// Our messages carry documents and values as bytes, which the model's own codec reads.
+    private static func withContentsAsBytes(_ json: Any) throws -> Any {
+        if let list = json as? [Any] { return try list.map(withContentsAsBytes) }
+        guard let object = json as? [String: Any] else { return json }
+        var result: [String: Any] = [:]
+        for (key, value) in object {
+            switch key {
+            case "update" where value is [String: Any], "document" where value is [String: Any]:
+                result[key] = try base64(plain(value) as PBDocument)
+            case "value" where value is [String: Any]:
+                result[key] = try base64(plain(value) as PBValue)
+            case "values":
+                result[key] = try (value as? [Any] ?? []).map { try base64(plain($0) as PBValue) }
+            case "appendMissingElements", "removeAllFromArray":
+                result[key] = try base64(plain(value) as PBArrayValue)
+            default: result[key] = try withContentsAsBytes(value)
+            }
+        }
+        return result
+    }
+
+    private static func base64(_ message: some SwiftProtobuf.Message) throws -> String {
+        (try message.serializedBytes() as Data).base64EncodedString()
+    }
+}

@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import TidemarkServer
+@testable import TidemarkWire
+
+/// Random and damaged messages through every decoder, and what could be decoded through the server:
+/// none may crash it, none may be answered with INTERNAL, and memory may not grow.
+///
+/// `TIDEMARK_FUZZ_MESSAGES` says how many, 20,000 unless told otherwise; `TIDEMARK_FUZZ_SEED` where
+/// to begin, 0 unless told otherwise.
+struct FuzzTests {
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    @Test func `no message breaks a decoder or the server`() throws {
+        let wanted = Self.number("TIDEMARK_FUZZ_MESSAGES") ?? 20_000
+        var seed = UInt64(Self.number("TIDEMARK_FUZZ_SEED") ?? 0)
+        var given = 0
+        var memoryAtStart: Int?
+        let start = ContinuousClock.now
+        while given < wanted {
+            given += try round(seed)
+            // The first tenth fills caches.
+            if given > wanted / 10, memoryAtStart == nil { memoryAtStart = residentMiB() }
+            seed += 1
+        }
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        print("fuzz: \(given) messages, \(Int(Double(given) / seconds)) a second")
+        guard let memoryAtStart, let memory = residentMiB() else { return }
+        print("fuzz: memory \(memoryAtStart) MiB after a tenth, \(memory) MiB at the end")
+        #expect(memory < memoryAtStart + 64, "\(given) messages made memory grow")
+    }
+
+    /// Some thousand messages, all from one seed.
+    private func round(_ seed: UInt64) throws -> Int {
+        let server = try FuzzedServer(seed: seed)
+        defer { server.server.close() }
+        var generator = Generator(seed: seed)
+        var mutator = Mutator(seed: seed)
+        let names = Names(database)
+        var given = 0
+        for _ in 0..<8 {
+            for request in generator.requests() {
+                let encoded = try EncodedRequest(request, names)
+                for _ in 0..<8 {
+                    let bytes = mutator.mutated(encoded.bytes)
+                    // Mostly the method they were meant for.
+                    let isOther = mutator.below(8) == 0
+                    server.call(isOther ? calls[mutator.below(calls.count)] : encoded.method, bytes)
+                    given += 1
+                }
+            }
+            for _ in 0..<16 {
+                server.listen(mutator.mutated(names.encode(generator.listenRequest())))
+                server.write(mutator.mutated(names.encode(generator.writeRequest())))
+                given += 2
+            }
+            given += answers(&generator, &mutator, names) + parts(&generator, &mutator)
+            server.call(calls[mutator.below(calls.count)], mutator.noise())
+            try server.empties()
+        }
+        for failure in server.failures.prefix(3) {
+            Issue.record("\(failure): again with TIDEMARK_FUZZ_SEED=\(seed)")
+        }
+        return given
+    }
+
+    private let calls = TidemarkWire.Method.allCases.filter { $0 != .listen && $0 != .write }
+
+    /// What a client is told, by a server that is none.
+    private func answers(
+        _ generator: inout Generator, _ mutator: inout Mutator, _ names: Names
+    ) -> Int {
+        let replies = generator.replies()
+        for (method, reply) in replies {
+            _ = try? names.reply(to: method, mutator.mutated(names.encode(reply)))
+        }
+        _ = try? names.listenResponse(mutator.mutated(names.encode(generator.listenResponse())))
+        _ = try? names.writeResponse(mutator.mutated(names.encode(generator.writeResponse())))
+        return replies.count + 2
+    }
+
+    /// Documents, tokens and files of indexes by themselves.
+    private func parts(_ generator: inout Generator, _ mutator: inout Mutator) -> Int {
+        let fields = generator.fields()
+        let bytes = mutator.mutated(FieldsCodec.encode(fields))
+        if let decoded = try? FieldsCodec.decode(bytes) {
+            #expect((try? FieldsCodec.decode(FieldsCodec.encode(decoded))) == decoded)
+        }
+        let token = PageToken(fingerprint: 1, values: [generator.value()])
+        let text = String(decoding: mutator.mutated(Array(token.text.utf8)), as: UTF8.self)
+        _ = try? PageToken(text, of: 1)
+        let position = ResumeToken(
+            incarnation: 1, position: 2, readTime: Timestamp(microseconds: 3))
+        if let read = ResumeToken(mutator.mutated(position.bytes)) {
+            #expect(ResumeToken(read.bytes) == read)
+        }
+        let file = mutator.mutated(Array(Self.indexes.utf8))
+        _ = try? IndexConfiguration(json: Data(file))
+        return 4
+    }
+
+    private static let indexes = """
+        {"indexes": [{"collectionGroup": "c", "queryScope": "COLLECTION", "fields": [
+            {"fieldPath": "a", "order": "ASCENDING"}, {"fieldPath": "b", "arrayConfig": "CONTAINS"},
+            {"fieldPath": "v", "vectorConfig": {"dimension": 3, "flat": {}}}]}],
+         "fieldOverrides": [{"collectionGroup": "c", "fieldPath": "x", "ttl": true, "indexes": []}]}
+        """
+
+    /// Nil where the system does not say.
+    private func residentMiB() -> Int? {
+        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+            let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return nil }
+        return pages * Int(sysconf(Int32(_SC_PAGESIZE))) / 1_048_576
+    }
+}
