@@ -59,7 +59,8 @@ let package = Package(
         library("TidemarkResilience"),
         library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
         library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
-        library("TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, protobuf]),
+        library(
+            "TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, nioCore, protobuf]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
         library(
             "TidemarkHTTP",

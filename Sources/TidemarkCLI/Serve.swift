@@ -70,7 +70,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        ProcessMemory.shareOneHeap()
+        ProcessMemory.settleHeap()
         let directory = memory ? nil : data ?? ".tidemark"
         var configuration = FirestoreServer.Configuration(
             dataDirectory: directory, history: .seconds(history),

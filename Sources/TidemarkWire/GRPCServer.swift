@@ -1,6 +1,5 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
-import Synchronization
 public import TidemarkModel
 
 /// Serves a ``Transport`` over gRPC on a socket, without encryption and with prior knowledge.
@@ -40,12 +39,14 @@ public final class GRPCServer: Sendable {
         self.limits = limits
     }
 
-    /// Serves until the task is cancelled: then streams end with `UNAVAILABLE` and calls have 2 s to
-    /// finish. `ready` is told the port once calls are accepted.
+    /// Serves until the task is cancelled: then streams end with `UNAVAILABLE`, calls have 2 s to
+    /// finish, and connections that are open half a second later are closed with what they had not
+    /// read. `ready` is told the port once calls are accepted.
     ///
     /// - Throws: ``RPCStatus`` when it cannot listen at that address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
-        let listener = try Self.transport(host: host, port: port)
+        let connections = OpenConnections()
+        let listener = try Self.transport(host: host, port: port, connections)
         let streams = OpenStreams()
         let desk = CallDesk(access, limits)
         let calls = ServerCalls(transport, streams, desk)
@@ -72,45 +73,12 @@ public final class GRPCServer: Sendable {
             Task {
                 try? await Task.sleep(for: Self.grace)
                 serving.cancel()
+                try? await Task.sleep(for: Self.leaving)
+                connections.closeAll()
             }
         }
         await announcing.value
         guard case .failure(let error) = await serving.result, !Task.isCancelled else { return }
         throw RPCStatus(.unavailable, "Cannot listen on \(host):\(port): \(error)")
-    }
-}
-
-/// The streams that have no end of their own, to be ended when the server stops.
-final class OpenStreams: Sendable {
-    private struct State {
-        var isEnding = false
-        var lastID = 0
-        var ends: [Int: @Sendable () -> Void] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    var isEnding: Bool { state.withLock { $0.isEnding } }
-
-    /// Calls `end` at once when the server is stopping already.
-    func add(_ end: @escaping @Sendable () -> Void) -> Int {
-        let (id, isEnding) = state.withLock { state in
-            state.lastID += 1
-            if !state.isEnding { state.ends[state.lastID] = end }
-            return (state.lastID, state.isEnding)
-        }
-        if isEnding { end() }
-        return id
-    }
-
-    func remove(_ id: Int) { state.withLock { _ = $0.ends.removeValue(forKey: id) } }
-
-    func endAll() {
-        let ends = state.withLock { state in
-            state.isEnding = true
-            defer { state.ends = [:] }
-            return Array(state.ends.values)
-        }
-        for end in ends { end() }
     }
 }

@@ -25,7 +25,8 @@ def large(tmp_path):
             batch.set(collection.document(f"{number:04}"), {"text": "x" * SIZE})
         batch.commit()
     yield server, collection
-    server.stop()
+    if server.process.poll() is None:
+        server.stop()
     assert server.process.returncode == 0
 
 
@@ -101,3 +102,14 @@ def test_a_reader_that_was_slow_gets_everything(large):
     assert [first.id] + [row.id for row in rest] == [f"{n:04}" for n in range(DOCUMENTS)]
     assert all(len(row.get("text")) == SIZE for row in rest)
     assert len({row.read_time for row in rest}) == 1
+
+
+def test_readers_that_read_nothing_do_not_keep_the_server_from_stopping(large):
+    server, collection = large
+    readers = [ask(server, method, message) for method, message in
+               [("RunQuery", query()), ("Listen", listen())] * 3]
+    for number in range(50):
+        assert collection.document(f"{number:04}").get().exists
+    server.stop()
+    for reader in readers:
+        reader.close()

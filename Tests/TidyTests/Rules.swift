@@ -70,7 +70,7 @@ enum ImportRules {
         "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
-            "SwiftProtobuf",
+            "NIOCore", "SwiftProtobuf",
         ],
         "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
         "TidemarkHTTP": [

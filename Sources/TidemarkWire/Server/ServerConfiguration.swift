@@ -18,8 +18,12 @@ extension GRPCServer {
     static let writeBytes = 1 << 16
     /// How long calls may go on after the server was told to stop.
     static let grace = Duration.seconds(2)
+    /// How long connections may take to send the last answers after that.
+    static let leaving = Duration.milliseconds(500)
 
-    static func transport(host: String, port: Int) throws(RPCStatus) -> HTTP2ServerTransport.Posix {
+    static func transport(
+        host: String, port: Int, _ connections: OpenConnections
+    ) throws(RPCStatus) -> HTTP2ServerTransport.Posix {
         var config = HTTP2ServerTransport.Posix.Config.defaults
         config.rpc.maxRequestPayloadSize = maxMessageBytes
         // A few more than are served, so that the others can be told why not.
@@ -33,6 +37,7 @@ extension GRPCServer {
                 time: .seconds(120), timeout: .seconds(20),
                 clientBehavior: .init(
                     minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true)))
+        config.channelDebuggingCallbacks.onAcceptTCPConnection = { connections.add($0) }
         let transport = HTTP2ServerTransport.Posix(
             address: try address(host, port), transportSecurity: .plaintext, config: config)
         var context = GRPCServerContext()
