@@ -65,7 +65,7 @@ final class WriteStage {
     }
 
     func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
-        method = RPCMethod(request)
+        method = request.method
         let firstBill = bills.count
         var ending = RPCStatus.ok
         do {

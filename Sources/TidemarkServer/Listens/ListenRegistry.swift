@@ -39,6 +39,8 @@ struct ListenStream {
     var lastAssigned: Int32 = 0
     /// The read time of the last snapshot it was told: they never go back.
     var readTime: Timestamp?
+    /// That of the last one in which something had changed.
+    var newsTime: Timestamp?
 
     /// Whether its reader has no room.
     var isHeld = false

@@ -95,12 +95,17 @@ extension ServerCore {
     }
 
     /// Says that all targets of the stream are as of the token's time.
-    func boundary(_ streamID: CallID, _ token: ResumeToken, _ outputs: inout [Output]) {
+    func boundary(
+        _ streamID: CallID, _ token: ResumeToken, isNews: Bool = true, _ outputs: inout [Output]
+    ) {
         outputs.append(
             streamID,
             .targetChange(
                 TargetChange(.noChange, resumeToken: token.bytes, readTime: token.readTime)))
-        listens.update(streamID) { $0.readTime = token.readTime }
+        listens.update(streamID) {
+            $0.readTime = token.readTime
+            if isNews { $0.newsTime = token.readTime }
+        }
     }
 
     /// For the newest state, of which everything has been told.

@@ -8,7 +8,7 @@ struct DecodedRequest {
 
     /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for what the model has no words for; never
     ///   `INTERNAL`, which clients would retry.
-    init(_ method: Method, _ bytes: [UInt8]) throws(RPCStatus) {
+    init(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
         let parsed: (DatabaseID, Request) =
             switch method {
             case .getDocument: try PBGetDocumentRequest(wire: bytes).decoded()
