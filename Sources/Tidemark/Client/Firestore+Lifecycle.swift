@@ -8,6 +8,11 @@ extension Firestore {
     /// Goes offline: reads are answered from the cache, writes queue.
     public func disableNetwork() async { await setNetwork(enabled: false) }
 
+    /// To be called when the system says that the network came back or changed, or when the app comes
+    /// forward: streams and reads that wait to be tried again are tried at once. Costs nothing when all
+    /// is well.
+    public func networkMayBeBack() { engine.networkMayBeBack() }
+
     private func setNetwork(enabled: Bool) async {
         await withCheckedContinuation { continuation in
             engine.setNetworkEnabled(enabled) { continuation.resume() }

@@ -1,3 +1,5 @@
+import TidemarkStore
+
 /// Of the indexes on this device. Unlike FirebaseFirestore's, they are made on their own from the
 /// start, once a query has looked at far more than it was for.
 public final class PersistentCacheIndexManager: Sendable {
@@ -13,6 +15,12 @@ public final class PersistentCacheIndexManager: Sendable {
 
     /// Deletes all indexes, those of ``Firestore/setIndexConfiguration(_:)-(String)`` too.
     public func deleteAllIndexes() { firestore.engine.deleteIndexes(completion: Self.note) }
+
+    /// Those there are, in a sentence each.
+    public func indexes() async throws(FirestoreError) -> [String] {
+        let states: [IndexState] = try await answer { firestore.engine.indexes(completion: $0) }
+        return states.map(\.definition.sentence)
+    }
 
     private func setMakesIndexes(_ isAutomatic: Bool) {
         firestore.engine.setMakesIndexes(isAutomatic, completion: Self.note)

@@ -2,7 +2,8 @@ import Dispatch
 
 extension Firestore {
     /// Runs `body`, and commits what it wrote if nothing that it read has changed meanwhile; else runs
-    /// it again, after a wait that grows. Needs the server: offline it throws `unavailable`.
+    /// it again, after a wait that grows. Needs the server: known to be offline, it throws `unavailable`
+    /// after the first attempt.
     ///
     /// `body` may run several times and must change nothing but by the transaction. What it throws ends
     /// the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes commit
@@ -34,6 +35,13 @@ extension Firestore {
                 guard attempt < maxAttempts, let error = error as? FirestoreError,
                     error.code.isWorthAnotherAttempt
                 else { throw error }
+            }
+            // Who is known to be offline is not left waiting for four more attempts.
+            let isOffline = await withCheckedContinuation { continuation in
+                engine.whetherOffline { continuation.resume(returning: $0) }
+            }
+            if isOffline {
+                throw FirestoreError(.unavailable, "A transaction needs the server: offline.")
             }
             attempt += 1
             try Task.checkCancellation()

@@ -64,7 +64,7 @@ package final class StoreCopy: Sendable {
     /// Reads through SQLite's own file layer: where the owner is in this process, closing a descriptor
     /// of one's own would give up the owner's lock.
     private static func copyFile(_ original: String, to path: String) throws {
-        FileManager.default.createFile(
+        _ = FileManager.default.createFile(
             atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
         let copy = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { try? copy.close() }

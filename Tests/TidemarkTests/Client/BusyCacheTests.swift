@@ -72,7 +72,7 @@ import TidemarkTesting
         do {
             _ = try await document.getDocument(source: .server)
             Issue.record("a view asked the server")
-        } catch let error as FirestoreError { #expect(error.code == .unavailable) }
+        } catch { #expect(error.code == .unavailable) }
         await #expect(throws: FirestoreError.self) {
             try await view.runTransaction { transaction in
                 _ = try await transaction.getDocument(document)

@@ -143,7 +143,7 @@ import TidemarkTesting
     }
 
     @Test func `by its keys' strategies and what its user says`() throws {
-        struct Snake: Codable, Equatable { var oneTwo: Int, _three: Int, userID: Int? }
+        struct Snake: Codable, Equatable { var oneTwo: Int, _three: Int }
         let decoder = Firestore.Decoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
         let fields: MapValue = ["one_two": .integer(1), "_three": .integer(3)]

@@ -9,13 +9,17 @@ import TidemarkTesting
     @Test func `to what Firestore stores`() async throws {
         let local = try LocalFirestore.start()
         let firestore = try local.firestore()
-        struct Inner: Codable { var x: Int, none: String? }
+        struct Inner: Codable {
+            var x: Int
+            var none: String?
+        }
         struct Room: Codable {
             @DocumentID var id: String?
             @ServerTimestamp var made: Date?
             @ExplicitNull var owner: String?
             var at: Date, data: Data, url: URL, place: GeoPoint, vector: VectorValue
-            var other: DocumentReference, list: [Inner], map: [String: Double], missing: Int?
+            var other: DocumentReference, list: [Inner], map: [String: Double]
+            var missing: Int?
             var bool: Bool, small: UInt8
         }
         let document = firestore.document("rooms/a")
