@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidemarkServer
 import TidemarkTesting
@@ -13,7 +14,8 @@ import TidemarkTesting
         sendable(FirestoreSettings.self)
         sendable(FirestoreError.self)
         sendable(DocumentReference.self)
-        sendable(CollectionReference.self, Query.self)
+        sendable(CollectionReference.self)
+        sendable(Query.self)
         sendable(Filter.self)
         sendable(AggregateQuery.self)
         sendable(AggregateQuerySnapshot.self)
@@ -132,15 +134,15 @@ import TidemarkTesting
         let local = try LocalFirestore.start()
         let firestore = try local.firestore()
         await firestore.disableNetwork()
-        var attempts = 0
+        let attempts = Mutex(0)
         do {
             try await firestore.runTransaction { transaction in
-                attempts += 1
+                attempts.withLock { $0 += 1 }
                 _ = try await transaction.getDocument(firestore.document("rooms/a"))
             }
             Issue.record("a transaction without a server")
         } catch let error as FirestoreError { #expect(error.code == .unavailable) }
-        #expect(attempts == 1)
+        #expect(attempts.withLock { $0 } == 1)
         await local.stop()
     }
 
@@ -153,7 +155,7 @@ import TidemarkTesting
         let firestore = try Firestore(
             projectID: local.projectID, settings: settings,
             environment: SyncEnvironment(
-                transport: Unreachable(), scheduler: scheduler, now: { scheduler.now },
+                transport: ScriptedTransport(), scheduler: scheduler, now: { scheduler.now },
                 random: { 0.5 }))
         let time = Timestamp(seconds: 5, nanoseconds: 0)
         let documents = try ["a", "b"].map { id in
