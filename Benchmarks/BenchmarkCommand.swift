@@ -11,10 +11,15 @@ import Foundation
             and fails when one is missed. It needs a quiet machine.
             """)
 
-    enum Suite: String, CaseIterable, ExpressibleByArgument { case store, server, client, bars }
+    enum Suite: String, CaseIterable, ExpressibleByArgument {
+        case store, server, client, codable, bars
+    }
 
     @Argument(
-        help: "The suites to run, of store, server, client and bars. By default, the first three.")
+        help: """
+            The suites to run, of store, server, client, codable and bars. By default, all but the \
+            last.
+            """)
     var suites: [Suite] = []
 
     @Option(help: "How many documents the large collections have.")
@@ -52,7 +57,7 @@ import Foundation
         let report = Report()
         let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
         var allHold = true
-        for suite in suites.isEmpty ? [.store, .server, .client] : suites {
+        for suite in suites.isEmpty ? [.store, .server, .client, .codable] : suites {
             switch suite {
             case .store: try StoreSuite(count: count, folder: folder, report: report).run()
             case .server:
@@ -60,6 +65,7 @@ import Foundation
                     count: count, folder: folder, program: program, report: report
                 ).run()
             case .client: try await ClientSuite(count: count, folder: folder, report: report).run()
+            case .codable: try await CodableSuite(report: report).run()
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,

@@ -26,7 +26,9 @@ enum Rules {
     static let maxLines = 600
 
     private static let declaration = #"\b(class|struct|enum|actor|protocol|typealias)\s+"#
-    private static let vague = #"\w*(Manager|Helper|Utils|Util|Utilities)\w*"#
+    /// FirebaseFirestore's own name aside.
+    private static let vague =
+        #"(?!PersistentCacheIndexManager\b)\w*(Manager|Helper|Utils|Util|Utilities)\w*"#
 
     static let vagueNames = LineRule(
         declaration + vague + #"\b"#, "name it for what it does, not Manager, Helper or Utils")
