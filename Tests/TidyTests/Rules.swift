@@ -95,7 +95,7 @@ enum ImportRules {
     /// What comes with the toolchain and the system. The model does without even these.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
-        "Glibc", "Musl", "Darwin", "os",
+        "Glibc", "Musl", "Darwin", "Observation", "os",
     ]
 
     static func violations(in file: Repository.File) -> [Violation] {
