@@ -18,7 +18,7 @@ final class ClientEngine {
                 database: Workload.database,
                 cacheFile: folder.appending(path: "cache.sqlite").path),
             SyncEnvironment(
-                transport: transport, scheduler: scheduler, now: { scheduler.now },
+                transport: transport, scheduler: RealTime(scheduler), now: { scheduler.now },
                 random: { 0.5 }))
         scheduler.runUntilIdle()
     }
@@ -59,6 +59,24 @@ final class ClientEngine {
     }
 }
 
+/// A scheduler whose jobs wait for their step, and whose time is the real one.
+private struct RealTime: EngineScheduler {
+    private let jobs: VirtualScheduler
+    private let start = ContinuousClock.now
+
+    init(_ jobs: VirtualScheduler) { self.jobs = jobs }
+
+    var elapsed: Duration { start.duration(to: .now) }
+
+    func enqueue(_ job: @escaping @Sendable () -> Void) { jobs.enqueue(job) }
+
+    func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        jobs.schedule(id, after: delay, job)
+    }
+}
+
 /// What a listener was told last.
 final class Latest: Sendable {
     private let state = Mutex((rows: 0, snapshots: 0))
@@ -66,9 +84,15 @@ final class Latest: Sendable {
     var count: Int { state.withLock { $0.rows } }
     var snapshots: Int { state.withLock { $0.snapshots } }
 
+    private let countsOnly: Bool
+
+    /// - Parameter countsOnly: Does not ask for the documents of snapshots, but for their number.
+    init(countsOnly: Bool = false) { self.countsOnly = countsOnly }
+
     func set(_ result: Result<ViewSnapshot, SyncError>) {
         guard case .success(let snapshot) = result else { return }
-        state.withLock { $0 = (snapshot.documents.count, $0.snapshots + 1) }
+        let rows = countsOnly ? snapshot.count : snapshot.documents.count
+        state.withLock { $0 = (rows, $0.snapshots + 1) }
     }
 
     func set(_ result: Result<ReadResult, SyncError>) {
@@ -79,15 +103,16 @@ final class Latest: Sendable {
 
 /// A query that is listened to, with the server's end in the step's hand.
 struct ServedListen {
-    let seen = Latest()
+    let seen: Latest
     let handle: any CancellableCall
     private let engine: ClientEngine
     private let stream: ScriptedStream<ListenRequest, ListenResponse>
     private let target: Int32
 
-    init(_ query: Query, _ engine: ClientEngine) {
+    init(_ query: Query, _ engine: ClientEngine, countsOnly: Bool = false) {
         self.engine = engine
-        let seen = seen
+        let seen = Latest(countsOnly: countsOnly)
+        self.seen = seen
         handle = engine.engine.listen(query) { seen.set($0) }
         engine.scheduler.runUntilIdle()
         stream = engine.transport.listens.last!

@@ -12,7 +12,7 @@ final class RawDatabase {
         run(
             """
             PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-            PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8000;
+            PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -16000;
             CREATE TABLE IF NOT EXISTS message (
                 id TEXT NOT NULL, time INTEGER NOT NULL, conversation TEXT NOT NULL,
                 body BLOB NOT NULL);

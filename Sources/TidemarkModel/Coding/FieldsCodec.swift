@@ -8,7 +8,7 @@ public enum FieldsCodec {
     public static let maxDepth = 100
 
     /// Field number of `fields` in `Document`.
-    private static let documentFields: UInt64 = 2
+    static let documentFields: UInt64 = 2
     /// Field number of `fields` in `MapValue`.
     static let mapFields: UInt64 = 1
 

@@ -46,7 +46,7 @@ package struct DocumentTable {
         try connection.run(.deleteDocument, old.id)
         guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
         let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
-        try connection.replaceEntries(of: row, from: fields.decoded, to: nil)
+        try connection.replaceEntries(of: row, from: fields, to: EncodedFields?.none)
     }
 
     /// Removes every document of the database. Indexes stay, empty.
@@ -88,7 +88,7 @@ extension DocumentTable {
         )
     }
 
-    private func insert(
+    func insert(
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> Int64 {
         let statement = try connection.statement(.insertDocument)
@@ -100,7 +100,7 @@ extension DocumentTable {
         return connection.lastInsertedRowID
     }
 
-    private func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
+    func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
         let statement = try connection.statement(.updateDocument)
         defer { statement.release() }
         bind(document, to: statement, from: 1)
@@ -119,7 +119,7 @@ extension DocumentTable {
         statement.bind(index + 5, document.hasCommittedMutations ? 1 : 0)
     }
 
-    private func reindex(
+    func reindex(
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], id: Int64,
         from old: EncodedFields?
     ) throws(StoreError) {
@@ -127,6 +127,6 @@ extension DocumentTable {
         let new = document.kind == .found ? document.contents : nil
         if old == new { return }
         let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
-        try connection.replaceEntries(of: row, from: old?.decoded, to: new?.decoded)
+        try connection.replaceEntries(of: row, from: old, to: new)
     }
 }

@@ -69,10 +69,7 @@ extension LocalStore {
         if readTime != .epoch { target.confirmed = max(readTime, target.confirmed ?? readTime) }
         try save(target, transaction)
         let id = SQLValue.integer(Int64(target.id))
-        try transaction.execute("DELETE FROM syncTargetDocument WHERE target = ?", [id])
-        for path in rows {
-            try transaction.execute(
-                "INSERT OR IGNORE INTO syncTargetDocument VALUES (?, ?)", [id, .text(path.text)])
-        }
+        try transaction.execute("DELETE FROM syncTargetRow WHERE target = ?", [id])
+        for path in rows { try addRow(path, of: target.id, transaction) }
     }
 }
