@@ -14,10 +14,15 @@ extension ClientPart: ExpressibleByArgument {}
             the figures of Google's own. Both fail when one is missed, and need a quiet machine.
             """)
 
-    enum Suite: String, CaseIterable, ExpressibleByArgument { case store, server, client, bars }
+    enum Suite: String, CaseIterable, ExpressibleByArgument {
+        case store, server, client, codable, bars
+    }
 
     @Argument(
-        help: "The suites to run, of store, server, client and bars. By default, the first two.")
+        help: """
+            The suites to run, of store, server, client, codable and bars. By default, store, server \
+            and codable.
+            """)
     var suites: [Suite] = []
 
     @Option(help: "How many documents the large collections have.")
@@ -68,7 +73,7 @@ extension ClientPart: ExpressibleByArgument {}
         let report = Report()
         let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
         var allHold = true
-        for suite in suites.isEmpty ? [.store, .server] : suites {
+        for suite in suites.isEmpty ? [.store, .server, .codable] : suites {
             switch suite {
             case .store: try StoreSuite(count: count, folder: folder, report: report).run()
             case .server:
@@ -79,6 +84,7 @@ extension ClientPart: ExpressibleByArgument {}
                 let client = ClientSuite(
                     count: count, folder: folder, only: only, report: report)
                 allHold = try client.run() && allHold
+            case .codable: try await CodableSuite(report: report).run()
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,

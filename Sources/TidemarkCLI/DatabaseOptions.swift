@@ -25,7 +25,7 @@ struct DatabaseOptions: ParsableArguments {
     var host: String?
 
     func firestore(cache: FirestoreSettings.Cache = .memory, label: String) throws -> Firestore {
-        var settings = FirestoreSettings(
+        let settings = FirestoreSettings(
             cache: cache, label: label, token: TokenVariable.value)
         if let host {
             settings.host = host

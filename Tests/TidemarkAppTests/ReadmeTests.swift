@@ -48,6 +48,23 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
+    @Test(.timeLimit(.minutes(1))) func `values of types`() async throws {
+        let messages = firestore.collection("rooms/blue/messages")
+        let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
+        // README begins
+        struct Message: Codable {
+            @DocumentID var id: String?
+            @ServerTimestamp var sentAt: Date?
+            var text: String
+        }
+        try await messages.addDocument(from: Message(text: "hello"))
+        let all = try await newest.getDocuments().documents.map { try $0.data(as: Message.self) }
+        // README ends
+        #expect(all.count == 1 && all[0].text == "hello" && all[0].sentAt != nil)
+        #expect(all[0].id?.count == 20)
+        await firestore.terminate()
+    }
+
     @Test(.timeLimit(.minutes(1))) func `a feed`() async throws {
         try await firestore.collection("rooms/blue/messages").document("a").setData([
             "sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),

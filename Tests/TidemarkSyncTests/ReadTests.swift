@@ -83,6 +83,29 @@ import TidemarkTesting
         #expect(try read.all[0].get().freshness == .fresh(readTime: at(21)))
     }
 
+    @Test func `the app's word that the network may be back is taken at once`() throws {
+        let world = try Harness()
+        let listener = world.listen(rooms())
+        _ = world.write(set("rooms/b", [:]))
+        world.transport.listens[0].end(unavailable)
+        world.transport.writes[0].end(unavailable)
+        world.run()
+        world.transport.listens.last!.end(unavailable)
+        world.transport.writes.last!.end(unavailable)
+        world.run()
+        let (listens, writes) = (world.transport.listens.count, world.transport.writes.count)
+        world.engine.networkMayBeBack()
+        world.run()
+        #expect(world.transport.listens.count == listens + 1, "no delay is waited out")
+        #expect(world.transport.writes.count == writes + 1)
+        world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20)
+        #expect(try listener.take().last?.get().isFromCache == false)
+        // While all is well it disturbs nothing.
+        world.engine.networkMayBeBack()
+        world.run()
+        #expect(world.transport.listens.count == listens + 1)
+    }
+
     @Test func `a document known to be missing is an answer offline`() throws {
         let world = try Harness()
         _ = world.read(path("rooms/a"))

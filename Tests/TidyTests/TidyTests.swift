@@ -126,6 +126,8 @@ import Testing
         #expect(
             Rules.sleeping.violations(in: file("try await clock.sleep(for: .seconds(1))")) == [])
         #expect(Rules.sleeping.violations(in: file("await clock.waitForSleepers(1)")) == [])
+        let own = "func sleep(until deadline: Instant, tolerance: Duration?) async throws {"
+        #expect(Rules.sleeping.violations(in: file(own)) == [], "a clock of the test's own")
         #expect(Rules.sleeping.violations(in: file("func `does not sleep`() {")) == [])
     }
 

@@ -1,95 +1,108 @@
 import Foundation
 
-/// Reads a bundle: JSON objects, each after the number of its bytes, the first one saying of what and
-/// when the bundle is.
+/// Reads a bundle as its bytes come: JSON objects, each after the number of its bytes, the first one
+/// saying of what and when the bundle is. Keeps no more than one element and what came with it.
 ///
 /// Source for the format: client-engine 2.13.
 struct BundleReader {
-    private let bytes: [UInt8]
+    enum Event {
+        case began(id: String, createTime: Timestamp)
+        case document(BundledDocument)
+        case query(NamedQuery)
+    }
+
+    /// What an element may take: sixteen times the largest document.
+    static let longestElement = 16 << 20
+
     private let database: DatabaseID
+    private var buffer: [UInt8] = []
+    /// Of the buffer's first byte, in the bundle.
+    private var offset = 0
+    /// In the buffer.
     private var next = 0
-    private var bundle: DocumentBundle
+    private var hasBegun = false
     /// Of the document that the next element has to be.
     private var awaited: BundledDocument?
-    private(set) var progress: LoadBundleTaskProgress
+    private(set) var progress = LoadBundleTaskProgress()
 
-    /// Called now and then while it is read.
-    typealias Observer = (LoadBundleTaskProgress) -> Void
+    init(_ database: DatabaseID) { self.database = database }
 
-    static func read(
-        _ bytes: [UInt8], of database: DatabaseID, _ observer: Observer = { _ in }
-    ) throws(FirestoreError) -> (bundle: DocumentBundle, progress: LoadBundleTaskProgress) {
-        var reader = try BundleReader(bytes, database)
-        observer(reader.progress)
-        while try reader.readElement() { observer(reader.progress) }
-        guard reader.awaited == nil else { throw reader.fault("ends before a document") }
-        return (reader.bundle, reader.progress)
+    /// How many bytes are kept.
+    var buffered: Int { buffer.count }
+
+    mutating func append(_ bytes: [UInt8]) {
+        buffer.removeFirst(next)
+        offset += next
+        next = 0
+        buffer += bytes
     }
 
-    private init(_ bytes: [UInt8], _ database: DatabaseID) throws(FirestoreError) {
-        self.bytes = bytes
-        self.database = database
-        bundle = DocumentBundle(id: "", createTime: .epoch)
-        progress = LoadBundleTaskProgress()
-        guard let first = try element(), let metadata = first.json.metadata else {
-            throw fault("does not begin with its metadata")
+    /// - Parameter isEnd: Whether all bytes were appended.
+    /// - Returns: Nil when more bytes are needed or, at the end, when there is nothing more.
+    mutating func nextEvent(isEnd: Bool) throws(FirestoreError) -> Event? {
+        while let source = try element(isEnd: isEnd) {
+            if let event = try event(of: source) { return event }
         }
-        guard metadata.version == 1 else { throw fault("is of a version that is not known") }
-        bundle.id = metadata.id
-        bundle.createTime = metadata.createTime.time
-        progress.totalDocuments = metadata.totalDocuments ?? 0
-        progress.totalBytes = metadata.totalBytes?.value ?? 0
+        if isEnd, awaited != nil { throw fault("ends before a document") }
+        if isEnd, !hasBegun { throw fault("does not begin with its metadata") }
+        return nil
     }
 
-    /// - Returns: False at the end.
-    private mutating func readElement() throws(FirestoreError) -> Bool {
-        let start = next
-        guard let (json, source) = try element() else { return false }
-        progress.bytesLoaded += Int64(next - start)
+    // MARK: Elements
+
+    private mutating func event(of source: [UInt8]) throws(FirestoreError) -> Event? {
+        let json: BundleElementJSON
+        do { json = try JSONDecoder().decode(BundleElementJSON.self, from: Data(source)) } catch {
+            throw fault("has an element that cannot be read: \(error)")
+        }
+        guard hasBegun else { return try begin(json) }
         if let awaited {
             guard let document = json.document, document.name == awaited.path.name(in: database)
             else { throw fault("lacks the document \(awaited.path)") }
-            try take(document, as: awaited)
-        } else if let query = json.namedQuery {
-            try take(query, source)
-        } else if let metadata = json.documentMetadata {
-            try take(metadata)
-        } else {
+            self.awaited = nil
+            return .document(whole(document, awaited))
+        }
+        if let query = json.namedQuery {
+            return .query(
+                NamedQuery(
+                    name: query.name, query: try query.bundledQuery.query(of: database),
+                    readTime: query.readTime.time, source: source))
+        }
+        guard let metadata = json.documentMetadata else {
             throw fault("has an element that cannot be read")
         }
-        return true
+        let document = BundledDocument(
+            path: try path(metadata.name), document: nil, readTime: metadata.readTime.time,
+            queries: metadata.queries ?? [])
+        if metadata.exists ?? false {
+            awaited = document
+            return nil
+        }
+        progress.documentsLoaded += 1
+        return .document(document)
     }
 
-    private mutating func take(
-        _ document: BundledDocumentJSON, as awaited: BundledDocument
-    ) throws(FirestoreError) {
+    private mutating func begin(_ json: BundleElementJSON) throws(FirestoreError) -> Event {
+        guard let metadata = json.metadata else {
+            throw fault("does not begin with its metadata")
+        }
+        guard metadata.version == 1 else { throw fault("is of a version that is not known") }
+        hasBegun = true
+        progress.bytesLoaded = 0
+        progress.totalDocuments = metadata.totalDocuments ?? 0
+        progress.totalBytes = metadata.totalBytes?.value ?? 0
+        return .began(id: metadata.id, createTime: metadata.createTime.time)
+    }
+
+    private mutating func whole(
+        _ document: BundledDocumentJSON, _ awaited: BundledDocument
+    ) -> BundledDocument {
         var whole = awaited
         whole.document = Document(
             path: awaited.path, fields: document.fields?.fields ?? MapValue(),
             createTime: document.createTime.time, updateTime: document.updateTime.time)
-        add(whole)
-        self.awaited = nil
-    }
-
-    private mutating func take(_ metadata: DocumentMetadataJSON) throws(FirestoreError) {
-        let document = BundledDocument(
-            path: try path(metadata.name), document: nil, readTime: metadata.readTime.time,
-            queries: metadata.queries ?? [])
-        if metadata.exists ?? false { awaited = document } else { add(document) }
-    }
-
-    private mutating func add(_ document: BundledDocument) {
-        bundle.documents.append(document)
         progress.documentsLoaded += 1
-    }
-
-    private mutating func take(
-        _ named: NamedQueryJSON, _ source: [UInt8]
-    ) throws(FirestoreError) {
-        bundle.namedQueries.append(
-            NamedQuery(
-                name: named.name, query: try named.bundledQuery.query(of: database),
-                readTime: named.readTime.time, source: source))
+        return whole
     }
 
     private func path(_ name: String) throws(FirestoreError) -> DocumentPath {
@@ -98,33 +111,30 @@ struct BundleReader {
         return reference.path
     }
 
-    // MARK: Elements
-
-    /// The next one, and the bytes it is of.
-    private mutating func element() throws(FirestoreError) -> (
-        json: BundleElementJSON, source: [UInt8]
-    )? {
-        if next == bytes.count { return nil }
+    /// The bytes of the next one; nil when they are not all there.
+    private mutating func element(isEnd: Bool) throws(FirestoreError) -> [UInt8]? {
+        var end = next
         var length = 0
-        var digits = 0
-        while next < bytes.count, case let digit = bytes[next], (0x30...0x39).contains(digit) {
+        while end < buffer.count, case let digit = buffer[end], (0x30...0x39).contains(digit) {
             length = length * 10 + Int(digit - 0x30)
-            digits += 1
-            // More than any bundle has.
-            if digits > 12 { throw fault("names a length that is too large") }
-            next += 1
+            guard length <= Self.longestElement else {
+                throw fault("names a length that is too large")
+            }
+            end += 1
         }
-        guard digits > 0, length > 0, length <= bytes.count - next else {
-            throw fault("is cut off, or is none")
+        if end == buffer.count, !isEnd { return nil }
+        if next == buffer.count { return nil }
+        guard end > next, length > 0 else { throw fault("is cut off, or is none") }
+        guard length <= buffer.count - end else {
+            if isEnd { throw fault("is cut off, or is none") }
+            return nil
         }
-        let source = Array(bytes[next..<next + length])
-        next += length
-        do {
-            return (try JSONDecoder().decode(BundleElementJSON.self, from: Data(source)), source)
-        } catch { throw fault("has an element that cannot be read: \(error)") }
+        progress.bytesLoaded += Int64(end + length - next)
+        next = end + length
+        return Array(buffer[end..<next])
     }
 
     private func fault(_ what: String) -> FirestoreError {
-        .invalidArgument("The bundle \(what) (byte \(next)).")
+        .invalidArgument("The bundle \(what) (byte \(offset + next)).")
     }
 }

@@ -1,49 +1,118 @@
 public import Foundation
 
-/// How far the load of a bundle has come.
-public struct LoadBundleTaskProgress: Hashable, Sendable {
-    public var documentsLoaded = 0
-    /// As the bundle says of itself, like ``totalBytes``.
-    public var totalDocuments = 0
-    public var bytesLoaded: Int64 = 0
-    public var totalBytes: Int64 = 0
-    public var state = LoadBundleTaskState.inProgress
-}
-
-public enum LoadBundleTaskState: Hashable, Sendable { case error, inProgress, success }
+// A bundle is JSON objects, each after its length, as a server's library makes it. Its documents and
+// query results are put into the cache in parts, 200 documents or 256 KiB each; what the cache has in
+// a newer version stays. Results count as such only once the bundle is whole: a kill or an error half
+// way leaves documents that are true, and no query that claims to know its rows. A bundle that was
+// loaded before, or is older than one of its id that was, changes nothing.
 
 extension Firestore {
-    /// Puts a bundle's documents and query results into the cache, all or nothing. What the cache has
-    /// in a newer version stays; a bundle that was loaded before, or is older than one of its id that
-    /// was, changes nothing.
-    ///
-    /// - Parameters:
-    ///   - data: The bundle, as a server's library made it: JSON objects, each after its length.
-    ///   - progress: Told while the bundle is read, on the calling task.
+    /// - Parameter progress: Told when a part is stored, on the calling task.
     /// - Returns: The last progress, of the state `success`.
-    /// - Throws: `invalidArgument` for what is no bundle of this database; nothing was loaded then.
+    /// - Throws: `invalidArgument` for what is no bundle of this database; nothing was loaded then
+    ///   unless a part was stored before.
     @discardableResult
     public func loadBundle(
         _ data: Data, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil
     ) async throws(FirestoreError) -> LoadBundleTaskProgress {
-        var last = LoadBundleTaskProgress()
-        do throws(FirestoreError) {
-            let (bundle, read) = try BundleReader.read(Array(data), of: databaseID) { step in
-                last = step
-                progress?(step)
-            }
-            last = read
-            let _: Bool = try await answer { engine.loadBundle(bundle, completion: $0) }
-        } catch {
-            last.state = .error
-            progress?(last)
-            throw error
-        }
-        last.state = .success
-        progress?(last)
-        return last
+        var chunks = Chunks(data)
+        var loading = BundleLoading(self) { progress?($0) }
+        return try await loading.run { () async throws(FirestoreError) in chunks.next() }
     }
 
+    /// As with `Data`. The stream is opened and closed here, and is not to be used elsewhere.
+    @discardableResult
+    public func loadBundle(
+        _ stream: InputStream, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil
+    ) async throws(FirestoreError) -> LoadBundleTaskProgress {
+        let bytes = StreamedBytes(stream)
+        var loading = BundleLoading(self) { progress?($0) }
+        return try await loading.run { () async throws(FirestoreError) in
+            try await bytes.nextWhenThere()
+        }
+    }
+
+    /// As with `Data`, of bytes as they come.
+    ///
+    /// - Throws: `unavailable` when the bytes end with an error.
+    @discardableResult
+    public func loadBundle<Bytes: AsyncSequence>(
+        bytes: Bytes, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil,
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws(FirestoreError) -> LoadBundleTaskProgress where Bytes.Element == UInt8 {
+        var iterator = bytes.makeAsyncIterator()
+        var loading = BundleLoading(self) { progress?($0) }
+        return try await loading.run { () async throws(FirestoreError) in
+            var chunk: [UInt8] = []
+            chunk.reserveCapacity(Chunks.size)
+            do {
+                while chunk.count < Chunks.size,
+                    let byte = try await iterator.next(isolation: isolation)
+                { chunk.append(byte) }
+            } catch { throw FirestoreError(.unavailable, "The bundle's bytes ended: \(error)") }
+            return chunk.isEmpty ? nil : chunk
+        }
+    }
+
+    /// As the `async` form, without waiting.
+    @discardableResult
+    public func loadBundle(
+        _ data: Data,
+        completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)? = nil
+    ) -> LoadBundleTask {
+        load(completion) { try await self.loadBundle(data, progress: $0) }
+    }
+
+    /// As the `async` form, without waiting.
+    @discardableResult
+    public func loadBundle(
+        _ stream: InputStream,
+        completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)? = nil
+    ) -> LoadBundleTask {
+        let bytes = StreamedBytes(stream)
+        return load(completion) { report in
+            var loading = BundleLoading(self, report)
+            return try await loading.run { () async throws(FirestoreError) in
+                try await bytes.nextWhenThere()
+            }
+        }
+    }
+
+    private func load(
+        _ completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?,
+        _ body:
+            @escaping @Sendable (
+                @escaping @Sendable (LoadBundleTaskProgress) -> Void
+            ) async throws -> LoadBundleTaskProgress
+    ) -> LoadBundleTask {
+        let queue = callbackQueue
+        let task = LoadBundleTask(queue)
+        Task {
+            do {
+                let progress = try await body { task.report($0) }
+                queue.async { completion?(progress, nil) }
+            } catch { queue.async { completion?(nil, error) } }
+        }
+        return task
+    }
+}
+
+/// Data in pieces, so that no more than one is copied at a time.
+private struct Chunks {
+    static let size = 64 * 1024
+
+    private var rest: Data
+
+    init(_ data: Data) { rest = data }
+
+    mutating func next() -> [UInt8]? {
+        if rest.isEmpty { return nil }
+        defer { rest = rest.dropFirst(Self.size) }
+        return Array(rest.prefix(Self.size))
+    }
+}
+
+extension Firestore {
     /// The query of this name in the bundles that were loaded; nil when there is none. Listening to it
     /// goes on from the bundle's result, so that only what changed since is read.
     public func getQuery(named name: String) async throws(FirestoreError) -> Query? {
@@ -56,6 +125,18 @@ extension Firestore {
         } catch {
             throw (error as? FirestoreError)
                 ?? FirestoreError(SyncError.storage(.damaged(detail: "\(error)")))
+        }
+    }
+
+    /// As the `async` form; `completion` is called on the listeners' queue, with nil when there is no such
+    /// query or it could not be looked up.
+    public func getQuery(
+        named name: String, completion: @escaping @Sendable (Query?) -> Void
+    ) {
+        let queue = callbackQueue
+        Task {
+            let query = try? await self.getQuery(named: name)
+            queue.async { completion(query) }
         }
     }
 }

@@ -6,13 +6,8 @@ import Synchronization
 /// Thread-safe. Keep one for as long as the app runs; ``terminate()`` ends its use.
 public final class Firestore: Sendable {
     public let databaseID: DatabaseID
-    public let settings: FirestoreSettings
-    package let engine: SyncEngine
-    package let environment: SyncEnvironment
-    /// Where listeners are called, one after the other.
-    let callbackQueue: DispatchQueue
-    private let connection: Connection?
-    private let isTerminated = Mutex(false)
+    private let setup: Mutex<Setup>
+    private let client = AtomicLazyReference<Client>()
 
     /// Opens the cache. The server is called when there is something to ask.
     ///
@@ -23,39 +18,77 @@ public final class Firestore: Sendable {
         projectID: String, databaseID: String = "(default)",
         settings: FirestoreSettings = FirestoreSettings()
     ) throws(FirestoreError) {
-        let server = try settings.server(environment: ProcessInfo.processInfo.environment)
-        let connection = Connection(server)
         try self.init(
-            projectID: projectID, databaseID: databaseID, settings: settings,
-            environment: Wiring.environment(connection), connection: connection)
+            projectID: projectID, databaseID: databaseID, settings: settings, environment: nil)
     }
 
     /// On a transport, scheduler, clock and dice of the caller's.
-    package init(
+    package convenience init(
         projectID: String, databaseID: String = "(default)", settings: FirestoreSettings,
-        environment: SyncEnvironment, connection: Connection? = nil
+        environment: SyncEnvironment
+    ) throws(FirestoreError) {
+        try self.init(
+            projectID: projectID, databaseID: databaseID, settings: settings,
+            environment: .some(environment))
+    }
+
+    private convenience init(
+        projectID: String, databaseID: String, settings: FirestoreSettings,
+        environment: SyncEnvironment?
     ) throws(FirestoreError) {
         do throws(InvalidPath) {
-            self.databaseID = try DatabaseID(project: projectID, database: databaseID)
+            self.init(
+                try DatabaseID(project: projectID, database: databaseID),
+                Setup(settings: settings.values, environment: environment))
         } catch { throw FirestoreError(error) }
-        if let size = settings.cacheSizeBytes, size < FirestoreSettings.smallestCache {
-            throw .invalidArgument("A cache of \(size) bytes is too small: it takes 1 MiB.")
+        // The engine is there now, or says why it is not.
+        let started = started
+        if let fault = started.fault { throw fault }
+    }
+
+    /// Opens nothing before its first use.
+    init(_ databaseID: DatabaseID, _ setup: Setup) {
+        self.databaseID = databaseID
+        self.setup = Mutex(setup)
+    }
+
+    /// The client's parts. The first use makes them, and waits for the cache to be opened; later ones
+    /// take no lock.
+    var started: Client {
+        if let client = client.load() { return client }
+        return setup.withLock { setup in
+            if let client = client.load() { return client }
+            return client.storeIfNil(setup.start(databaseID))
         }
-        self.settings = settings
-        self.environment = environment
-        self.connection = connection
-        callbackQueue = DispatchQueue(label: "tidemark.callbacks")
-        let configuration = SyncEngine.Configuration(
-            database: self.databaseID, cacheFile: settings.cacheFile(of: self.databaseID),
-            user: settings.user, sharesCacheBetweenUsers: settings.sharesCacheBetweenUsers,
-            label: settings.label, cacheSizeBytes: settings.cacheSizeBytes, token: settings.token)
-        do throws(SyncError) { engine = try SyncEngine(configuration, environment) } catch {
-            throw FirestoreError(error)
+    }
+
+    package var engine: SyncEngine { started.engine }
+    package var environment: SyncEnvironment { started.environment }
+    /// Where listeners are called, one after the other.
+    var callbackQueue: DispatchQueue { started.settings.dispatchQueue }
+    package var readDeadline: Duration? { started.settings.readDeadline }
+    /// Nil before the first use.
+    var startedClient: Client? { client.load() }
+
+    /// A copy. Set before the first use; later settings change nothing, and say so in the log.
+    public var settings: FirestoreSettings {
+        get { FirestoreSettings(client.load()?.settings ?? setup.withLock(\.settings)) }
+        set {
+            let isLate = setup.withLock { setup in
+                if client.load() != nil { return true }
+                setup.settings = newValue.values
+                return false
+            }
+            if isLate { Log.fault("Settings are set before the first use; these are ignored.") }
         }
     }
 
     /// Bytes sent to and received from the server since the start; nil on a transport of the caller's.
-    package var traffic: (sent: Int, received: Int)? { connection?.traffic }
+    package var traffic: (sent: Int, received: Int)? { started.connection?.traffic }
+
+    /// Whether this is a view of a cache that somebody else has open:
+    /// ``FirestoreSettings/onBusyCache``.
+    public var isReadOnly: Bool { started.engine.isReadOnly }
 }
 
 extension Firestore {
@@ -86,57 +119,6 @@ extension Firestore {
 
     /// Several writes that are applied together or not at all.
     public func batch() -> WriteBatch { WriteBatch(self) }
-}
-
-extension Firestore {
-    /// Goes online again after ``disableNetwork()``.
-    public func enableNetwork() async { await setNetwork(enabled: true) }
-
-    /// Goes offline: reads are answered from the cache, writes queue.
-    public func disableNetwork() async { await setNetwork(enabled: false) }
-
-    private func setNetwork(enabled: Bool) async {
-        await withCheckedContinuation { continuation in
-            engine.setNetworkEnabled(enabled) { continuation.resume() }
-        }
-    }
-
-    /// Returns when all writes that are pending now have been acknowledged or rejected.
-    public func waitForPendingWrites() async throws(FirestoreError) {
-        try await answer { finish in
-            engine.waitForPendingWrites { error in
-                finish(error.map { .failure($0) } ?? .success(()))
-            }
-        }
-    }
-
-    /// Stops everything and closes the cache. Every later use throws. Writes in the queue stay there,
-    /// and are sent by the next client on the same cache.
-    public func terminate() async {
-        let isFirst = isTerminated.withLock { ended in
-            defer { ended = true }
-            return !ended
-        }
-        guard isFirst else { return }
-        await withCheckedContinuation { continuation in
-            engine.terminate { continuation.resume() }
-        }
-        await connection?.close()
-    }
-
-    /// Deletes the caches of all users of this database, with the writes that were never sent.
-    ///
-    /// - Throws: `failedPrecondition` unless ``terminate()`` has returned.
-    public func clearPersistence() async throws(FirestoreError) {
-        guard isTerminated.withLock({ $0 }) else {
-            throw FirestoreError(
-                .failedPrecondition, "Terminate the client before its cache is cleared.")
-        }
-        guard let file = settings.cacheFile(of: databaseID) else { return }
-        do throws(SyncError) { try SyncEngine.eraseCaches(file) } catch {
-            throw FirestoreError(error)
-        }
-    }
 }
 
 extension Result where Failure == FirestoreError {

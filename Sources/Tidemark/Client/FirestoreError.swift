@@ -1,9 +1,17 @@
+public import Foundation
+
+/// The domain of every ``FirestoreError`` as an `NSError`.
+public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
+
 /// What went wrong, by gRPC's numbers and FirebaseFirestore's names.
 public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
     case OK = 0
     case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists
     case permissionDenied, resourceExhausted, failedPrecondition, aborted, outOfRange
     case unimplemented, `internal`, unavailable, dataLoss, unauthenticated
+
+    /// The name under which Apple's systems import the numbers.
+    public typealias Code = FirestoreErrorCode
 }
 
 /// Why Firestore could not do what it was asked. Callers decide on ``code`` or ``recovery``, show
@@ -123,4 +131,23 @@ extension FirestoreError {
 
 extension FirestoreError: CustomStringConvertible {
     public var description: String { "\(code): \(detail)" }
+}
+
+extension FirestoreError: CustomNSError, LocalizedError {
+    public static var errorDomain: String { FirestoreErrorDomain }
+    public var errorCode: Int { code.rawValue }
+    public var errorDescription: String? { message }
+    public var failureReason: String? { detail }
+    public var errorUserInfo: [String: Any] {
+        [NSLocalizedDescriptionKey: message, NSLocalizedFailureReasonErrorKey: detail]
+    }
+}
+
+extension FirestoreError {
+    /// The same for the engine, of a client that could not be made.
+    var syncError: SyncError {
+        if let storageFault { return .storage(storageFault) }
+        let code = RPCStatus.Code(rawValue: Int32(code.rawValue)) ?? .unknown
+        return .server(RPCStatus(code, detail))
+    }
 }

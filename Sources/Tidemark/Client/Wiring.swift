@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TidemarkWire
 
 /// The connection that a client owns and closes.
@@ -15,15 +16,81 @@ package struct Connection: Sendable {
     func close() async { await transport.close() }
 }
 
-/// The one place where a client's parts meet the real world.
-enum Wiring {
-    static func environment(_ connection: Connection) -> SyncEnvironment {
+/// The parts of a client that is in use.
+final class Client: Sendable {
+    let settings: FirestoreSettings.Values
+    let engine: SyncEngine
+    let environment: SyncEnvironment
+    let connection: Connection?
+    /// Why the engine refuses everything; nil when it does not.
+    let fault: FirestoreError?
+    let isTerminated = Mutex(false)
+
+    init(
+        _ settings: FirestoreSettings.Values, _ engine: SyncEngine,
+        _ environment: SyncEnvironment, _ connection: Connection?, fault: FirestoreError?
+    ) {
+        self.settings = settings
+        self.engine = engine
+        self.environment = environment
+        self.connection = connection
+        self.fault = fault
+    }
+}
+
+/// What a client will be made of. The one place where its parts meet the real world.
+struct Setup: Sendable {
+    var settings: FirestoreSettings.Values
+    /// Nil for the real one.
+    var environment: SyncEnvironment?
+    /// Why no client can be made of it.
+    var fault: FirestoreError?
+
+    /// A client that works, or one whose every use throws why it does not.
+    func start(_ database: DatabaseID) -> Client {
+        var connection: Connection?
+        var environment = environment ?? Self.environment(Unconnected())
+        do throws(FirestoreError) {
+            if let fault { throw fault }
+            try settings.check()
+            if self.environment == nil {
+                let server = try settings.server(
+                    environment: ProcessInfo.processInfo.environment)
+                let made = Connection(server)
+                connection = made
+                environment = Self.environment(made.transport)
+            }
+            environment.transport = LoggedTransport(environment.transport)
+            let engine = try engine(of: database, environment)
+            return Client(settings, engine, environment, connection, fault: nil)
+        } catch {
+            let engine = SyncEngine(
+                refusing: error.syncError, configuration(of: database), environment)
+            return Client(settings, engine, environment, connection, fault: error)
+        }
+    }
+
+    private func engine(
+        of database: DatabaseID, _ environment: SyncEnvironment
+    ) throws(FirestoreError) -> SyncEngine {
+        do throws(SyncError) {
+            return try SyncEngine(configuration(of: database), environment)
+        } catch { throw FirestoreError(error) }
+    }
+
+    private func configuration(of database: DatabaseID) -> SyncEngine.Configuration {
+        var configuration = SyncEngine.Configuration(
+            database: database, cacheFile: settings.cacheFile(of: database),
+            user: settings.user, sharesCacheBetweenUsers: settings.sharesCacheBetweenUsers,
+            label: settings.label, cacheSizeBytes: settings.cacheSizeBytes, token: settings.token)
+        configuration.viewsBusyCache = settings.onBusyCache == .readOnly
+        configuration.freesAtOnce = settings.cache == .memory && settings.freesAtOnce
+        return configuration
+    }
+
+    private static func environment(_ transport: any Transport) -> SyncEnvironment {
         SyncEnvironment(
-            transport: connection.transport, scheduler: DispatchScheduler(),
-            now: {
-                let seconds = Date().timeIntervalSince1970
-                return Timestamp(microseconds: Int64(seconds * 1_000_000))
-            },
-            random: { Double.random(in: 0..<1) })
+            transport: transport, scheduler: DispatchScheduler(),
+            now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) })
     }
 }

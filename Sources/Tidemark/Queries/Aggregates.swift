@@ -65,12 +65,22 @@ public struct AggregateQuery: Hashable, Sendable {
             }
             return AggregateQuerySnapshot(query: self, reply: reply, freshness: freshness)
         }
-        let deadline = deadline ?? firestore.settings.readDeadline
+        let deadline = deadline ?? firestore.readDeadline
         let reply: AggregationReply = try await answer { finish in
             firestore.engine.aggregate(value, aggregations, deadline: deadline, completion: finish)
         }
         return AggregateQuerySnapshot(
             query: self, reply: reply, freshness: .fresh(readTime: reply.readTime))
+    }
+
+    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func getAggregation(
+        source: AggregateSource,
+        completion: @escaping @Sendable (AggregateQuerySnapshot?, (any Error)?) -> Void
+    ) {
+        query.firestore.callBack(completion) { () async throws(FirestoreError) in
+            try await self.getAggregation(source: source)
+        }
     }
 
     fileprivate static func alias(_ index: Int) -> String { "aggregate_\(index)" }

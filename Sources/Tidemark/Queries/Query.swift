@@ -85,7 +85,7 @@ extension Query {
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> QuerySnapshot {
         let query = try runnable()
-        let deadline = deadline ?? firestore.settings.readDeadline
+        let deadline = deadline ?? firestore.readDeadline
         let result: ReadResult = try await answer { finish in
             firestore.engine.read(query, source: source, deadline: deadline, completion: finish)
         }

@@ -35,11 +35,23 @@ public final class CollectionReference: Query, @unchecked Sendable {
     }
 
     /// Makes a document with a new id, and returns when the server has it.
+    @discardableResult
     public func addDocument(
         data: [String: Any], isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) -> DocumentReference {
         let document = document()
         try await document.setData(data)
+        return document
+    }
+
+    /// Makes a document with a new id, queued before this returns. `completion` is called on the
+    /// listeners' queue once the server has it.
+    @discardableResult
+    public func addDocument(
+        data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) -> DocumentReference {
+        let document = document()
+        document.setData(data, completion: completion)
         return document
     }
 

@@ -64,27 +64,51 @@ extension DocumentReference {
     }
 }
 
+// The same without waiting: what the call says is queued before it returns, in the order of calls.
+// `completion` is called on the listeners' queue once the server has spoken. Without one, a call that
+// makes no sense is noted in the log, and what the server refuses is among the rejected writes.
+
 extension DocumentReference {
-    /// As the `async` form; `completion` is called on the listeners' queue.
     public func setData(
-        _ data: [String: Any], merge: Bool = false,
-        completion: @escaping @Sendable ((any Error)?) -> Void
+        _ data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
-        let mutation = Result { () throws(FirestoreError) in try set(data, merge: merge) }
-        firestore.commit(mutation.map { [$0] }, completion)
+        commit(completion) { path throws(FirestoreError) in try WriteTranslation.set(path, data) }
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func setData(
+        _ data: [String: Any], merge: Bool,
+        completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) {
+        commit(completion) { _ throws(FirestoreError) in try self.set(data, merge: merge) }
+    }
+
+    public func setData(
+        _ data: [String: Any], mergeFields: [any FieldName],
+        completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) {
+        commit(completion) { path throws(FirestoreError) in
+            try WriteTranslation.merge(path, data, fields: mergeFields)
+        }
+    }
+
     public func updateData(
-        _ fields: [AnyHashable: Any], completion: @escaping @Sendable ((any Error)?) -> Void
+        _ fields: [AnyHashable: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
-        let mutation = Result { () throws(FirestoreError) in try update(fields) }
-        firestore.commit(mutation.map { [$0] }, completion)
+        commit(completion) { _ throws(FirestoreError) in try self.update(fields) }
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
-    public func delete(completion: @escaping @Sendable ((any Error)?) -> Void) {
-        firestore.commit(resolved.map { [Mutation(path: $0, .delete)] }, completion)
+    public func delete(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+        commit(completion) { path throws(FirestoreError) in Mutation(path: path, .delete) }
+    }
+
+    private func commit(
+        _ completion: (@Sendable ((any Error)?) -> Void)?,
+        _ translate: (DocumentPath) throws(FirestoreError) -> Mutation
+    ) {
+        let mutations = Result { () throws(FirestoreError) in
+            [try translate(try documentPath())]
+        }
+        firestore.commit(mutations, completion)
     }
 
     private func set(_ data: [String: Any], merge: Bool) throws(FirestoreError) -> Mutation {

@@ -60,7 +60,7 @@ extension DocumentReference {
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> DocumentSnapshot {
         let path = try documentPath()
-        let deadline = deadline ?? firestore.settings.readDeadline
+        let deadline = deadline ?? firestore.readDeadline
         let result: ReadResult = try await answer { finish in
             firestore.engine.read(
                 document: path, source: source, deadline: deadline, completion: finish)

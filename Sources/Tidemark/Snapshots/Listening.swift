@@ -4,16 +4,28 @@ import Synchronization
 /// Where a read may look: `.default` asks the server, and the cache when it does not answer.
 public typealias FirestoreSource = ReadSource
 
+/// What a listener listens to: `.cache` never asks the server, and costs nothing.
+public enum ListenSource: Hashable, Sendable { case `default`, cache }
+
 /// How a listener listens.
 public struct SnapshotListenOptions: Hashable, Sendable {
     /// Whether a change of the metadata alone is told.
-    public var includeMetadataChanges: Bool
-    /// `.cache` never asks the server, and costs nothing.
-    public var source: FirestoreSource
+    public let includeMetadataChanges: Bool
+    public let source: ListenSource
 
-    public init(includeMetadataChanges: Bool = false, source: FirestoreSource = .default) {
+    public init(includeMetadataChanges: Bool = false, source: ListenSource = .default) {
         self.includeMetadataChanges = includeMetadataChanges
         self.source = source
+    }
+
+    public func withIncludeMetadataChanges(
+        _ includeMetadataChanges: Bool
+    ) -> SnapshotListenOptions {
+        SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges, source: source)
+    }
+
+    public func withSource(_ source: ListenSource) -> SnapshotListenOptions {
+        SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges, source: source)
     }
 }
 
@@ -76,7 +88,8 @@ extension Firestore {
         case .failure(let error): tell(.failure(error))
         case .success(let query):
             let engineOptions = SyncEngine.ListenOptions(
-                includeMetadataChanges: options.includeMetadataChanges, source: options.source)
+                includeMetadataChanges: options.includeMetadataChanges,
+                source: options.source == .cache ? .cache : .default)
             listener.attach(
                 engine.listen(query, engineOptions) { tell($0.mapError(FirestoreError.init)) })
         }

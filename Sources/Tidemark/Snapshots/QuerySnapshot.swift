@@ -1,3 +1,5 @@
+import Foundation
+
 /// The rows of a query at one moment.
 public struct QuerySnapshot: Sendable {
     public let query: Query
@@ -61,7 +63,7 @@ public struct QuerySnapshot: Sendable {
                 type: row.type,
                 document: query.firestore.snapshot(
                     of: row.document, freshness: freshness, readTime: readTime),
-                oldIndex: row.oldIndex, newIndex: row.newIndex)
+                oldRow: row.oldIndex, newRow: row.newIndex)
         }
     }
 }
@@ -79,7 +81,12 @@ public struct DocumentChange: Hashable, Sendable {
     public let type: DocumentChangeType
     public let document: QueryDocumentSnapshot
     /// Where the row was, the changes before this one applied; nil when it was added.
-    public let oldIndex: Int?
+    public let oldRow: Int?
     /// Where the row is then; nil when it was removed.
-    public let newIndex: Int?
+    public let newRow: Int?
+
+    /// ``oldRow`` as FirebaseFirestore says it: `NSNotFound` for none.
+    public var oldIndex: UInt { UInt(oldRow ?? NSNotFound) }
+    /// ``newRow`` as FirebaseFirestore says it: `NSNotFound` for none.
+    public var newIndex: UInt { UInt(newRow ?? NSNotFound) }
 }

@@ -37,6 +37,10 @@ public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
         self.options = options
     }
 
+    public init(_ query: Query, includeMetadataChanges: Bool) {
+        self.init(query, SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges))
+    }
+
     public struct AsyncIterator: AsyncIteratorProtocol {
         let query: Query
         let options: SnapshotListenOptions
@@ -75,6 +79,10 @@ public struct DocumentSnapshotsSequence: AsyncSequence, Sendable {
     ) {
         self.document = document
         self.options = options
+    }
+
+    public init(_ document: DocumentReference, includeMetadataChanges: Bool) {
+        self.init(document, SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges))
     }
 
     public struct AsyncIterator: AsyncIteratorProtocol {

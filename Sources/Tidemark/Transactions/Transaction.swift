@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 
 /// Reads and writes that take effect together or not at all: reads first, from the server, then
@@ -28,14 +29,28 @@ public final class Transaction: Sendable {
     public func getDocument(
         _ document: DocumentReference
     ) async throws(FirestoreError) -> DocumentSnapshot {
+        let path = try readable(document)
+        let rows: [Lookup] = try await answer { finish in
+            firestore.engine.lookUp([path], completion: finish)
+        }
+        return try snapshot(document, path, rows[0])
+    }
+
+    private typealias Lookup = (Document?, readTime: Timestamp)
+
+    private func readable(_ document: DocumentReference) throws(FirestoreError) -> DocumentPath {
         let path = try checked(document)
         if !state.withLock({ $0.mutations.isEmpty }) {
             throw fault("Read all documents of a transaction before the first write.")
         }
-        let rows: [(Document?, readTime: Timestamp)] = try await answer { finish in
-            firestore.engine.lookUp([path], completion: finish)
-        }
-        let (found, readTime) = rows[0]
+        return path
+    }
+
+    /// What was read, unless it was read before in another version.
+    private func snapshot(
+        _ document: DocumentReference, _ path: DocumentPath, _ row: Lookup
+    ) throws(FirestoreError) -> DocumentSnapshot {
+        let (found, readTime) = row
         let isSame = state.withLock { state in
             if let before = state.versions[path] { return before == found?.updateTime }
             state.versions[path] = .some(found?.updateTime)
@@ -47,6 +62,25 @@ public final class Transaction: Sendable {
         return DocumentSnapshot(
             document, path, found.map { ViewDocument($0) }, freshness: .fresh(readTime: readTime),
             readTime: readTime)
+    }
+
+    /// As the `async` form, for the block of a transaction with closures: waits for the server here, for
+    /// a minute at the most.
+    @available(*, noasync)
+    public func getDocument(
+        _ document: DocumentReference
+    ) throws(FirestoreError) -> DocumentSnapshot {
+        let path = try readable(document)
+        let found = Mutex<Result<[Lookup], SyncError>?>(nil)
+        let arrived = DispatchSemaphore(value: 0)
+        firestore.engine.lookUp([path]) { result in
+            found.withLock { $0 = result }
+            arrived.signal()
+        }
+        // The engine ends every call within its longest one.
+        arrived.wait()
+        let rows = found.withLock { $0 }!.mapError(FirestoreError.init)
+        return try snapshot(document, path, try rows.get()[0])
     }
 
     /// Replaces the document or, with `merge`, writes the fields given.

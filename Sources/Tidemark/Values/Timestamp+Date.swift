@@ -22,3 +22,12 @@ extension Timestamp {
         Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1_000_000_000)
     }
 }
+
+extension Timestamp {
+    /// Now, by the device's clock.
+    public init() { self.init(date: Date()) }
+
+    public func compare(_ other: Timestamp) -> ComparisonResult {
+        self == other ? .orderedSame : self < other ? .orderedAscending : .orderedDescending
+    }
+}

@@ -71,13 +71,14 @@ public final class WriteBatch: Sendable {
         return mutations.isEmpty ? nil : try await firestore.enqueue(mutations)
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue.
-    public func commit(completion: @escaping @Sendable ((any Error)?) -> Void) {
+    /// As the `async` form, without waiting: queued before it returns. `completion` is called on the
+    /// listeners' queue.
+    public func commit(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
         let mutations = Result { () throws(FirestoreError) in try take() }
         guard case .success(let writes) = mutations, writes.isEmpty else {
             return firestore.commit(mutations, completion)
         }
-        firestore.callbackQueue.async { completion(nil) }
+        firestore.callbackQueue.async { completion?(nil) }
     }
 
     private func add(

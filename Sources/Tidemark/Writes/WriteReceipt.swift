@@ -82,20 +82,28 @@ extension Firestore {
         try await enqueue(mutations).acknowledged()
     }
 
+    /// For callers with a closure, or without one: those find what failed in the log.
     func commit(
         _ mutations: Result<[Mutation], FirestoreError>,
-        _ completion: @escaping @Sendable ((any Error)?) -> Void
+        _ completion: (@Sendable ((any Error)?) -> Void)?
     ) {
         let queue = callbackQueue
+        let end: @Sendable (FirestoreError?) -> Void = { error in
+            if let completion {
+                queue.async { completion(error) }
+            } else if let error {
+                Log.fault("A write that nobody waits for failed: \(error)")
+            }
+        }
         switch mutations {
-        case .failure(let error): queue.async { completion(error) }
+        case .failure(let error): end(error)
         case .success(let mutations):
             // Queued here and not in a task, so that writes keep the order of their calls.
             engine.write(mutations) { event in
                 switch event {
                 case .journalled: break
-                case .acknowledged: queue.async { completion(nil) }
-                case .failed(let error): queue.async { completion(FirestoreError(error)) }
+                case .acknowledged: end(nil)
+                case .failed(let error): end(FirestoreError(error))
                 }
             }
         }

@@ -38,7 +38,7 @@ public actor Feed {
         let parsed = try ParsedDefinition(definition)
         let firestore = definition.query.firestore
         store = FeedStore(firestore: firestore, definition: parsed)
-        deadline = firestore.settings.readDeadline
+        deadline = firestore.readDeadline
         progress = FeedProgress(overlap: parsed.overlap)
         window = FeedWindow(size: parsed.window)
     }

@@ -10,9 +10,13 @@ package struct IndexState: Hashable, Sendable {
 }
 
 extension DocumentTable {
-    /// Makes an index, filled before this returns: a pass over all documents of its collections.
-    /// One that is there already is kept.
-    package func declareIndex(_ definition: IndexDefinition) throws(StoreError) {
+    /// Makes an index. One that is there already is kept.
+    ///
+    /// - Parameter fillsNow: Before this returns: a pass over all documents of its collections. Else
+    ///   ``DocumentStore/buildWantedIndexes(slice:)`` does it.
+    package func declareIndex(
+        _ definition: IndexDefinition, fillsNow: Bool = true
+    ) throws(StoreError) {
         try transaction.requireWriting()
         let id = try connection.catalog.database(database, connection, creating: true)!
         let group = try connection.catalog.group(definition.collectionID, in: id, connection)
@@ -23,6 +27,10 @@ extension DocumentTable {
             group.indexes.append(
                 try FieldIndex.insert(
                     definition, database: id, isDeclared: true, connection))
+        }
+        guard fillsNow else {
+            connection.indexing.mayBeUnfinished = true
+            return
         }
         var budget = Int.max
         while group.indexes.contains(where: { !$0.isReady }) {
@@ -58,6 +66,13 @@ extension DocumentTable {
             }
         }
         return result
+    }
+}
+
+extension DocumentStore {
+    /// Whether indexes that queries wish for are made from now on; they are unless this says otherwise.
+    package func setMakesWishedIndexes(_ isAutomatic: Bool) throws(StoreError) {
+        try withConnection { $0.indexing.isAutomatic = isAutomatic }
     }
 }
 

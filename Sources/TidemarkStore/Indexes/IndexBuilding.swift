@@ -14,6 +14,8 @@ final class IndexingState {
     var mayBeUnfinished = true
     /// Of the index that is being filled.
     var batch: EntryBatch?
+    /// Whether what queries wish for is made.
+    var isAutomatic = true
 
     /// How many wishes wait; later ones come again with the next query.
     private static let maxWishes = 32
@@ -22,6 +24,7 @@ final class IndexingState {
     static let maxPerDatabase = 200
 
     func wish(_ wish: Wish) {
+        guard isAutomatic else { return }
         if wishes.count < Self.maxWishes, !wishes.contains(wish) { wishes.append(wish) }
     }
 

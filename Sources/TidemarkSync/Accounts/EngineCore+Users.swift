@@ -23,7 +23,7 @@ struct ParkedUser {
 
 extension EngineCore {
     func changeUser(_ change: UserChange) {
-        if state != .running { return change.completion(.terminated) }
+        if state != .running || isReadOnly { return change.completion(writeRefusal) }
         if let fault = CacheFiles.fault(of: change.user) { return change.completion(fault) }
         if change.erasesPrevious, files.isShared {
             return change.completion(
@@ -163,9 +163,16 @@ extension EngineCore {
 
     /// Why nothing can be asked of the engine now; nil when it can.
     var refusal: SyncError? {
-        if state != .running { return .terminated }
+        switch state {
+        case .running: break
+        case .terminated: return .terminated
+        case .refusing(let error): return error
+        }
         guard !userChanges.isEmpty else { return nil }
         if case .failing(let fault) = storageHealth.state { return .storage(fault) }
         return .userChanged
     }
+
+    /// Why nothing can be stored now; nil when it can.
+    var writeRefusal: SyncError? { refusal ?? (isReadOnly ? .storage(.locked) : nil) }
 }

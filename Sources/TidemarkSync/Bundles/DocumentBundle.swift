@@ -58,7 +58,7 @@ public struct NamedQuery: Hashable, Sendable {
 }
 
 extension SyncEngine {
-    /// Puts a bundle into the cache, all or nothing. What the cache has in a newer version stays.
+    /// Puts a bundle into the cache. What the cache has in a newer version stays.
     ///
     /// - Parameter completion: Gets whether it was loaded: not when the same bundle, or a newer one
     ///   of the same id, was before.
@@ -66,7 +66,17 @@ extension SyncEngine {
         _ bundle: DocumentBundle,
         completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
     ) {
-        perform { $0.loadBundle(bundle, completion) }
+        perform { core in
+            completion(
+                core.bundle { () -> Bool in
+                    guard var load = try core.local.beginBundle(bundle.id, bundle.createTime)
+                    else { return false }
+                    load.queries = bundle.namedQueries
+                    core.refreshViews(try core.local.store(bundle.documents, of: load), nil)
+                    try core.local.finish(load)
+                    return true
+                })
+        }
     }
 
     /// The query of this name in the bundles that were loaded, as its bundle had it; nil for none.
@@ -79,18 +89,5 @@ extension SyncEngine {
                 completion(.failure(SyncError(storing: error)))
             }
         }
-    }
-}
-
-extension EngineCore {
-    func loadBundle(
-        _ bundle: DocumentBundle, _ completion: @Sendable (Result<Bool, SyncError>) -> Void
-    ) {
-        if let refusal { return completion(.failure(refusal)) }
-        do {
-            guard let changed = try local.load(bundle) else { return completion(.success(false)) }
-            completion(.success(true))
-            refreshViews(changed, nil)
-        } catch { completion(.failure(SyncError(storing: error))) }
     }
 }

@@ -20,7 +20,11 @@ extension EngineCore {
         completion: @escaping @Sendable ([Reply], RPCStatus) -> Void
     ) {
         guard networkEnabled else {
-            return completion([], RPCStatus(.unavailable, "The network is turned off."))
+            let reason =
+                isReadOnly
+                ? "This client only reads a cache that another one has open."
+                : "The network is turned off."
+            return completion([], RPCStatus(.unavailable, reason))
         }
         let id = nextCallID
         nextCallID += 1

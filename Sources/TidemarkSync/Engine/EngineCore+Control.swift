@@ -3,7 +3,7 @@ import TidemarkModel
 extension EngineCore {
     func setNetworkEnabled(_ enabled: Bool, _ completion: @escaping @Sendable () -> Void) {
         defer { completion() }
-        guard state == .running, enabled != networkEnabled else { return }
+        guard state == .running, enabled != networkEnabled, !isReadOnly else { return }
         networkEnabled = enabled
         if enabled {
             guard mayConnect else { return }
@@ -88,7 +88,7 @@ extension EngineCore {
     func setRecord(
         _ value: [UInt8]?, _ key: String, _ completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        if let refusal { return completion(refusal) }
+        if let refusal = writeRefusal { return completion(refusal) }
         do {
             try local.setRecord(value, forKey: key)
             completion(nil)

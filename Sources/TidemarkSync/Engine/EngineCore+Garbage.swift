@@ -20,23 +20,32 @@ extension EngineCore {
     static let pauseBetweenCollections = Duration.seconds(300)
     /// Rows of one step.
     private static let rowsOfStep = 200
+    /// Of a cache that frees at once: what its owner may take "at once" for.
+    private static let pauseOfFreeing = Duration.seconds(1)
     private static let pauseBetweenSteps = Duration.milliseconds(2)
 
     func scheduleCollection(after delay: Duration = pauseBetweenCollections) {
+        if configuration.freesAtOnce {
+            return schedule(.garbageCollection, after: Self.pauseOfFreeing)
+        }
         guard configuration.cacheSizeBytes != nil else { return }
         schedule(.garbageCollection, after: delay)
     }
 
+    /// The bytes that the cache may take; nil for no bound.
+    private var collectionLimit: Int64? {
+        configuration.freesAtOnce ? 0 : configuration.cacheSizeBytes
+    }
+
     /// One step. Where the disk fails, the next time will do: the cache is larger than it should be.
     func collectGarbage() {
-        guard let limit = configuration.cacheSizeBytes, userChanges.isEmpty else {
+        guard let limit = collectionLimit, userChanges.isEmpty else {
             collection = nil
             return scheduleCollection()
         }
         do {
             if collection == nil {
-                collection = try beginCollection(
-                    limit: limit, percent: Self.garbageShare, most: Self.garbageMost)
+                collection = try beginCollection(limit: limit)
             }
             guard try collectOnce() else { return scheduleCollection() }
             schedule(.garbageCollection, after: Self.pauseBetweenSteps)
@@ -48,8 +57,10 @@ extension EngineCore {
 
     /// Nil when the cache is small enough, or nothing in it may go.
     private func beginCollection(
-        limit: Int64, percent: Int, most: Int
+        limit: Int64, percent: Int? = nil
     ) throws -> GarbageCollection? {
+        let percent = percent ?? (configuration.freesAtOnce ? 100 : Self.garbageShare)
+        let most = configuration.freesAtOnce ? Int(Int32.max) : Self.garbageMost
         guard try local.usedBytes() > limit else { return nil }
         return try local.garbageBound(percent: percent, most: most).map {
             GarbageCollection(limit: limit, bound: $0)
@@ -67,8 +78,7 @@ extension EngineCore {
         collection = nil
         // What took nothing away would not the next time either.
         guard collected > 0 else { return false }
-        collection = try beginCollection(
-            limit: current.limit, percent: Self.garbageShare, most: Self.garbageMost)
+        collection = try beginCollection(limit: current.limit)
         return collection != nil
     }
 
@@ -77,9 +87,7 @@ extension EngineCore {
     /// - Parameter limit: In place of the configured one.
     func collectAllGarbage(limit: Int64, percent: Int) throws {
         defer { collection = nil }
-        guard
-            let begun = try beginCollection(limit: limit, percent: percent, most: Self.garbageMost)
-        else { return }
+        guard let begun = try beginCollection(limit: limit, percent: percent) else { return }
         while !(try local.collectGarbage(
             upTo: begun.bound, limit: Self.rowsOfStep, isPinned: isPinned
         ).isDone) {}

@@ -10,7 +10,7 @@ extension EngineCore {
         _ mutations: [Mutation], inPlaceOf rejected: Int64? = nil,
         _ observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void
     ) {
-        if let refusal { return observer(.failed(refusal)) }
+        if let refusal = writeRefusal { return observer(.failed(refusal)) }
         guard !mutations.isEmpty else {
             return observer(.failed(.invalidArgument("A write without mutations.")))
         }
@@ -195,7 +195,8 @@ extension EngineCore {
     // MARK: Waiting
 
     func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
-        if let refusal { return completion(refusal) }
+        // A view's writes are another client's to send.
+        if let refusal = writeRefusal { return completion(refusal) }
         guard let last = local.pending.batches.last else { return completion(nil) }
         pendingWriteWaiters.append((last.id, completion))
     }

@@ -18,7 +18,9 @@ final class EngineCore: @unchecked Sendable {
     var userChanges: [UserChange] = []
     var parkedUsers: [UserKey: ParkedUser] = [:]
     var state = State.running
-    var networkEnabled = true
+    var networkEnabled: Bool
+    /// Whether ``local`` is a copy of a cache that somebody else has open.
+    let isReadOnly: Bool
     private var timers: [TimerID: any CancellableCall] = [:]
 
     // Listening.
@@ -78,7 +80,11 @@ final class EngineCore: @unchecked Sendable {
     var nextProbe = Duration.zero
     var probeBackoff = StreamBackoff()
 
-    enum State { case running, terminated }
+    enum State: Equatable {
+        case running, terminated
+        /// It never ran: the client could not be made.
+        case refusing(SyncError)
+    }
 
     init(_ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment) throws {
         self.configuration = configuration
@@ -89,9 +95,10 @@ final class EngineCore: @unchecked Sendable {
         user = configuration.user
         files = CacheFiles(
             base: configuration.cacheFile, isShared: configuration.sharesCacheBetweenUsers)
-        local = try LocalStore.opening(
+        (local, isReadOnly) = try LocalStore.opening(
             files.location(of: user), database: configuration.database, user: user,
-            fault: environment.storageFault)
+            viewsBusy: configuration.viewsBusyCache, fault: environment.storageFault)
+        networkEnabled = !isReadOnly
         writeStream = WriteStream(position: local.writePosition)
         local.outcome = { [unowned self] in localTransactionEnded($0) }
     }

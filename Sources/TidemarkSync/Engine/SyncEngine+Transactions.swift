@@ -54,6 +54,11 @@ extension SyncEngine {
         }
     }
 
+    /// Whether the server is known to be out of reach, or is not to be asked.
+    package func whetherOffline(completion: @escaping @Sendable (Bool) -> Void) {
+        perform { completion(!$0.networkEnabled || $0.online.state == .offline) }
+    }
+
     /// Calls back once a failed attempt may be followed by the next one.
     package func waitForRetry(
         _ backoff: inout RetryBackoff, completion: @escaping @Sendable () -> Void

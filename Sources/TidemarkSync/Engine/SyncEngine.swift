@@ -28,6 +28,11 @@ public final class SyncEngine: Sendable {
         /// What the cache may take, in bytes: beyond it, what was used the longest ago goes. Nil for
         /// no bound. Source of the default: client-engine 2.0, "Cache size".
         public var cacheSizeBytes: Int64?
+        /// Whether a cache that somebody else has open is read as it was at that moment, in place of a
+        /// failure: the engine then asks no server and refuses writes.
+        public var viewsBusyCache = false
+        /// Whether what is not in use any more goes within a second, and not when the cache is full.
+        public var freesAtOnce = false
 
         public init(
             database: DatabaseID, cacheFile: String?, user: String? = nil,
@@ -80,6 +85,25 @@ public final class SyncEngine: Sendable {
         sessions = Mutex(SessionCounter(user: configuration.user))
         perform { $0.start() }
     }
+
+    /// An engine that refuses everything with this error, for a client that could not be made.
+    package init(
+        refusing error: SyncError, _ configuration: Configuration, _ environment: SyncEnvironment
+    ) {
+        var empty = configuration
+        empty.cacheFile = nil
+        empty.user = nil
+        var quiet = environment
+        quiet.storageFault = nil
+        // SQLite's own memory fails only where the process has none left.
+        core = try! EngineCore(empty, quiet)
+        core.state = .refusing(error)
+        scheduler = environment.scheduler
+        sessions = Mutex(SessionCounter(user: nil))
+    }
+
+    /// Whether it shows what a cache held that somebody else has open.
+    package var isReadOnly: Bool { core.isReadOnly }
 
     let core: EngineCore
     let scheduler: any EngineScheduler

@@ -1,32 +1,126 @@
 import TidemarkModel
 import TidemarkStore
 
+/// The targets of a bundle that is being loaded.
+struct LoadingTargets {
+    /// By the bytes of the query's name.
+    var ids: [[UInt8]: Int32] = [:]
+    /// Of the bundle itself: all its documents.
+    var whole: Int32
+
+    var all: [Int32] { ids.values + [whole] }
+}
+
 extension LocalStore {
-    /// - Returns: The documents that changed, as they look now; nil when the bundle is not new.
-    func load(_ bundle: DocumentBundle) throws -> [LocalDocument]? {
-        let id = Array(bundle.id.utf8)
-        let changed = try write(.loadBundle) { transaction -> [Change]? in
-            let known = try transaction.rows(
-                "SELECT createTime FROM syncBundle WHERE id = ?", [.blob(id)])
-            if let time = known.first, time.integer(0) >= bundle.createTime.microseconds {
-                return nil
-            }
+    /// - Returns: Nil when the bundle is not new.
+    func beginBundle(_ id: String, _ createTime: Timestamp) throws -> BundleLoad? {
+        let isNew = try read { try self.isNew(id, createTime, $0) }
+        guard isNew else { return nil }
+        let whole = try write(.loadBundle) { try newLoadingTarget($0) }
+        nextLoad += 1
+        loads[nextLoad] = LoadingTargets(whole: whole)
+        return BundleLoad(number: nextLoad, id: id, createTime: createTime)
+    }
+
+    private func isNew(
+        _ id: String, _ createTime: Timestamp, _ transaction: StoreTransaction
+    ) throws -> Bool {
+        let known = try transaction.rows(
+            "SELECT createTime FROM syncBundle WHERE id = ?", [.blob(Array(id.utf8))])
+        return known.first.map { $0.integer(0) < createTime.microseconds } ?? true
+    }
+
+    /// A target that nobody has asked for and nothing relies on: given up until it is adopted.
+    private func newLoadingTarget(_ transaction: StoreTransaction) throws -> Int32 {
+        let id = nextTargetID
+        // Never given back, not even when the transaction fails.
+        nextTargetID += 2
+        try transaction.execute(
+            "INSERT INTO syncCondemned VALUES (?, ?)",
+            [.integer(Int64(id)), .integer(nextSequence)])
+        return id
+    }
+
+    /// - Returns: The documents that changed, as they look now.
+    func store(_ documents: [BundledDocument], of load: BundleLoad) throws -> [LocalDocument] {
+        guard var targets = loads[load.number] else { throw SyncError.userChanged }
+        let changed = try write(.loadBundle) { transaction -> [Change] in
             var changed: [Change] = []
-            for document in bundle.documents {
+            for document in documents {
                 changed += try merge(
                     [document.remote], readTime: document.readTime, { _, _ in false }, transaction)
+                guard document.document != nil else { continue }
+                try addRow(document.path, of: targets.whole, transaction)
+                for name in document.queries {
+                    let target = try target(of: name, &targets, transaction)
+                    try addRow(document.path, of: target, transaction)
+                }
             }
-            let all = bundle.documents.filter { $0.document != nil }
-            try saveResult(of: QueryKey(bundle: bundle.id), all.map(\.path), .epoch, transaction)
-            try touch(bundle.documents.lazy.map(\.path), transaction)
-            for query in bundle.namedQueries { try save(query, all, transaction) }
-            try transaction.execute(
-                "INSERT OR REPLACE INTO syncBundle VALUES (?, ?)",
-                [.blob(id), .integer(bundle.createTime.microseconds)])
+            try touch(documents.lazy.map(\.path), transaction)
             return changed
         }
+        loads[load.number] = targets
         nextSequence += 1
-        return changed.map { views(of: $0) }
+        return views(of: changed)
+    }
+
+    private func target(
+        of name: String, _ targets: inout LoadingTargets, _ transaction: StoreTransaction
+    ) throws -> Int32 {
+        let name = Array(name.utf8)
+        if let known = targets.ids[name] { return known }
+        guard targets.ids.count < BundleLoad.maxQueries else {
+            throw SyncError.invalidArgument(
+                "The bundle names more than \(BundleLoad.maxQueries) queries.")
+        }
+        let new = try newLoadingTarget(transaction)
+        targets.ids[name] = new
+        return new
+    }
+
+    /// All of the bundle is stored: its targets become those of its queries.
+    func finish(_ load: BundleLoad) throws {
+        guard var targets = loads[load.number] else { throw SyncError.userChanged }
+        try write(.loadBundle) { transaction in
+            guard try isNew(load.id, load.createTime, transaction) else { return }
+            try adopt(targets.whole, as: QueryKey(bundle: load.id), .epoch, transaction)
+            for named in load.queries {
+                try transaction.execute(
+                    "INSERT OR REPLACE INTO syncNamedQuery VALUES (?, ?)",
+                    [.blob(Array(named.name.utf8)), .blob(named.source)])
+                let id = try target(of: named.name, &targets, transaction)
+                try adopt(id, as: QueryKey(named.query.wireForm), named.readTime, transaction)
+            }
+            try transaction.execute(
+                "INSERT OR REPLACE INTO syncBundle VALUES (?, ?)",
+                [.blob(Array(load.id.utf8)), .integer(load.createTime.microseconds)])
+        }
+        loads[load.number] = nil
+        nextSequence += 1
+    }
+
+    /// - Parameter readTime: As of when the target's rows are all of the query's: a listen goes on from
+    ///   there. The epoch when they are no query's result.
+    private func adopt(
+        _ id: Int32, as key: QueryKey, _ readTime: Timestamp, _ transaction: StoreTransaction
+    ) throws {
+        // A listen that is under way knows better.
+        if targets.values.contains(where: { $0.key == key }) { return }
+        let known = try storedTarget(key, transaction)
+        if let known {
+            if readTime != .epoch, readTime <= known.snapshotVersion { return }
+            let old = SQLValue.integer(Int64(known.id))
+            try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [old])
+            try transaction.execute(
+                "INSERT OR REPLACE INTO syncCondemned VALUES (?, ?)",
+                [old, .integer(known.sequence)])
+        }
+        try transaction.execute(
+            "DELETE FROM syncCondemned WHERE target = ?", [.integer(Int64(id))])
+        var target = LocalTarget(id: id, key: key, sequence: nextSequence)
+        target.snapshotVersion = readTime
+        if readTime != .epoch { target.confirmed = max(readTime, known?.confirmed ?? readTime) }
+        try save(target, transaction)
     }
 
     func namedQuery(_ name: String) throws -> [UInt8]? {
@@ -37,39 +131,12 @@ extension LocalStore {
         }
     }
 
-    private func save(
-        _ named: NamedQuery, _ documents: [BundledDocument], _ transaction: StoreTransaction
-    ) throws {
-        try transaction.execute(
-            "INSERT OR REPLACE INTO syncNamedQuery VALUES (?, ?)",
-            [.blob(Array(named.name.utf8)), .blob(named.source)])
-        let rows = documents.filter { $0.queries.contains { $0.hasSameBytes(as: named.name) } }
-        try saveResult(
-            of: QueryKey(named.query.wireForm), rows.map(\.path), named.readTime, transaction)
-    }
-
-    /// The rows of a target that nobody has to listen to: they stay for as long as it does.
-    ///
-    /// - Parameter readTime: As of when they are all of them: a listen goes on from there. The epoch
-    ///   when they are no query's result.
-    private func saveResult(
-        of key: QueryKey, _ rows: [DocumentPath], _ readTime: Timestamp,
-        _ transaction: StoreTransaction
-    ) throws {
-        // A listen that is under way knows better.
-        if targets.values.contains(where: { $0.key == key }) { return }
-        var target =
-            try storedTarget(key, transaction)
-            ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
-        if readTime != .epoch, readTime <= target.snapshotVersion { return }
-        nextTargetID = max(nextTargetID, target.id + 2)
-        target.sequence = nextSequence
-        target.resumeToken = []
-        target.snapshotVersion = readTime
-        if readTime != .epoch { target.confirmed = max(readTime, target.confirmed ?? readTime) }
-        try save(target, transaction)
-        let id = SQLValue.integer(Int64(target.id))
-        try transaction.execute("DELETE FROM syncTargetRow WHERE target = ?", [id])
-        for path in rows { try addRow(path, of: target.id, transaction) }
+    /// Targets whose rows are to be taken out: not those of a bundle that is being loaded.
+    func condemned(_ transaction: StoreTransaction) throws -> SQLRow? {
+        let loading = Set(loads.values.flatMap(\.all).map(Int64.init))
+        return try transaction.rows(
+            "SELECT target, sequence FROM syncCondemned LIMIT ?",
+            [.integer(Int64(loading.count + 1))]
+        ).first { !loading.contains($0.integer(0)) }
     }
 }

@@ -72,7 +72,7 @@ extension LocalStore {
     }
 
     private func oldestCondemned(_ transaction: StoreTransaction) throws -> Int64? {
-        try transaction.rows("SELECT sequence FROM syncCondemned LIMIT 1").first?.integer(0)
+        try condemned(transaction)?.integer(1)
     }
 
     /// One step of a collection.
@@ -89,8 +89,7 @@ extension LocalStore {
         return try write(.collectGarbage) { transaction in
             var result = CollectedGarbage()
             if try condemnTarget(upTo: bound, transaction) { result.targets = 1 }
-            let condemned = try transaction.rows("SELECT target FROM syncCondemned LIMIT 1")
-            if let target = condemned.first?.integer(0) {
+            if let target = try condemned(transaction)?.integer(0) {
                 result.documents = try emptyTarget(target, bound, limit, isPinned, transaction)
                 return result
             }
@@ -110,9 +109,7 @@ extension LocalStore {
     private func condemnTarget(
         upTo bound: Int64, _ transaction: StoreTransaction
     ) throws -> Bool {
-        guard try transaction.rows("SELECT 1 FROM syncCondemned LIMIT 1").isEmpty else {
-            return false
-        }
+        guard try condemned(transaction) == nil else { return false }
         let old = try transaction.rows(
             "SELECT id, sequence FROM syncTarget WHERE sequence <= ? ORDER BY sequence LIMIT ?",
             [.integer(bound), .integer(Int64(targets.count + 1))])

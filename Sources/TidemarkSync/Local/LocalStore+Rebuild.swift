@@ -59,6 +59,25 @@ extension LocalStore {
         }
     }
 
+    /// As ``opening(_:database:user:fault:)`` or, when somebody else has the cache open and `viewsBusy`, a
+    /// view of it.
+    static func opening(
+        _ location: DocumentStore.Location, database: DatabaseID, user: String?, viewsBusy: Bool,
+        fault: SyncEnvironment.StorageFaultSource?
+    ) throws -> (LocalStore, isView: Bool) {
+        do {
+            let own = try opening(location, database: database, user: user, fault: fault)
+            return (own, false)
+        } catch {
+            guard viewsBusy, case .locked? = StorageFault(error), case .file(let path) = location
+            else { throw error }
+            let copy = try StoreCopy(of: path)
+            let view = try LocalStore(
+                .file(copy.path), database: database, user: user, fault: fault, copy: copy)
+            return (view, true)
+        }
+    }
+
     /// A new cache in the place of one that is damaged, which is closed.
     static func renewed(
         _ path: String, database: DatabaseID, user: String?,

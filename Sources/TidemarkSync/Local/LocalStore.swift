@@ -7,6 +7,8 @@ import TidemarkStore
 final class LocalStore {
     let database: DatabaseID
     let store: DocumentStore
+    /// Of a cache that somebody else has open: gone with this.
+    private let copy: StoreCopy?
     /// Whose queue of writes it is.
     private(set) var user: String?
     /// Told of every transaction that wrote something, and with a fault of every one that failed.
@@ -24,6 +26,9 @@ final class LocalStore {
     var lastVersion = Timestamp.epoch
     /// Of the user.
     var rejectedCount = 0
+    /// Bundles that are being loaded, by number.
+    var loads: [UInt64: LoadingTargets] = [:]
+    var nextLoad: UInt64 = 0
 
     /// A log that moves into the file in a few milliseconds, because an app may be waiting; and memory for
     /// the pages of two indexes over 100,000 documents.
@@ -31,9 +36,10 @@ final class LocalStore {
 
     init(
         _ location: DocumentStore.Location, database: DatabaseID, user: String? = nil,
-        fault: SyncEnvironment.StorageFaultSource? = nil
+        fault: SyncEnvironment.StorageFaultSource? = nil, copy: StoreCopy? = nil
     ) throws {
         self.database = database
+        self.copy = copy
         self.user = user
         let stepFault: DocumentStore.Fault? = fault.map { fault in
             { @Sendable (label: String) in StorageStep(rawValue: label).flatMap { fault($0) } }

@@ -64,7 +64,7 @@ extension SyncEngine {
         _ batch: Int64, completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform { core in
-            if let refusal = core.refusal { return completion(refusal) }
+            if let refusal = core.writeRefusal { return completion(refusal) }
             do {
                 try core.local.discardRejected(batch)
                 core.tellQueueLater()
@@ -121,7 +121,7 @@ extension EngineCore {
     func retryRejectedWrite(
         _ id: Int64, _ observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void
     ) {
-        if let refusal { return observer(.failed(refusal)) }
+        if let refusal = writeRefusal { return observer(.failed(refusal)) }
         do {
             guard let rejected = try local.rejectedWrites().first(where: { $0.batch == id }),
                 !rejected.mutations.isEmpty

@@ -179,7 +179,7 @@ extension LocalFirestore {
     ///
     /// ```swift
     /// let socket = try await local.serve()
-    /// let settings = FirestoreSettings(host: socket.host, isSSLEnabled: false)
+    /// let settings = FirestoreSettings(host: socket.host, isSSLEnabled: false, cache: .memory)
     /// ```
     ///
     /// - Parameter port: 0 for a free one.

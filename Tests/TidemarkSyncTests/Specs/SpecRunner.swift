@@ -122,7 +122,7 @@ final class SpecRunner {
         case "triggerLruGC":
             world.engine.collectGarbage(limit: value.int!, percent: 100) { _ in }
         case "loadBundle":
-            let bundle = try BundleReader.read(Array(value.text!.utf8), of: Harness.database).bundle
+            let bundle = try DocumentBundle(text: value.text!)
             world.engine.loadBundle(bundle) { _ in }
         case "changeUser":
             user = value.text
@@ -189,6 +189,22 @@ final class SpecRunner {
             case .journalled: break
             case .acknowledged: acknowledged.record(name)
             case .failed: rejected.record(name)
+            }
+        }
+    }
+}
+
+extension DocumentBundle {
+    /// All of a bundle at once.
+    fileprivate init(text: String) throws {
+        self.init(id: "", createTime: .epoch)
+        var reader = BundleReader(Harness.database)
+        reader.append(Array(text.utf8))
+        while let event = try reader.nextEvent(isEnd: true) {
+            switch event {
+            case .began(let id, let createTime): (self.id, self.createTime) = (id, createTime)
+            case .document(let document): documents.append(document)
+            case .query(let query): namedQueries.append(query)
             }
         }
     }

@@ -119,8 +119,8 @@ import TidemarkServer
             let query = rooms.order(by: "n")
             for try await snapshot in query.snapshots(includeMetadataChanges: true) {
                 for change in snapshot.documentChanges {
-                    if let old = change.oldIndex { rows.remove(at: old) }
-                    if let new = change.newIndex {
+                    if let old = change.oldRow { rows.remove(at: old) }
+                    if let new = change.newRow {
                         rows.insert(change.document.documentID, at: new)
                     }
                 }

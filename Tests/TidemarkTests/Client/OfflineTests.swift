@@ -61,20 +61,20 @@ import TidemarkServer
         let none: [String: String] = [:]
         let emulator = ["FIRESTORE_EMULATOR_HOST": "127.0.0.1:8081"]
         #expect(
-            try FirestoreSettings().server(environment: none)
+            try FirestoreSettings().values.server(environment: none)
                 == Server(host: "firestore.googleapis.com", port: 443, usesTLS: true))
         #expect(
-            try FirestoreSettings().server(environment: emulator)
+            try FirestoreSettings().values.server(environment: emulator)
                 == Server(host: "127.0.0.1", port: 8081, usesTLS: false))
         #expect(
-            try FirestoreSettings(host: "[::1]:80", isSSLEnabled: false).server(
+            try FirestoreSettings(host: "[::1]:80", isSSLEnabled: false).values.server(
                 environment: emulator) == Server(host: "::1", port: 80, usesTLS: false))
         #expect(
-            try FirestoreSettings(host: "example.com").server(environment: none)
+            try FirestoreSettings(host: "example.com").values.server(environment: none)
                 == Server(host: "example.com", port: 443, usesTLS: true))
         for host in ["", ":80", "a:b", "a:0", "a:99999", "http://a"] {
             #expect(throws: FirestoreError.self, "\(host)") {
-                try FirestoreSettings(host: host).server(environment: none)
+                try FirestoreSettings(host: host).values.server(environment: none)
             }
         }
     }

@@ -112,7 +112,8 @@ import TidemarkTesting
         let socket = try await local.serve()
         let remote = try Firestore(
             projectID: local.projectID,
-            settings: FirestoreSettings(host: socket.host, isSSLEnabled: false))
+            settings: FirestoreSettings(
+                host: socket.host, isSSLEnabled: false, cache: .memory))
         try await remote.document("rooms/blue").setData(["n": 1])
         #expect(try await local.firestore().document("rooms/blue").getDocument()["n"] as? Int == 1)
         await #expect(throws: RPCStatus.self) { try await local.serve(port: socket.port) }

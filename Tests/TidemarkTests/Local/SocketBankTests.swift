@@ -23,7 +23,8 @@ import TidemarkTesting
                 group.addTask {
                     let firestore = try Firestore(
                         projectID: local.projectID,
-                        settings: FirestoreSettings(host: socket.host, isSSLEnabled: false))
+                        settings: FirestoreSettings(
+                            host: socket.host, isSSLEnabled: false, cache: .memory))
                     let figures = try await Self.work(firestore, seed: client)
                     await firestore.terminate()
                     return figures

@@ -1,0 +1,68 @@
+import Dispatch
+import Synchronization
+
+/// How far the load of a bundle has come.
+public struct LoadBundleTaskProgress: Hashable, Sendable {
+    public var documentsLoaded = 0
+    /// As the bundle says of itself, like ``totalBytes``.
+    public var totalDocuments = 0
+    public var bytesLoaded: Int64 = 0
+    public var totalBytes: Int64 = 0
+    public var state = LoadBundleTaskState.inProgress
+}
+
+public enum LoadBundleTaskState: Hashable, Sendable { case error, inProgress, success }
+
+/// Of an observer of a ``LoadBundleTask``.
+public typealias LoadBundleObserverHandle = Int
+
+/// A bundle on its way into the cache. Goes on whether it is kept or not.
+public final class LoadBundleTask: Sendable {
+    private struct State {
+        var observers: [LoadBundleObserverHandle: @Sendable (LoadBundleTaskProgress) -> Void] = [:]
+        var nextHandle = 1
+        var progress = LoadBundleTaskProgress()
+    }
+
+    private let state = Mutex(State())
+    private let queue: DispatchQueue
+
+    init(_ queue: DispatchQueue) { self.queue = queue }
+
+    /// Calls `observer` on the listeners' queue whenever a part of the bundle is stored, and with the
+    /// end; an observer of a task that is over is told the end.
+    @discardableResult
+    public func addObserver(
+        _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void
+    ) -> LoadBundleObserverHandle {
+        let (handle, progress) = state.withLock { state in
+            defer { state.nextHandle += 1 }
+            state.observers[state.nextHandle] = observer
+            return (state.nextHandle, state.progress)
+        }
+        if progress.state != .inProgress { tell(handle, progress) }
+        return handle
+    }
+
+    public func removeObserverWith(handle: LoadBundleObserverHandle) {
+        state.withLock { $0.observers[handle] = nil }
+    }
+
+    public func removeAllObservers() { state.withLock { $0.observers = [:] } }
+
+    func report(_ progress: LoadBundleTaskProgress) {
+        let handles = state.withLock { state in
+            state.progress = progress
+            return state.observers.keys.sorted()
+        }
+        for handle in handles { tell(handle, progress) }
+    }
+
+    private func tell(_ handle: LoadBundleObserverHandle, _ progress: LoadBundleTaskProgress) {
+        queue.async { [self] in
+            // Looked up there, so that one that was removed meanwhile is not called.
+            let observer = state.withLock { $0.observers[handle] }
+            observer?(progress)
+        }
+    }
+}

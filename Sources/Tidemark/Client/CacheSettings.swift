@@ -1,0 +1,80 @@
+public import Foundation
+
+/// A cache that grows without bound: for ``FirestoreSettings/cacheSizeBytes`` and ``PersistentCacheSettings``.
+public let FirestoreCacheSizeUnlimited: Int64 = -1
+
+/// Where a client keeps its cache: ``PersistentCacheSettings`` or ``MemoryCacheSettings``.
+public protocol LocalCacheSettings: Sendable {}
+
+/// A cache on disk, in the system's folder for what apps keep.
+public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
+    /// What it may take; ``FirestoreCacheSizeUnlimited`` for no bound, and at least 1 MiB.
+    public let sizeBytes: Int64
+
+    /// 100 MiB.
+    public init() { sizeBytes = 100 * 1024 * 1024 }
+
+    public init(sizeBytes: NSNumber) { self.sizeBytes = sizeBytes.int64Value }
+}
+
+/// A cache that is gone with the client.
+public struct MemoryCacheSettings: LocalCacheSettings {
+    public let garbageCollectorSettings: any MemoryGarbageCollectorSettings
+
+    public init() { self.init(garbageCollectorSettings: MemoryLRUGCSettings()) }
+
+    public init(garbageCollectorSettings: any MemoryGarbageCollectorSettings) {
+        self.garbageCollectorSettings = garbageCollectorSettings
+    }
+}
+
+/// When a cache in memory lets go of a document: ``MemoryLRUGCSettings`` or ``MemoryEagerGCSetting``.
+public protocol MemoryGarbageCollectorSettings: Sendable {}
+
+/// Once the cache is too large, those that were used the longest ago.
+public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
+    /// As ``PersistentCacheSettings/sizeBytes``.
+    public let sizeBytes: Int64
+
+    /// 100 MiB.
+    public init() { sizeBytes = 100 * 1024 * 1024 }
+
+    public init(sizeBytes: NSNumber) { self.sizeBytes = sizeBytes.int64Value }
+}
+
+/// As soon as nobody listens to it and no write of it waits.
+public struct MemoryEagerGCSetting: MemoryGarbageCollectorSettings, Hashable {
+    public init() {}
+}
+
+extension FirestoreSettings {
+    /// Where the cache is and what it may take. A folder that was set by ``cache`` stays.
+    public var cacheSettings: any LocalCacheSettings {
+        get {
+            let values = values
+            let size = NSNumber(value: values.cacheSizeBytes ?? FirestoreCacheSizeUnlimited)
+            guard values.cache == .memory else { return PersistentCacheSettings(sizeBytes: size) }
+            return MemoryCacheSettings(
+                garbageCollectorSettings: values.freesAtOnce
+                    ? MemoryEagerGCSetting() : MemoryLRUGCSettings(sizeBytes: size))
+        }
+        set {
+            switch newValue {
+            case let memory as MemoryCacheSettings:
+                cache = .memory
+                take(memory.garbageCollectorSettings)
+            case let persistent as PersistentCacheSettings:
+                if cache == .memory { cache = .standard }
+                set(\.freesAtOnce, false)
+                cacheSizeBytes = persistent.sizeBytes
+            default: preconditionFailure("\(type(of: newValue)) is no kind of cache there is")
+            }
+        }
+    }
+
+    private func take(_ collector: any MemoryGarbageCollectorSettings) {
+        set(\.freesAtOnce, collector is MemoryEagerGCSetting)
+        cacheSizeBytes =
+            (collector as? MemoryLRUGCSettings)?.sizeBytes ?? FirestoreCacheSizeUnlimited
+    }
+}

@@ -1,0 +1,179 @@
+// Reading and writing values of Swift types. The `async` writes return when the server has
+// acknowledged them; what the encoder cannot encode is thrown before anything is queued.
+
+extension DocumentReference {
+    /// Reads the document once and decodes it. As ``getDocument(source:within:)``.
+    ///
+    /// - Parameters:
+    ///   - type: An optional one is nil for a document that does not exist.
+    ///   - serverTimestampBehavior: What a server timestamp is that nobody knows yet.
+    /// - Throws: ``FirestoreError``, `DecodingError` or ``FirestoreDecodingError``.
+    public func getDocument<T: Decodable>(
+        as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+        decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default
+    ) async throws -> T {
+        try await getDocument(source: source).data(
+            as: type, with: serverTimestampBehavior, decoder: decoder)
+    }
+
+    /// As the `async` form; `completion` is called on the listeners' queue.
+    public func getDocument<T: Decodable & SendableMetatype>(
+        as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+        decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default,
+        completion: @escaping @Sendable (Result<T, any Error>) -> Void
+    ) {
+        getDocument(source: source) { [completion] snapshot, error in
+            completion(
+                Result {
+                    guard let snapshot else { throw error ?? FirestoreError.cancelled }
+                    return try snapshot.data(
+                        as: T.self, with: serverTimestampBehavior, decoder: decoder)
+                })
+        }
+    }
+
+    /// Replaces the document.
+    public func setData<T: Encodable>(
+        from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws { try await setData(try encoder.encode(value)) }
+
+    /// With `merge`, writes the fields that the value has and leaves the others.
+    public func setData<T: Encodable>(
+        from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws { try await setData(try encoder.encode(value), merge: merge) }
+
+    /// Writes only the listed fields, each of which the value must have.
+    public func setData<T: Encodable>(
+        from value: T, mergeFields: [any FieldName],
+        encoder: Firestore.Encoder = Firestore.Encoder(),
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws { try await setData(try encoder.encode(value), mergeFields: mergeFields) }
+
+    /// As ``enqueueSetData(_:merge:isolation:)``.
+    public func enqueueSetData<T: Encodable>(
+        from value: T, merge: Bool = false, encoder: Firestore.Encoder = Firestore.Encoder(),
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> WriteReceipt {
+        try await enqueueSetData(try encoder.encode(value), merge: merge)
+    }
+}
+
+// The same without waiting: queued before the call returns.
+
+extension DocumentReference {
+    public func setData<T: Encodable>(
+        from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
+        completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) throws { setData(try encoder.encode(value), completion: completion) }
+
+    public func setData<T: Encodable>(
+        from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
+        completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) throws { setData(try encoder.encode(value), merge: merge, completion: completion) }
+
+    public func setData<T: Encodable>(
+        from value: T, mergeFields: [any FieldName],
+        encoder: Firestore.Encoder = Firestore.Encoder(),
+        completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) throws {
+        setData(try encoder.encode(value), mergeFields: mergeFields, completion: completion)
+    }
+}
+
+extension CollectionReference {
+    /// Makes a document with a new id, and returns when the server has it.
+    @discardableResult
+    public func addDocument<T: Encodable>(
+        from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
+        isolation: isolated (any Actor)? = #isolation
+    ) async throws -> DocumentReference { try await addDocument(data: try encoder.encode(value)) }
+
+    /// The same without waiting: queued before the call returns.
+    @discardableResult
+    public func addDocument<T: Encodable>(
+        from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
+        completion: (@Sendable ((any Error)?) -> Void)? = nil
+    ) throws -> DocumentReference {
+        addDocument(data: try encoder.encode(value), completion: completion)
+    }
+}
+
+extension DocumentSnapshot {
+    /// Decodes the document from the form in which it is stored, with nothing made in between.
+    ///
+    /// - Parameters:
+    ///   - type: An optional one is nil for a document that does not exist.
+    ///   - serverTimestampBehavior: What a server timestamp is that nobody knows yet.
+    /// - Throws: `DecodingError` with the path of the field, `valueNotFound` for a document that does
+    ///   not exist, or ``FirestoreDecodingError``.
+    public func data<T: Decodable>(
+        as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
+        decoder: Firestore.Decoder = Firestore.Decoder()
+    ) throws -> T {
+        guard let document else {
+            if let optional = type as? any OptionalResult.Type { return optional.none as! T }
+            throw DecodingError.valueNotFound(
+                type,
+                .init(
+                    codingPath: [], debugDescription: "There is no document \(documentPath)."))
+        }
+        return try decoder.decode(
+            type, from: document.contents, serverTimestampBehavior, in: reference)
+    }
+}
+
+private protocol OptionalResult {
+    static var none: Self { get }
+}
+
+extension Optional: OptionalResult {}
+
+extension WriteBatch {
+    @discardableResult
+    public func setData<T: Encodable>(
+        from value: T, forDocument document: DocumentReference,
+        encoder: Firestore.Encoder = Firestore.Encoder()
+    ) throws -> WriteBatch { setData(try encoder.encode(value), forDocument: document) }
+
+    @discardableResult
+    public func setData<T: Encodable>(
+        from value: T, forDocument document: DocumentReference, merge: Bool,
+        encoder: Firestore.Encoder = Firestore.Encoder()
+    ) throws -> WriteBatch {
+        setData(try encoder.encode(value), forDocument: document, merge: merge)
+    }
+
+    @discardableResult
+    public func setData<T: Encodable>(
+        from value: T, forDocument document: DocumentReference, mergeFields: [any FieldName],
+        encoder: Firestore.Encoder = Firestore.Encoder()
+    ) throws -> WriteBatch {
+        setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+    }
+}
+
+extension Transaction {
+    @discardableResult
+    public func setData<T: Encodable>(
+        from value: T, forDocument document: DocumentReference,
+        encoder: Firestore.Encoder = Firestore.Encoder()
+    ) throws -> Transaction { setData(try encoder.encode(value), forDocument: document) }
+
+    @discardableResult
+    public func setData<T: Encodable>(
+        from value: T, forDocument document: DocumentReference, merge: Bool,
+        encoder: Firestore.Encoder = Firestore.Encoder()
+    ) throws -> Transaction {
+        setData(try encoder.encode(value), forDocument: document, merge: merge)
+    }
+
+    @discardableResult
+    public func setData<T: Encodable>(
+        from value: T, forDocument document: DocumentReference, mergeFields: [any FieldName],
+        encoder: Firestore.Encoder = Firestore.Encoder()
+    ) throws -> Transaction {
+        setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
+    }
+}

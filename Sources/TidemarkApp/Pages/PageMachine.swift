@@ -1,0 +1,168 @@
+package import Tidemark
+
+/// Pages of a collection, newest first, of which the first is the live head. Pure: what was asked for
+/// and what was heard go in, listeners to begin and to end come out.
+///
+/// Every page is a listener of its own, "so many rows after this one", so that the rows a person sees
+/// stay right. It knows which parts of the collection it has seen whole, and shows what is known from
+/// the newest row down without a hole:
+/// - rows that new ones push out of a page stay, as they were: nobody listens to them any more;
+/// - when so much came at once that the head no longer reaches the rows below it, what lies between is
+///   the next page, and the rows below are shown again when it has come;
+/// - a row that moves from one page to another is shown once, where it was heard of last.
+package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
+    package typealias Row = PageRow<Content>
+    package typealias WindowID = Int
+
+    package enum Event: Sendable {
+        case start
+        case loadMore
+        /// - Parameter isFromCache: Whether the server has not confirmed it: then it says nothing of
+        ///   what is not in it below its last row.
+        case snapshot(WindowID, [Row], isFromCache: Bool)
+        case failed(WindowID, FirestoreError)
+    }
+
+    package enum Effect: Hashable, Sendable {
+        case listen(WindowID, after: PagePosition?, limit: Int)
+        case stop(WindowID)
+    }
+
+    /// One page that is listened to.
+    private struct Window: Hashable {
+        let id: WindowID
+        let after: PagePosition?
+        /// Of the last snapshot; nil before it.
+        var newest: PagePosition?
+        var lower: PageEdge?
+        var isPending = true
+        var isFromCache = true
+        /// Whether the server has confirmed it once. What the cache says before may have holes.
+        var isConfirmed = false
+
+        var upper: PageEdge { after.map { .after($0) } ?? .newest }
+    }
+
+    /// Pages that are live at the same time. Of more, the one that was opened first after the head is
+    /// let go: its rows stay as they are.
+    package static var maxWindows: Int { 20 }
+    /// Rows that are kept. With so many, ``hasMore`` is false; what the head pushes in then lets the
+    /// oldest go.
+    package static var maxRows: Int { 10_000 }
+
+    package let pageSize: Int
+    /// All that is held, newest first, each path once.
+    private var held: [Row] = []
+    private var coverage = PageCoverage()
+    private var windows: [Window] = []
+    private var lastID = 0
+    package private(set) var error: FirestoreError?
+
+    /// - Precondition: `pageSize` is positive.
+    package init(pageSize: Int) {
+        precondition(pageSize > 0)
+        self.pageSize = pageSize
+    }
+
+    /// What is known without a hole, newest first.
+    package var rows: ArraySlice<Row> {
+        guard let top = coverage.top else { return [] }
+        let end = held.firstIndex { !top.contains($0.position) } ?? held.endIndex
+        return held[..<end]
+    }
+
+    package var isLoadingMore: Bool { windows.contains { $0.isPending } }
+    /// Whether the newest rows are what the device held, and not yet confirmed.
+    package var isFromCache: Bool { windows.first?.isFromCache ?? true }
+    package var hasMore: Bool {
+        coverage.top?.upperBound != .oldest && held.count < Self.maxRows
+    }
+
+    package mutating func step(_ event: Event) -> [Effect] {
+        switch event {
+        case .start:
+            if windows.contains(where: { $0.after == nil }) { return [] }
+            error = nil
+            return open(after: nil)
+        case .loadMore: return loadMore()
+        case .snapshot(let id, let rows, let isFromCache):
+            guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
+            take(rows, isFromCache, of: index)
+            return trim()
+        case .failed(let id, let error):
+            guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
+            let window = windows.remove(at: index)
+            // Above the newest row that it knew, more come than the next head may hold.
+            if window.after == nil { forgetAbove(window) }
+            self.error = error
+            return []
+        }
+    }
+
+    private mutating func loadMore() -> [Effect] {
+        // The head first, also when it has failed.
+        guard windows.contains(where: { $0.after == nil }) else { return step(.start) }
+        guard !isLoadingMore, hasMore, case .after(let last)? = coverage.top?.upperBound else {
+            return []
+        }
+        error = nil
+        var effects: [Effect] = []
+        if windows.count >= Self.maxWindows,
+            let old = windows.firstIndex(where: { $0.after != nil })
+        {
+            effects.append(.stop(windows.remove(at: old).id))
+        }
+        return effects + open(after: last)
+    }
+
+    private mutating func open(after: PagePosition?) -> [Effect] {
+        lastID += 1
+        let window = Window(id: lastID, after: after)
+        if after == nil { windows.insert(window, at: 0) } else { windows.append(window) }
+        return [.listen(lastID, after: after, limit: pageSize)]
+    }
+
+    private mutating func take(_ rows: [Row], _ isFromCache: Bool, of index: Int) {
+        var window = windows[index]
+        let lower: PageEdge
+        if rows.count >= pageSize || isFromCache {
+            lower = rows.last.map { .after($0.position) } ?? window.upper
+        } else {
+            lower = .oldest
+        }
+        // More may have come than the page holds: above what it knew, nothing is known but this.
+        forgetAbove(window)
+        if window.upper < lower {
+            coverage.insert(window.upper..<lower)
+            let paths = Set(rows.map(\.path))
+            let range = window.upper..<lower
+            held.removeAll { paths.contains($0.path) || range.contains($0.position) }
+            held += rows
+            held.sort { $0.position < $1.position }
+        }
+        window.newest = rows.first?.position
+        window.lower = lower
+        window.isFromCache = isFromCache
+        if !isFromCache { window.isConfirmed = true }
+        // The cache's nothing is no page yet.
+        if !isFromCache || !rows.isEmpty { window.isPending = false }
+        windows[index] = window
+    }
+
+    private mutating func forgetAbove(_ window: Window) {
+        let newest = window.isConfirmed ? window.newest.map { PageEdge.before($0) } : nil
+        guard let known = newest ?? window.lower, window.upper < known else { return }
+        coverage.remove(window.upper..<known)
+    }
+
+    private mutating func trim() -> [Effect] {
+        guard held.count > Self.maxRows else { return [] }
+        held.removeLast(held.count - Self.maxRows)
+        guard let last = held.last else { return [] }
+        let end = PageEdge.after(last.position)
+        coverage.remove(end..<PageEdge.oldest)
+        let below = windows.filter { $0.upper >= end }
+        windows.removeAll { $0.upper >= end }
+        return below.map { .stop($0.id) }
+    }
+}

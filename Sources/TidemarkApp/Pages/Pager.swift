@@ -1,0 +1,184 @@
+import Synchronization
+public import Tidemark
+
+/// A collection in pages, newest first, of which the first is live: messages of a conversation, or the
+/// conversations themselves.
+///
+/// ```swift
+/// let pager = try Pager(firestore.collection("rooms/blue/messages"), orderedBy: "sentAt")
+/// for await state in pager.states {
+///     show(state.chronological, isLoading: state.isLoadingMore)
+/// }
+/// pager.loadMore()  // from a button, or as the last row appears: never twice at once
+/// ```
+///
+/// No listener is without a limit. There is no gap and no row twice, whatever arrives, changes or
+/// vanishes; see ``PagerState/items``. Costs a read for each row of a page, and one for each later
+/// change of what is listened to. What the device holds is shown before the server answers.
+public final class Pager: Sendable {
+    private typealias Machine = PageMachine<QueryDocumentSnapshot>
+
+    private struct State {
+        var machine: Machine
+        var registrations: [Int: any ListenerRegistration] = [:]
+        var watchers: [Int: AsyncStream<PagerState>.Continuation] = [:]
+        var lastWatcher = 0
+        var hasStarted = false
+        var isClosed = false
+    }
+
+    private let query: Query
+    private let order: FieldPath
+    private let state: Mutex<State>
+
+    /// - Parameters:
+    ///   - query: Without an order, a limit or a cursor: those are the pager's.
+    ///   - field: What it is ordered by, the greatest first. Documents without it are not shown.
+    ///   - pageSize: 1 to 1,000 rows.
+    /// - Throws: `invalidArgument` when that makes no sense.
+    public init(
+        _ query: Query, orderedBy field: some FieldName, pageSize: Int = 50
+    ) throws(FirestoreError) {
+        guard (1...1_000).contains(pageSize) else {
+            throw .invalidArgument("A page holds 1 to 1,000 rows, not \(pageSize).")
+        }
+        let value = try query.runnable()
+        guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
+            throw .invalidArgument("A pager sets the order, the limit and the cursors by itself.")
+        }
+        order = try field.resolved()
+        self.query = query.order(by: order, descending: true)
+        state = Mutex(State(machine: Machine(pageSize: pageSize)))
+    }
+
+    deinit { close() }
+
+    /// What is to be shown, now and as it changes. The first one begins to listen. A slow reader skips
+    /// to the newest.
+    public var states: AsyncStream<PagerState> {
+        let (states, continuation) = AsyncStream.makeStream(
+            of: PagerState.self, bufferingPolicy: .bufferingNewest(1))
+        let isNew = state.withLock { state in
+            if state.isClosed { return false }
+            state.lastWatcher += 1
+            let number = state.lastWatcher
+            state.watchers[number] = continuation
+            continuation.onTermination = { [weak self] _ in
+                self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
+            }
+            continuation.yield(PagerState(state.machine))
+            return true
+        }
+        if !isNew { continuation.finish() }
+        start()
+        return states
+    }
+
+    /// What is to be shown now.
+    public var current: PagerState { state.withLock { PagerState($0.machine) } }
+
+    /// Begins to listen to the newest page; asking for ``states`` does too.
+    public func start() {
+        let isFirst = state.withLock { state in
+            defer { state.hasStarted = true }
+            return !state.hasStarted
+        }
+        if isFirst { step(.start) }
+    }
+
+    /// Asks for the next older page, or again for one that failed. Does nothing while one is loading or
+    /// when there are no more.
+    public func loadMore() {
+        start()
+        step(.loadMore)
+    }
+
+    /// Ends all listeners and ``states``.
+    public func close() {
+        let (registrations, watchers) = state.withLock { state in
+            state.isClosed = true
+            defer { (state.registrations, state.watchers) = ([:], [:]) }
+            return (Array(state.registrations.values), Array(state.watchers.values))
+        }
+        for registration in registrations { registration.remove() }
+        for watcher in watchers { watcher.finish() }
+    }
+
+    private func step(_ event: Machine.Event) {
+        let (effects, published) = state.withLock { state in
+            if state.isClosed { return ([Machine.Effect](), PagerState?.none) }
+            let effects = state.machine.step(event)
+            let published = PagerState(state.machine)
+            for watcher in state.watchers.values { watcher.yield(published) }
+            return (effects, published)
+        }
+        guard published != nil else { return }
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: Machine.Effect) {
+        switch effect {
+        case .stop(let id):
+            state.withLock { $0.registrations.removeValue(forKey: id) }?.remove()
+        case .listen(let id, let after, let limit):
+            let registration = page(after: after, limit: limit).addSnapshotListener(
+                includeMetadataChanges: true
+            ) { [weak self] snapshot, error in
+                self?.hear(id, snapshot, error)
+            }
+            let isWanted = state.withLock { state in
+                if !state.isClosed { state.registrations[id] = registration }
+                return !state.isClosed
+            }
+            if !isWanted { registration.remove() }
+        }
+    }
+
+    private func page(after: PagePosition?, limit: Int) -> Query {
+        guard let after, var value = try? query.runnable() else { return query.limit(to: limit) }
+        let name = ReferenceValue(database: query.firestore.databaseID, path: after.path)
+        value.orders.append(Order(.documentID, .descending))
+        value.start = Cursor(values: [after.value, .reference(name)], before: false)
+        return Query(query.firestore, value).limit(to: limit)
+    }
+
+    private func hear(_ id: Int, _ snapshot: QuerySnapshot?, _ error: (any Error)?) {
+        if let snapshot {
+            let rows = snapshot.documents.compactMap { document in
+                document.fields?[order].map { value in
+                    PageRow(PagePosition(value: value, path: document.documentPath), document)
+                }
+            }
+            step(.snapshot(id, rows, isFromCache: snapshot.metadata.isFromCache))
+        } else if let error = error as? FirestoreError {
+            state.withLock { _ = $0.registrations.removeValue(forKey: id) }
+            step(.failed(id, error))
+        }
+    }
+}
+
+/// What a pager shows at one moment.
+public struct PagerState: Hashable, Sendable {
+    /// Newest first, each document once, without a hole: down to where something is not known. Those
+    /// that newer ones have pushed out of a page are as they were then.
+    public let items: [QueryDocumentSnapshot]
+    /// Whether a page is on its way.
+    public let isLoadingMore: Bool
+    /// Whether there may be older ones.
+    public let hasMore: Bool
+    /// Whether the newest page is what the device held, and the server has not confirmed it.
+    public let isFromCache: Bool
+    /// Why the last page did not come; ``Pager/loadMore()`` asks again.
+    public let error: FirestoreError?
+
+    /// Oldest first, as a conversation is read.
+    public var chronological: ReversedCollection<[QueryDocumentSnapshot]> { items.reversed() }
+
+    init(_ machine: PageMachine<QueryDocumentSnapshot>) {
+        items = machine.rows.map(\.content)
+        isLoadingMore = machine.isLoadingMore
+        hasMore = machine.hasMore
+        isFromCache = machine.isFromCache
+        error = machine.error
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import GRDBSQLite
+
+/// What a database held at one moment that somebody else has open: a copy in a folder of its own, which
+/// goes with this.
+///
+/// Waits for nobody. The owner holds the file's lock and appends to its log; what a copy of both holds
+/// is one of its states as long as the log was not begun anew meanwhile: every page that went from
+/// the log into the file is in the copied log too, and opening the copy puts the log's page in the
+/// place of the file's.
+package final class StoreCopy: Sendable {
+    package let path: String
+    private let folder: String
+
+    /// How often the owner may begin its log anew while it is copied.
+    private static let attempts = 3
+    private static let chunk = 1 << 20
+
+    /// - Throws: ``StoreError/locked`` when the owner was faster each time.
+    package init(of original: String) throws(StoreError) {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-view-" + UUID().uuidString)
+        folder = url.path
+        path = url.appendingPathComponent("view.sqlite").path
+        do {
+            try FileManager.default.createDirectory(
+                at: url, withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+            for _ in 0..<Self.attempts {
+                let log = Self.logHeader(of: original)
+                try Self.copyFile(original, to: path)
+                try Self.copyLog(of: original, to: path)
+                if Self.logHeader(of: original) == log { return }
+            }
+        } catch {
+            Self.remove(folder)
+            throw StoreError(error)
+        }
+        Self.remove(folder)
+        throw .locked
+    }
+
+    deinit { Self.remove(folder) }
+
+    private static func remove(_ folder: String) {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    /// Its salts change whenever the log is begun anew. Nil without a log.
+    private static func logHeader(of path: String) -> Data? {
+        guard let file = FileHandle(forReadingAtPath: path + "-wal") else { return nil }
+        defer { try? file.close() }
+        return try? file.read(upToCount: 32)
+    }
+
+    private static func copyLog(of original: String, to path: String) throws {
+        try? FileManager.default.removeItem(atPath: path + "-wal")
+        if FileManager.default.fileExists(atPath: original + "-wal") {
+            try FileManager.default.copyItem(
+                atPath: original + "-wal", toPath: path + "-wal")
+        }
+    }
+
+    /// Reads through SQLite's own file layer: where the owner is in this process, closing a descriptor
+    /// of one's own would give up the owner's lock.
+    private static func copyFile(_ original: String, to path: String) throws {
+        _ = FileManager.default.createFile(
+            atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        let copy = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        defer { try? copy.close() }
+        try copy.truncate(atOffset: 0)
+        let file = try SystemFile(original)
+        var offset: Int64 = 0
+        let size = try file.size()
+        while offset < size {
+            let count = min(Int64(chunk), size - offset)
+            try copy.write(contentsOf: try file.read(Int32(count), at: offset))
+            offset += count
+        }
+    }
+}
+
+/// A file as SQLite's operating system layer has it open.
+private final class SystemFile {
+    private let file: UnsafeMutablePointer<sqlite3_file>
+
+    init(_ path: String) throws(StoreError) {
+        guard let system = sqlite3_vfs_find(nil), let open = system.pointee.xOpen else {
+            throw .unreadable(detail: "no files here")
+        }
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: Int(system.pointee.szOsFile), alignment: 16)
+        memory.initializeMemory(
+            as: UInt8.self, repeating: 0, count: Int(system.pointee.szOsFile))
+        file = memory.assumingMemoryBound(to: sqlite3_file.self)
+        // A name ends in more than one zero, as behind the first one parameters would stand.
+        let text = Array(path.utf8CString) + [0, 0]
+        name = .allocate(capacity: text.count)
+        name.initialize(from: text, count: text.count)
+        let code = open(system, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nil)
+        // Unopened, it has no methods to be closed by.
+        guard code == SQLITE_OK else {
+            throw StoreError(code: code, detail: "cannot open \(path)")
+        }
+    }
+
+    /// SQLite keeps the pointer for as long as the file is open.
+    private let name: UnsafeMutablePointer<CChar>
+
+    deinit {
+        _ = file.pointee.pMethods?.pointee.xClose?(file)
+        UnsafeMutableRawPointer(file).deallocate()
+        name.deallocate()
+    }
+
+    func size() throws(StoreError) -> Int64 {
+        var size: Int64 = 0
+        let code = file.pointee.pMethods?.pointee.xFileSize?(file, &size) ?? SQLITE_IOERR
+        guard code == SQLITE_OK else { throw StoreError(code: code, detail: "no size") }
+        return size
+    }
+
+    /// `SQLITE_IOERR_SHORT_READ`, which is a macro.
+    private static let shortRead = SQLITE_IOERR | 2 << 8
+
+    func read(_ count: Int32, at offset: Int64) throws(StoreError) -> Data {
+        var data = Data(count: Int(count))
+        let code = data.withUnsafeMutableBytes {
+            file.pointee.pMethods?.pointee.xRead?(file, $0.baseAddress, count, offset)
+                ?? SQLITE_IOERR
+        }
+        // The file became shorter: what is missing reads as zeros, and is in the log.
+        guard code == SQLITE_OK || code == Self.shortRead else {
+            throw StoreError(code: code, detail: "cannot read the cache")
+        }
+        return data
+    }
+}
