@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client proto clean
 
 # Plays a real history against a local server with three clients and prints what each cost.
 # Options go in ARGS: make demo ARGS="--history FILE.jsonl --json out.json"
@@ -65,6 +65,12 @@ bench: setup
 bench-server: setup
 	@$(SWIFT) build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks bars $(ARGS)
+
+# The client's workload beside the figures of Google's own client and raw SQLite: JSON lines. Fails when
+# a threshold (Benchmarks/Client/ClientFigures.swift) is missed. Part of it: ARGS="--count 11000"
+bench-client: setup
+	@$(SWIFT) build -c release --product Benchmarks
+	@.build/release/Benchmarks client $(ARGS)
 
 proto:
 	@Scripts/generate-proto

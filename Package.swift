@@ -86,8 +86,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer", "Tidemark",
-                arguments, sqlite,
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "TidemarkServer",
+                "TidemarkTesting", arguments, sqlite,
             ],
             path: "Benchmarks", swiftSettings: settings),
 

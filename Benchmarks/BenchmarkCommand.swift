@@ -1,6 +1,8 @@
 import ArgumentParser
 import Foundation
 
+extension ClientPart: ExpressibleByArgument {}
+
 /// Runs the suites it is given, or all, each beside its yardstick in the same run.
 @main struct BenchmarkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,7 +10,8 @@ import Foundation
         abstract: "Speed, as ratios to raw SQLite and to an empty gRPC call.",
         discussion: """
             The suite "bars" holds the server against the thresholds in Benchmarks/Bars/Bars.swift, \
-            and fails when one is missed. It needs a quiet machine.
+            and "client" the client against those in Benchmarks/Client/ClientFigures.swift, beside \
+            the figures of Google's own. Both fail when one is missed, and need a quiet machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
@@ -17,8 +20,8 @@ import Foundation
 
     @Argument(
         help: """
-            The suites to run, of store, server, client, codable and bars. By default, all but the \
-            last.
+            The suites to run, of store, server, client, codable and bars. By default, store, server \
+            and codable.
             """)
     var suites: [Suite] = []
 
@@ -31,7 +34,11 @@ import Foundation
     @Option(help: "Minutes of mixed load at the end of the bars, to see whether memory stays flat.")
     var soak = 1.0
 
-    @Option(help: "The bars to measure, by the beginning of their names. All by default.")
+    @Option(
+        help: """
+            The bars to measure, by the beginning of their names; or the parts of the client's \
+            workload. All by default.
+            """)
     var only: [String] = []
 
     @Option(help: "The `tidemark` program to measure. By default, the one beside this program.")
@@ -43,6 +50,11 @@ import Foundation
     /// What the server suite starts as its yardstick.
     @Flag(help: .hidden) var serveEmptyCalls = false
 
+    /// A part of the client's workload that this process runs, for the one that started it.
+    @Option(help: .hidden) var clientPart: ClientPart?
+    @Option(help: .hidden) var clientFolder: String?
+    @Flag(help: .hidden) var clientRaw = false
+
     func validate() throws {
         guard count >= 1_000 else { throw ValidationError("--count must be at least 1000.") }
         guard scale >= 2_000 else { throw ValidationError("--scale must be at least 2000.") }
@@ -51,26 +63,33 @@ import Foundation
 
     func run() async throws {
         if serveEmptyCalls { return try await EmptyServer.run() }
+        if let clientPart, let clientFolder {
+            return try ClientSuite.run(
+                clientPart, raw: clientRaw, count: count, folder: clientFolder)
+        }
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let report = Report()
         let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
         var allHold = true
-        for suite in suites.isEmpty ? [.store, .server, .client, .codable] : suites {
+        for suite in suites.isEmpty ? [.store, .server, .codable] : suites {
             switch suite {
             case .store: try StoreSuite(count: count, folder: folder, report: report).run()
             case .server:
                 try await ServerSuite(
                     count: count, folder: folder, program: program, report: report
                 ).run()
-            case .client: try await ClientSuite(count: count, folder: folder, report: report).run()
+            case .client:
+                let client = ClientSuite(
+                    count: count, folder: folder, only: only, report: report)
+                allHold = try client.run() && allHold
             case .codable: try await CodableSuite(report: report).run()
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,
                     program: program, report: report)
-                allHold = try await bars.run()
+                allHold = try await bars.run() && allHold
             }
         }
         if let json { try report.lines().write(toFile: json, atomically: true, encoding: .utf8) }

@@ -1,29 +1,3 @@
-/// A figure of the server and what it must be.
-struct Bar: Sendable {
-    let name: String
-    let limit: Double
-    let unit: String
-    /// Whether the figure must be below the limit; else it must be above.
-    let isAtMost: Bool
-
-    func holds(_ figure: Double) -> Bool { isAtMost ? figure < limit : figure >= limit }
-
-    private init(_ name: String, below limit: Double, _ unit: String) {
-        self.init(name: name, limit: limit, unit: unit, isAtMost: true)
-    }
-
-    private init(_ name: String, atLeast limit: Double, _ unit: String) {
-        self.init(name: name, limit: limit, unit: unit, isAtMost: false)
-    }
-
-    private init(name: String, limit: Double, unit: String, isAtMost: Bool) {
-        self.name = name
-        self.limit = limit
-        self.unit = unit
-        self.isAtMost = isAtMost
-    }
-}
-
 /// The thresholds: two cores, release, nothing else running. Shares are of the rate of the yardstick
 /// in the same run, an empty call or an empty stream of the same 50 documents.
 extension Bar {

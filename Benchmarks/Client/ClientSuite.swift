@@ -1,121 +1,166 @@
 import Foundation
-import Tidemark
 
-/// First content from disk: a client is made on a cache, and the newest 50 of a query are read from
-/// it; beside a connection of raw SQLite made on a file, and the same 50 read.
+/// The workload that Google's own client was measured with, through our engine, beside its figures
+/// and beside raw SQLite in the same run. This program starts itself for each part of it.
 struct ClientSuite {
     let count: Int
     let folder: URL
+    let only: [String]
     let report: Report
 
-    func run() async throws {
-        for size in Set([1_000, 11_000, count]).sorted() {
-            try await measure(Workload(count: size))
-        }
-    }
+    private static let program =
+        Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+    /// In memory, where a sync costs nothing; nil where the system has no such place.
+    private static let memory: URL? = {
+        let place = URL(filePath: "/dev/shm")
+        return FileManager.default.isWritableFile(atPath: place.path) ? place : nil
+    }()
 
-    private struct Fixture {
-        let workload: Workload
-        let cache: CacheFile
-        let rawFolder: URL
+    private enum Side: String { case ours, raw }
 
-        func openRaw() -> RawDatabase {
-            RawDatabase(rawFolder.appending(path: "raw.sqlite").path)
-        }
-
-        func top(_ client: Firestore) -> Query {
-            client.collection(workload.collection).order(by: "timestamp", descending: true)
-                .limit(to: 50)
-        }
-
-        func conversation(_ client: Firestore, _ number: Int) -> Query {
-            client.collection(workload.collection)
-                .whereField("conversationId", isEqualTo: workload.conversation(number))
-                .order(by: "timestamp", descending: true).limit(to: 50)
-        }
-
-        func documents(of query: Query) async throws -> Int {
-            try await query.getDocuments(source: .cache).documents
-                .count { $0.get("text") is String }
-        }
-    }
-
-    private func measure(_ workload: Workload) async throws {
-        report.begin("client", "a cache of \(workload.count)", yardstick: "raw SQLite")
-        let place = folder.appending(path: "client-\(workload.count)")
-        let fixture = Fixture(
-            workload: workload,
-            cache: CacheFile(workload: workload, folder: place.appending(path: "cache")),
-            rawFolder: place.appending(path: "raw"))
-        try FileManager.default.createDirectory(
-            at: fixture.rawFolder, withIntermediateDirectories: true)
-        try await fixture.cache.fill()
-        try await read(fixture)
-        try await openCold(fixture)
-    }
-
-    /// In one client that stays open.
-    private func read(_ fixture: Fixture) async throws {
-        let raw = fixture.openRaw()
-        // By name, as a server sends them, so that the newest lie as far apart in both files.
-        let rows = (0..<fixture.workload.count).map { RawDatabase.Row(fixture.workload, $0) }
-        raw.load(rows.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) })
-        let client = try fixture.cache.open()
-        report.add(
-            "first 50 newest, no index yet",
-            try await median(1) { _ in try await fixture.documents(of: fixture.top(client)) },
-            median(1) { _ in raw.top() })
-        raw.indexTimes()
-        raw.indexConversations()
-        _ = try await fixture.documents(of: fixture.conversation(client, 0))
-        let indexing = await time {
-            await withCheckedContinuation { done in
-                client.engine.finishIndexes { done.resume() }
+    /// - Returns: Whether all thresholds hold.
+    func run() throws -> Bool {
+        var allHold = true
+        for size in ClientFigure.sizes where size <= count {
+            let samples = try measure(size)
+            for figure in ClientFigure.all {
+                guard let ours = samples[.ours]?[figure.step] else { continue }
+                let line = ClientLine(
+                    figure, count: size, ours.median, raw: samples[.raw]?[figure.step]?.median)
+                report.add(line)
+                if !line.holds { allHold = false }
             }
         }
-        report.add("indexes for both queries, when idle", indexing)
-        report.add(
-            "first 50 newest",
-            try await median(300) { _ in try await fixture.documents(of: fixture.top(client)) },
-            median(300) { _ in raw.top() })
-        report.add(
-            "conversation, 50 newest",
-            try await median(300) {
-                try await fixture.documents(of: fixture.conversation(client, $0))
-            },
-            median(300) { raw.conversation(fixture.workload.conversation($0)) })
-        let ids = (0..<2_000).map { fixture.workload.id(fixture.workload.scattered($0)) }
-        let collection = client.collection(fixture.workload.collection)
-        report.add(
-            "point read",
-            try await median(2_000) {
-                try await collection.document(ids[$0]).getDocument(source: .cache).exists ? 1 : 0
-            },
-            median(2_000) { raw.point(ids[$0]) })
-        await client.terminate()
+        return allHold
     }
 
-    /// In a new client each time.
-    private func openCold(_ fixture: Fixture) async throws {
-        func open(_ rounds: Int, evicting: Bool) async throws -> (ours: Double, raw: Double) {
-            var (ours, raw): ([Double], [Double]) = ([], [])
+    private typealias Samples = [Side: [String: [Double]]]
+
+    private func measure(_ size: Int) throws -> Samples {
+        var samples: Samples = [:]
+        func add(_ part: ClientPart, rounds: Int = 1) throws {
+            guard only.isEmpty || only.contains(part.rawValue) else { return }
             for _ in 0..<rounds {
-                if evicting { _ = CacheFile.evict(fixture.cache.folder) }
-                let start = ContinuousClock.now
-                let client = try fixture.cache.open()
-                let found = try await fixture.documents(of: fixture.top(client))
-                ours.append((ContinuousClock.now - start) / .microseconds(1))
-                precondition(found == 50)
-                await client.terminate()
-                if evicting { _ = CacheFile.evict(fixture.rawFolder) }
-                raw.append(time { precondition(fixture.openRaw().top() == 50) })
+                for side in [Side.ours, .raw] {
+                    for sample in try child(part, side, size, place(part, side, size)) {
+                        samples[side, default: [:]][sample.step, default: []].append(sample.value)
+                    }
+                }
             }
-            return (ours.median, raw.median)
         }
-        let warm = try await open(51, evicting: false)
-        report.add("opened, then first 50 newest", warm.ours, warm.raw)
-        guard CacheFile.evict(fixture.cache.folder) else { return }
-        let cold = try await open(21, evicting: true)
-        report.add("  no file in the system's cache", cold.ours, cold.raw)
+        // Small loads are over too soon to be measured once.
+        try add(.load, rounds: size > 50_000 ? 1 : 3)
+        try add(.fill)
+        try add(.coldQuery, rounds: 9)
+        try add(.coldPoint, rounds: 9)
+        try add(.warm)
+        if only.isEmpty || only.contains(ClientPart.writes.rawValue) {
+            try writes(size, &samples)
+        }
+        return samples
+    }
+
+    /// Each load has a folder of its own; the steps after it share what was filled.
+    private func place(_ part: ClientPart, _ side: Side, _ size: Int) throws -> URL {
+        let filled = folder.appending(path: "client-\(size)-\(side)")
+        let place = part == .load ? folder.appending(path: UUID().uuidString) : filled
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        return place
+    }
+
+    /// On a copy in memory, and with the disk's syncs after that.
+    private func writes(_ size: Int, _ samples: inout Samples) throws {
+        for side in [Side.ours, .raw] {
+            let place = try place(.writes, side, size)
+            if let memory = Self.memory {
+                let copy = memory.appending(path: UUID().uuidString)
+                try FileManager.default.copyItem(at: place, to: copy)
+                defer { try? FileManager.default.removeItem(at: copy) }
+                for sample in try child(.writes, side, size, copy) {
+                    samples[side, default: [:]][sample.step] = [sample.value]
+                }
+            }
+            for sample in try child(.writes, side, size, place) {
+                let step = sample.step == "g_write" ? "g_write_synced" : sample.step
+                if samples[side]?[step] == nil {
+                    samples[side, default: [:]][step] = [sample.value]
+                }
+            }
+        }
+    }
+
+    private func child(
+        _ part: ClientPart, _ side: Side, _ size: Int, _ place: URL
+    ) throws -> [ClientSample] {
+        let process = Process()
+        process.executableURL = Self.program
+        process.arguments =
+            [
+                "client", "--client-part", part.rawValue, "--count", String(size),
+                "--client-folder",
+                place.path,
+            ] + (side == .raw ? ["--client-raw"] : [])
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let lines = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw ClientPartError(part: part) }
+        if part == .load { try FileManager.default.removeItem(at: place) }
+        return try lines.split(separator: UInt8(ascii: "\n")).map {
+            try JSONDecoder().decode(ClientSample.self, from: $0)
+        }
+    }
+
+    /// What a child process does.
+    static func run(_ part: ClientPart, raw: Bool, count: Int, folder: String) throws {
+        let workload = Workload(count: count)
+        let folder = URL(filePath: folder)
+        let samples =
+            raw
+            ? RawSteps(workload: workload, folder: folder).run(part)
+            : try EngineSteps(workload: workload, folder: folder).run(part)
+        for sample in samples {
+            print(String(decoding: try JSONEncoder().encode(sample), as: UTF8.self))
+        }
+    }
+}
+
+struct ClientPartError: Error, CustomStringConvertible {
+    let part: ClientPart
+    var description: String { "The part \"\(part.rawValue)\" of the client's workload failed." }
+}
+
+/// A figure as it is reported: a line of JSON.
+struct ClientLine: Encodable {
+    var suite = "client"
+    let step: String
+    let n: Int
+    let figure: Double
+    let unit: String
+    /// Google's client core, as it comes: peer-client-perf.md.
+    let peer: Double?
+    /// The same reads and inserts in raw SQLite, in the same run.
+    let raw: Double?
+    /// How many times as long as raw SQLite.
+    let ratio: Double?
+    /// What the figure must reach.
+    let limit: Double?
+    /// What the ratio must not exceed.
+    let ratioLimit: Double?
+    let holds: Bool
+
+    init(_ figure: ClientFigure, count: Int, _ value: Double, raw: Double?) {
+        step = figure.step
+        n = count
+        self.figure = value
+        unit = figure.unit
+        peer = figure.peer(of: count)
+        self.raw = raw
+        ratio = raw.map { figure.ratio(value, $0) }
+        let bar = figure.bar(of: count)
+        limit = bar?.limit
+        ratioLimit = figure.isRatioBar && raw != nil ? ClientFigure.worstRatio : nil
+        holds = bar?.holds(value) ?? true && (ratioLimit == nil || ratio! <= ratioLimit!)
     }
 }

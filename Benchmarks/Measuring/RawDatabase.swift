@@ -12,7 +12,7 @@ final class RawDatabase {
         run(
             """
             PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-            PRAGMA wal_autocheckpoint = 4000; PRAGMA cache_size = -8000;
+            PRAGMA wal_autocheckpoint = 1000; PRAGMA cache_size = -16000;
             CREATE TABLE IF NOT EXISTS message (
                 id TEXT NOT NULL, time INTEGER NOT NULL, conversation TEXT NOT NULL,
                 body BLOB NOT NULL);
@@ -57,11 +57,13 @@ extension RawDatabase {
         let conversation: String
         let body: [UInt8]
 
-        init(_ workload: Workload, _ number: Int) {
+        init(_ workload: Workload, _ number: Int, likes: Int? = nil) {
             id = workload.id(number)
             time = workload.seconds(number)
             conversation = workload.conversation(number)
-            body = EncodedFields(workload.fields(number)).bytes
+            var fields = workload.fields(number)
+            if let likes { fields["likes"] = .integer(Int64(likes)) }
+            body = EncodedFields(fields).bytes
         }
     }
 
@@ -115,10 +117,41 @@ extension RawDatabase {
 
     func top() -> Int { read(statement("SELECT body FROM message ORDER BY time DESC LIMIT 50")) }
 
+    func newer(than time: Int64) -> Int {
+        let select = statement(
+            "SELECT body FROM message WHERE time > ? ORDER BY time DESC LIMIT 50")
+        sqlite3_bind_int64(select, 1, time)
+        return read(select)
+    }
+
     func conversation(_ name: String) -> Int {
         let select = statement(
             "SELECT body FROM message WHERE conversation = ? ORDER BY time DESC LIMIT 50")
         sqlite3_bind_text(select, 1, name, -1, copied)
         return read(select)
+    }
+}
+
+// A queue of rows that are on their way to somewhere, as a client's writes are.
+extension RawDatabase {
+    func makeQueue() {
+        run("CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY, body BLOB NOT NULL)")
+    }
+
+    /// In a transaction of its own.
+    func queue(_ row: Row) {
+        let insert = statement("INSERT INTO queue (body) VALUES (?)")
+        sqlite3_bind_blob(insert, 1, row.body, Int32(row.body.count), copied)
+        precondition(sqlite3_step(insert) == SQLITE_DONE)
+        sqlite3_reset(insert)
+    }
+
+    func queued() -> Int { read(statement("SELECT body FROM queue ORDER BY id")) }
+
+    /// Takes the oldest out of the queue and puts it among the others, in one transaction.
+    func acknowledge(_ row: Row) {
+        run("BEGIN")
+        put(row)
+        run("DELETE FROM queue WHERE id = (SELECT min(id) FROM queue); COMMIT")
     }
 }

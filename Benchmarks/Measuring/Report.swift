@@ -16,7 +16,7 @@ final class Report {
     }
 
     private var suite = ""
-    private var rows: [Row] = []
+    private var rows: [any Encodable] = []
 
     func begin(_ suite: String, _ title: String, yardstick: String) {
         self.suite = suite
@@ -56,11 +56,20 @@ final class Report {
                 + detail)
     }
 
+    /// A figure of the client's workload, as JSON, because it is compared with others'.
+    func add(_ line: ClientLine) {
+        rows.append(line)
+        print((try? Self.json(line)) ?? "\(line)")
+    }
+
     func lines() throws -> String {
+        try rows.map { try Self.json($0) + "\n" }.joined()
+    }
+
+    private static func json(_ row: any Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
-        return try rows.map { String(decoding: try encoder.encode($0), as: UTF8.self) + "\n" }
-            .joined()
+        return String(decoding: try encoder.encode(row), as: UTF8.self)
     }
 
     private static func text(_ micros: Double) -> String { String(format: "%.1f µs", micros) }

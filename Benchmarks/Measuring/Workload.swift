@@ -1,6 +1,7 @@
 import TidemarkModel
 
-/// The documents that every step reads and writes: chat messages of about 500 bytes.
+/// The documents that every step reads and writes: chat messages of about 500 bytes, those of the
+/// workload that Google's own client was measured with.
 struct Workload {
     let count: Int
     var collection = "messages"
@@ -15,6 +16,11 @@ struct Workload {
         return String(decoding: bytes, as: UTF8.self)
     }
 
+    private static func padded(_ number: Int, _ digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+
     private static let letters = "abcdefghijklmnopqrstuvwxyz"
     private static let idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ" + letters + "0123456789"
 
@@ -22,7 +28,9 @@ struct Workload {
     func path(_ number: Int) -> DocumentPath {
         DocumentPath(unchecked: "\(collection)/\(id(number))")
     }
-    func conversation(_ number: Int) -> String { "conv-\(1_000_000 + number % (count / 50))" }
+    func conversation(_ number: Int) -> String {
+        "conv-" + Self.padded(number % (count / 50), 6)
+    }
     /// An order that visits documents all over the collection.
     func scattered(_ number: Int) -> Int { number &* 7_919 % count }
     func seconds(_ number: Int) -> Int64 { 1_700_000_000 + Int64(number) }
@@ -33,7 +41,7 @@ struct Workload {
             "conversationId": .string(conversation(number)),
             "likes": .integer(Int64(31 * number % 1_000)),
             "read": .boolean(number % 3 == 0),
-            "senderId": .string("user-\(1_000 + (7 * number + 3) % 500)"),
+            "senderId": .string("user-" + Self.padded((7 * number + 3) % 500, 4)),
             "seq": .integer(Int64(number)),
             "text": .string(Self.characters(number, 2, 200, Self.letters + "      ")),
             "timestamp": .timestamp(Timestamp(seconds: seconds(number), nanoseconds: 0)),
@@ -50,6 +58,15 @@ struct Workload {
 
     var top: Query {
         Query(collectionID: collection, orders: newestFirst, limit: .first(50))
+    }
+
+    /// Those after document `number`, newest first.
+    func newer(than number: Int) -> Query {
+        let time = Timestamp(seconds: seconds(number), nanoseconds: 0)
+        return Query(
+            collectionID: collection,
+            filter: .field(FieldPath(name: "timestamp"), .greaterThan, .timestamp(time)),
+            orders: newestFirst, limit: .first(50))
     }
 
     func newest(ofConversation number: Int) -> Query {

@@ -94,12 +94,60 @@ import TidemarkStore
         #expect(machine == before)
     }
 
+    @Test func `many rows at once are where one by one would put them`() {
+        let order = RowOrder(rooms())
+        var dice = SeededRandom(seed: 7)
+        for size in [9, 40, 300] {
+            var together = DocumentSet(order)
+            var single = DocumentSet(order)
+            var names = (0..<2_000).map { "rooms/r\($0 * 7_919 % 2_003)" }.shuffled(using: &dice)
+            while names.count >= size {
+                let rows = names.suffix(size).map { name in
+                    let document = doc(name, 1)
+                    return ViewRow(ViewDocument(document), document.fields, order)
+                }
+                names.removeLast(size)
+                together.insert(contentsOf: rows)
+                for row in rows { single.insert(row) }
+                #expect(together == single)
+            }
+            for row in single.rows.prefix(50) { together.remove(row.path) }
+            #expect(together.rows == Array(single.rows.dropFirst(50)))
+        }
+    }
+
+    @Test func `a snapshot that is kept knows its rows and those before, whatever follows`() throws
+    {
+        var machine = view(rooms())
+        let names = (10..<40).map { "rooms/r\($0)" }
+        let first = try #require(
+            raised(machine.step(.result(names.map { local(doc($0, 1)) }, nil))))
+        #expect(first.oldDocuments.isEmpty && first.count == 30)
+        let second = try #require(
+            raised(
+                machine.step(
+                    .documents(
+                        [
+                            LocalDocument(unknown: path("rooms/r12")),
+                            local(doc("rooms/r20", 2, ["n": .integer(2)])),
+                            local(doc("rooms/r11a", 1)),
+                        ], nil))))
+        _ = machine.step(.documents([LocalDocument(unknown: path("rooms/r10"))], nil))
+        #expect(first.documents.map(\.path.text) == names)
+        #expect(second.oldDocuments == first.documents)
+        #expect(
+            second.documents.map(\.path.text).prefix(3) == ["rooms/r10", "rooms/r11", "rooms/r11a"])
+        #expect(second.changes.map(\.kind) == [.removed, .added, .modified])
+    }
+
     @Test func `changes of one document merge`() {
-        let document = ViewDocument(doc("rooms/a", 1))
+        let document = doc("rooms/a", 1)
+        let order = RowOrder(rooms())
+        let row = ViewRow(ViewDocument(document), document.fields, order)
         func merged(_ kinds: ViewChange.Kind...) -> ViewChange.Kind? {
             var set = ChangeSet()
-            for kind in kinds { set.add(kind, document) }
-            return set.changes[document.path]?.kind
+            for kind in kinds { set.add(kind, row, from: kind == .added ? nil : row) }
+            return set.sorted(order).first?.kind
         }
         #expect(merged(.added, .modified) == .added)
         #expect(merged(.added, .removed) == nil)

@@ -1,5 +1,5 @@
 extension Filter {
-    func matches(_ row: QueryRow) -> Bool {
+    func matches(_ row: QueryRow<some FieldSource>) -> Bool {
         switch self {
         case .and(let filters): filters.allSatisfy { $0.matches(row) }
         case .or(let filters):

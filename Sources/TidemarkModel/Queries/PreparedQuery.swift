@@ -15,6 +15,11 @@ public struct PreparedQuery: Sendable {
     ///
     /// - Parameter fields: The document's contents, decoded.
     public func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
+        matches(path, among: fields)
+    }
+
+    /// As ``matches(_:_:)``, of fields that need not be decoded.
+    package func matches(_ path: DocumentPath, among fields: some FieldSource) -> Bool {
         guard query.contains(path) else { return false }
         let row = QueryRow(path: path, fields: fields, database: database)
         guard orders.allSatisfy({ row.has($0.field) }) else { return false }
@@ -47,7 +52,7 @@ public struct PreparedQuery: Sendable {
     }
 
     /// On which side of the cursor's edge the row lies; never equal.
-    private func compare(_ row: QueryRow, with cursor: Cursor) -> Comparison {
+    private func compare(_ row: QueryRow<some FieldSource>, with cursor: Cursor) -> Comparison {
         for (order, value) in zip(orders, cursor.values) {
             guard let own = row.value(of: order.field) else { return .ascending }
             let result = Value.compare(own, value)
@@ -58,9 +63,9 @@ public struct PreparedQuery: Sendable {
 }
 
 /// A document as filters and orders see it: its name is one of its fields.
-struct QueryRow {
+struct QueryRow<Fields: FieldSource> {
     let path: DocumentPath
-    let fields: MapValue
+    let fields: Fields
     let database: DatabaseID
 
     func has(_ field: FieldPath) -> Bool { field.isDocumentID || fields[field] != nil }

@@ -35,12 +35,12 @@ extension Query {
 
     /// Whether the document lies in a collection that the query reads.
     public func contains(_ path: DocumentPath) -> Bool {
+        if !allDescendants, let collectionID {
+            return path.text.withBytes { $0.isChild(of: collectionID, in: parent?.text) }
+        }
         let collection = path.parent
         if let collectionID, !collection.id.hasSameBytes(as: collectionID) { return false }
-        guard allDescendants else {
-            guard let parent else { return collection.parent == nil }
-            return collection.parent == parent
-        }
+        guard allDescendants else { return collection.parent == parent }
         guard let parent else { return true }
         return path.text.utf8.starts(with: (parent.text + "/").utf8)
     }
@@ -63,5 +63,23 @@ extension Query {
         result.start = end.map { Cursor(values: $0.values, before: !$0.before) }
         result.end = start.map { Cursor(values: $0.values, before: !$0.before) }
         return result
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether this is a path of one more segment than the collection's.
+    fileprivate func isChild(of collectionID: String, in parent: String?) -> Bool {
+        var start = 0
+        for part in [parent, collectionID] {
+            guard let part else { continue }
+            let end = start + part.utf8.count
+            guard end < count, self[end] == UInt8(ascii: "/"),
+                part.withBytes({
+                    Comparison.bytes($0, UnsafeBufferPointer(rebasing: self[start..<end]))
+                }) == .equal
+            else { return false }
+            start = end + 1
+        }
+        return !self[start...].contains(UInt8(ascii: "/"))
     }
 }

@@ -16,6 +16,8 @@ final class Connection: @unchecked Sendable {
     private var otherCount = 0
     private var isSynced = false
     private(set) var isWriting = false
+    /// Whether commits move a log that has become long; else who commits sees to it.
+    var movesLog = true
 
     let catalog = Catalog()
     let indexing = IndexingState()
@@ -25,7 +27,15 @@ final class Connection: @unchecked Sendable {
 
     private var isClosed = false
 
-    init(handle: OpaquePointer) { self.handle = handle }
+    /// What the log may grow to.
+    let logPages: Int
+    private let log = LogLength()
+
+    init(handle: OpaquePointer, logPages: Int) {
+        self.handle = handle
+        self.logPages = logPages
+        log.observe(handle)
+    }
 
     func close() {
         finalize()
@@ -131,6 +141,16 @@ extension Connection {
             throw error
         }
         isWriting = false
+        if movesLog, log.pages >= logPages { moveLog() }
+    }
+
+    /// How many pages wait to be moved into the file.
+    var pagesInLog: Int { log.pages }
+
+    /// Moves the log into the file. What fails is tried again after a later commit.
+    func moveLog() {
+        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        log.pages = 0
     }
 
     /// Undoes the transaction, and forgets what was remembered of its state.

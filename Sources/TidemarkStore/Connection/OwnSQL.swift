@@ -4,6 +4,7 @@ enum OwnSQL: Int, CaseIterable {
     case databaseByName, insertDatabase
     case collectionByKey, insertCollection, collectionByID, collectionsInRange, collectionsOfGroup
     case nextCollectionOfGroup, firstLiveCollection, nextCollectionKey
+    case documentVersion, documentFields
     case document, documentState, insertDocument, updateDocument, deleteDocument, documentByID
     case names, namesReversed, nameIDs, countNames
     case entries, entriesReversed, entryIDs, countEntries
@@ -60,6 +61,11 @@ enum OwnSQL: Int, CaseIterable {
             "SELECT \(Self.columns) FROM document d WHERE collection = ? AND name = ?"
         case .documentState:
             "SELECT id, kind, fields FROM document WHERE collection = ? AND name = ?"
+        case .documentVersion:
+            """
+            SELECT id, kind, updateTime, committed FROM document WHERE collection = ? AND name = ?
+            """
+        case .documentFields: "SELECT fields FROM document WHERE id = ?"
         case .documentByID: "SELECT \(Self.columns) FROM document d WHERE id = ?"
         case .insertDocument:
             """

@@ -6,6 +6,8 @@ final class Catalog {
     private var databases: [DatabaseID: Int64] = [:]
     private var groups: [GroupKey: CollectionGroup] = [:]
     private var collectionsByID: [Int64: CollectionRow] = [:]
+    /// The one of the last row that was read: most are of the same.
+    private var lastCollection: CollectionRow?
     private var collectionsByPath: [CollectionKey: CollectionRow] = [:]
 
     /// Past this, the remembered collections are dropped and looked up again as they are used.
@@ -20,6 +22,7 @@ final class Catalog {
     func forgetCollections() {
         collectionsByID = [:]
         collectionsByPath = [:]
+        lastCollection = nil
     }
 
     private struct GroupKey: Hashable {
@@ -68,6 +71,24 @@ final class CollectionRow {
         var writer = KeyWriter()
         writer.appendSegments(of: path.text)
         key = writer.bytes
+    }
+
+    /// The path of a document by its name as ``KeyWriter`` wrote it; nil when it is none.
+    func document(named name: UnsafeRawBufferPointer) -> DocumentPath? {
+        guard let id = KeyWriter.plainText(in: name) else {
+            return KeyWriter.segment(in: name).map {
+                DocumentPath(unchecked: "\(path.text)/\($0.id)")
+            }
+        }
+        let text = path.text.withBytes { collection in
+            String(unsafeUninitializedCapacity: collection.count + 1 + id.count) { buffer in
+                _ = buffer.update(fromContentsOf: collection)
+                buffer[collection.count] = UInt8(ascii: "/")
+                _ = buffer[(collection.count + 1)...].update(fromContentsOf: id)
+                return collection.count + 1 + id.count
+            }
+        }
+        return DocumentPath(unchecked: text)
     }
 }
 
@@ -149,7 +170,11 @@ extension Catalog {
 
     /// The collection that a row of another table names.
     func collection(id: Int64, _ connection: Connection) throws(StoreError) -> CollectionRow {
-        if let row = collectionsByID[id] { return row }
+        if let lastCollection, lastCollection.id == id { return lastCollection }
+        if let row = collectionsByID[id] {
+            lastCollection = row
+            return row
+        }
         let select = try connection.statement(.collectionByID)
         defer { select.release() }
         select.bind(1, id)

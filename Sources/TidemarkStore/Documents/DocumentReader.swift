@@ -9,20 +9,28 @@ package struct StoredRow {
 extension Connection {
     /// The row of a statement that selects ``OwnSQL``'s document columns.
     func row(_ statement: PreparedStatement) throws(StoreError) -> StoredRow {
-        let collection = try catalog.collection(id: statement.integer(1), self)
-        guard let name = KeyWriter.segment(in: statement.bytes(2)),
-            let kind = StoredDocument.Kind(rawValue: statement.integer(3))
+        let path = try path(statement)
+        guard let kind = StoredDocument.Kind(rawValue: statement.integer(3))
         else { throw .corrupt(detail: "document \(statement.integer(0))") }
         let document = StoredDocument(
-            path: DocumentPath(unchecked: "\(collection.path.text)/\(name.id)"), kind: kind,
+            path: path, kind: kind,
             contents: EncodedFields(trusted: statement.blob(4)),
             createTime: try time(statement, 5), updateTime: try time(statement, 6),
             readTime: try time(statement, 7), hasCommittedMutations: statement.integer(8) != 0)
         return StoredRow(id: statement.integer(0), document: document)
     }
 
+    /// The name of the document of a row.
+    func path(_ statement: PreparedStatement) throws(StoreError) -> DocumentPath {
+        let collection = try catalog.collection(id: statement.integer(1), self)
+        guard let path = collection.document(named: statement.bytes(2)) else {
+            throw .corrupt(detail: "document \(statement.integer(0))")
+        }
+        return path
+    }
+
     /// A damaged file is an error, not a trap.
-    private func time(
+    func time(
         _ statement: PreparedStatement, _ column: Int32
     ) throws(StoreError) -> Timestamp {
         let microseconds = statement.integer(column)

@@ -72,7 +72,7 @@ package struct DocumentTable {
         else { return }
         let row = IndexedRow(
             id: old.id, collection: collection, name: path.nameKey, path: path)
-        try connection.replaceEntries(of: row, from: fields, to: nil)
+        try connection.replaceEntries(of: row, from: fields, to: MapValue?.none)
     }
 
     /// Forgets the document. Removing one that is not there does nothing.
@@ -84,7 +84,7 @@ package struct DocumentTable {
         try connection.run(.deleteDocument, old.id)
         guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
         let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
-        try connection.replaceEntries(of: row, from: fields.decoded, to: nil)
+        try connection.replaceEntries(of: row, from: fields, to: EncodedFields?.none)
     }
 
     /// Removes every document of the database. Indexes stay, empty.
@@ -126,7 +126,7 @@ extension DocumentTable {
         )
     }
 
-    private func insert(
+    func insert(
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> Int64 {
         let statement = try connection.statement(.insertDocument)
@@ -138,7 +138,7 @@ extension DocumentTable {
         return connection.lastInsertedRowID
     }
 
-    private func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
+    func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
         let statement = try connection.statement(.updateDocument)
         defer { statement.release() }
         bind(document, to: statement, from: 1)
@@ -157,7 +157,7 @@ extension DocumentTable {
         statement.bind(index + 5, document.hasCommittedMutations ? 1 : 0)
     }
 
-    private func reindex(
+    func reindex(
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], id: Int64,
         from old: EncodedFields?
     ) throws(StoreError) {
@@ -165,6 +165,6 @@ extension DocumentTable {
         let new = document.kind == .found ? document.contents : nil
         if old == new { return }
         let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
-        try connection.replaceEntries(of: row, from: old?.decoded, to: new?.decoded)
+        try connection.replaceEntries(of: row, from: old, to: new)
     }
 }

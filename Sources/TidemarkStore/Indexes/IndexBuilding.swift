@@ -69,18 +69,40 @@ extension Connection {
         return indexing.mayBeUnfinished
     }
 
+    /// What a slice leaves in the log for the next one to move.
+    private static let logOfSlices = 250
+    /// How many steps are made between two looks at the time.
+    private static let stepsBetweenLooks = 100
+
+    /// One slice: a part of an index, or the log that others have made.
+    func buildIndexSlice(steps: Int, isOver: () -> Bool) throws(StoreError) -> Bool {
+        if pagesInLog >= Self.logOfSlices, wantsIndexes {
+            moveLog()
+            return true
+        }
+        movesLog = false
+        defer { movesLog = true }
+        return try buildIndexes(steps: steps, isOver: isOver)
+    }
+
     /// Fills unfinished indexes, in a transaction of its own.
     ///
     /// - Returns: Whether there is more to do.
-    func buildIndexes(steps: Int) throws(StoreError) -> Bool {
+    func buildIndexes(
+        steps: Int, isOver: () -> Bool = { false }
+    ) throws(StoreError) -> Bool {
         guard indexing.mayBeUnfinished || !indexing.wishes.isEmpty else { return false }
         let wishes = indexing.takeWishes()
         try begin(synced: false)
         do throws(StoreError) {
             for wish in wishes { try create(wish) }
-            var budget = steps
-            while budget > 0, let group = try unfinishedGroup() {
+            var left = steps
+            while left > 0, let group = try unfinishedGroup() {
+                let before = min(left, Self.stepsBetweenLooks)
+                var budget = before
                 try fill(group, &budget)
+                left -= before - budget
+                if isOver() { break }
             }
             let isUnfinished = try unfinishedGroup() != nil
             try commit()

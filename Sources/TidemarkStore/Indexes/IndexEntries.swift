@@ -11,7 +11,7 @@ struct IndexedRow {
 
 extension IndexDefinition {
     /// The keys of a document, each once: none when it lacks a field of the index.
-    func keys(of fields: MapValue, _ row: IndexedRow) -> [[UInt8]] {
+    func keys(of fields: some FieldSource, _ row: IndexedRow) -> [[UInt8]] {
         var keys: [[UInt8]] = [[]]
         for field in self.fields {
             guard let value = fields[field.path] else { return [] }
@@ -38,7 +38,7 @@ extension IndexDefinition {
 extension Connection {
     /// Brings the entries of a document from one version to another; only what differs is touched.
     func replaceEntries(
-        of row: IndexedRow, from old: MapValue?, to new: MapValue?
+        of row: IndexedRow, from old: (some FieldSource)?, to new: (some FieldSource)?
     ) throws(StoreError) {
         for index in row.collection.group.indexes {
             let before = old.map { index.definition.keys(of: $0, row) } ?? []

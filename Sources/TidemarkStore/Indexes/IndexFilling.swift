@@ -89,13 +89,12 @@ extension Connection {
             statement.bind(2, collection.id)
             // Gone, or missing by now.
             if try statement.step() {
-                guard let documentID = KeyWriter.segment(in: statement.bytes(0))?.id else {
+                guard let path = collection.document(named: statement.bytes(0)) else {
                     throw .corrupt(detail: "a name in \(collection.path)")
                 }
                 let row = IndexedRow(
-                    id: id, collection: collection, name: statement.blob(0),
-                    path: DocumentPath(unchecked: "\(collection.path.text)/\(documentID)"))
-                let fields = EncodedFields(trusted: statement.blob(1)).decoded
+                    id: id, collection: collection, name: statement.blob(0), path: path)
+                let fields = FieldsInPlace(statement.bytes(1))
                 entries += index.definition.keys(of: fields, row)
                     .map { IndexEntry(key: $0, row: id) }
             }

@@ -1,3 +1,4 @@
+import Foundation
 import TidemarkModel
 
 /// Writes values so that the order of the bytes is Firestore's order of the values.
@@ -172,6 +173,15 @@ extension KeyWriter {
         guard kind == numericSegment, key.count >= 9 else { return nil }
         let bits = UInt64(bigEndian: key.loadUnaligned(fromByteOffset: 1, as: UInt64.self))
         return ("__id\(Int64(bitPattern: bits ^ (1 << 63)))__", 9)
+    }
+
+    /// The bytes of a segment that is all of the key, and that was written as it is; nil for others.
+    static func plainText(in key: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard key.count > 3, key[0] == textSegment, key[key.count - 1] == end else { return nil }
+        let text = UnsafeRawBufferPointer(rebasing: key[1..<(key.count - 1)])
+        guard memchr(text.baseAddress!, 0, text.count) == text.baseAddress! + (text.count - 1)
+        else { return nil }
+        return UnsafeRawBufferPointer(rebasing: text[..<(text.count - 1)])
     }
 
     private static func text(

@@ -40,13 +40,17 @@ struct CompiledQuery {
         return orders[...name]
     }
 
-    func value(_ field: FieldPath, _ path: DocumentPath, _ fields: MapValue) -> Value? {
+    func value(
+        _ field: FieldPath, _ path: () -> DocumentPath, _ fields: some FieldSource
+    ) -> Value? {
         field.isDocumentID
-            ? .reference(ReferenceValue(database: database, path: path)) : fields[field]
+            ? .reference(ReferenceValue(database: database, path: path())) : fields[field]
     }
 
     /// The bytes by which rows sort in the query's order; nil when a field to order by is missing.
-    func orderKey(_ path: DocumentPath, _ fields: MapValue) -> [UInt8]? {
+    func orderKey(
+        _ path: @autoclosure () -> DocumentPath, _ fields: some FieldSource
+    ) -> [UInt8]? {
         var writer = KeyWriter()
         for order in orders {
             guard let value = value(order.field, path, fields) else { return nil }
@@ -58,12 +62,21 @@ struct CompiledQuery {
     /// Whether the document is a row of the query, limit and offset aside.
     ///
     /// - Parameter filter: The query's filter, or one alternative of it.
-    func matches(_ path: DocumentPath, _ fields: MapValue, _ filter: CompiledFilter?) -> Bool {
-        guard query.contains(path) else { return false }
+    func matches(
+        _ path: DocumentPath, _ fields: some FieldSource, _ filter: CompiledFilter?
+    ) -> Bool {
+        query.contains(path) && matches(inside: path, fields, filter)
+    }
+
+    /// As ``matches(_:_:_:)``, of a document in a collection that the query reads.
+    func matches(
+        inside path: @autoclosure () -> DocumentPath, _ fields: some FieldSource,
+        _ filter: CompiledFilter?
+    ) -> Bool {
         if let filter, !filter.matches({ value($0, path, fields) }) { return false }
         guard let cursors else {
             return orders.allSatisfy { $0.field.isDocumentID || fields[$0.field] != nil }
         }
-        return orderKey(path, fields).map(cursors.contains) ?? false
+        return orderKey(path(), fields).map(cursors.contains) ?? false
     }
 }

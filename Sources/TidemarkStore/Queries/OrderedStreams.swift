@@ -34,9 +34,8 @@ final class MergeStream: RowStream {
     }
 
     private func advance(_ stream: any RowStream) throws(StoreError) {
-        guard var row = try stream.next() else { return }
-        let fields = row.decoded()
-        guard let key = query.orderKey(row.document.path, fields) else {
+        guard let row = try stream.next() else { return }
+        guard let key = query.orderKey(row.document.path, row.document.contents) else {
             preconditionFailure("an ordered stream has rows without an order")
         }
         heads.append(Head(stream: stream, row: row, key: key))
@@ -83,9 +82,10 @@ final class SortedStream: RowStream {
     private func drain() throws(StoreError) {
         let room = max(2 * min(capacity, Int.max / 4), 64)
         for stream in streams {
-            while var row = try stream.next() {
-                let fields = row.decoded()
-                guard let key = query.orderKey(row.document.path, fields) else { continue }
+            while let row = try stream.next() {
+                guard let key = query.orderKey(row.document.path, row.document.contents) else {
+                    continue
+                }
                 items.append(Item(key: key, id: row.id))
                 if items.count >= room { sort() }
             }

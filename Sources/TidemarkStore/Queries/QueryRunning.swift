@@ -158,7 +158,8 @@ extension DocumentTable {
         _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         let stream = try stream(path, planned, meter)
-        return path.isExact ? stream : FilteredStream(stream, planned.query, path.test)
+        if path.isExact || stream is RangeStream { return stream }
+        return FilteredStream(stream, planned.query, path.test)
     }
 
     private func stream(
@@ -174,25 +175,28 @@ extension DocumentTable {
             statement.bind(2, scope)
             statement.bind(3, path.range.lower)
             statement.bind(4, path.range.upper)
-            return RangeStream(statement, connection, meter)
+            return RangeStream(
+                statement, connection, meter,
+                test: path.isExact ? nil : (planned.query, path.test))
         case .names(let collection):
-            return try names(collection.id, path, meter)
+            return try names(collection.id, path, planned, meter)
         case .everything:
             let table = self
             return ChainStream(try collections(of: planned)) { id throws(StoreError) in
-                try table.names(id, path, meter)
+                try table.names(id, path, planned, meter)
             }
         }
     }
 
     private func names(
-        _ collection: Int64, _ path: AccessPath, _ meter: ScanMeter
+        _ collection: Int64, _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         let statement = try connection.statement(path.isReversed ? .namesReversed : .names)
         statement.bind(1, collection)
         statement.bind(2, path.range.lower)
         statement.bind(3, path.range.upper)
-        return RangeStream(statement, connection, meter)
+        return RangeStream(
+            statement, connection, meter, test: path.isExact ? nil : (planned.query, path.test))
     }
 
     /// Those that may hold rows of a query over many.

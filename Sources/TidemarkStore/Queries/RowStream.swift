@@ -5,22 +5,14 @@ protocol RowStream: AnyObject {
     func next() throws(StoreError) -> QueryRow?
 }
 
-/// A row on its way, with its fields once they were decoded.
+/// A row on its way.
 struct QueryRow {
     let id: Int64
     let document: StoredDocument
-    var fields: MapValue?
 
     init(_ row: StoredRow) {
         id = row.id
         document = row.document
-    }
-
-    mutating func decoded() -> MapValue {
-        if let fields { return fields }
-        let result = document.contents.decoded
-        fields = result
-        return result
     }
 }
 
@@ -35,19 +27,45 @@ final class RangeStream: RowStream {
     private let statement: PreparedStatement
     private let meter: ScanMeter
 
-    /// - Parameter statement: Bound, and released with the stream.
-    init(_ statement: PreparedStatement, _ connection: Connection, _ meter: ScanMeter) {
+    /// What the rows are tested with, where they lie: those that fail are never made.
+    private let test: (query: CompiledQuery, filter: CompiledFilter?)?
+
+    /// - Parameters:
+    ///   - statement: Bound, and released with the stream.
+    ///   - test: Nil where every row is one of the query.
+    init(
+        _ statement: PreparedStatement, _ connection: Connection, _ meter: ScanMeter,
+        test: (query: CompiledQuery, filter: CompiledFilter?)?
+    ) {
         self.connection = connection
         self.statement = statement
         self.meter = meter
+        self.test = test
     }
 
     deinit { statement.release() }
 
     func next() throws(StoreError) -> QueryRow? {
-        guard try statement.step() else { return nil }
-        meter.scanned += 1
-        return QueryRow(try connection.row(statement))
+        while try statement.step() {
+            meter.scanned += 1
+            if let test, !(try passes(test.query, test.filter)) { continue }
+            return QueryRow(try connection.row(statement))
+        }
+        return nil
+    }
+
+    private func passes(
+        _ query: CompiledQuery, _ filter: CompiledFilter?
+    ) throws(StoreError) -> Bool {
+        let fields = FieldsInPlace(statement.bytes(4))
+        if query.query.collection != nil {
+            let collection = try connection.catalog.collection(
+                id: statement.integer(1), connection)
+            return query.matches(
+                inside: collection.document(named: statement.bytes(2))
+                    ?? DocumentPath(unchecked: ""), fields, filter)
+        }
+        return query.matches(try connection.path(statement), fields, filter)
     }
 }
 
@@ -106,8 +124,8 @@ final class FilteredStream: RowStream {
     }
 
     func next() throws(StoreError) -> QueryRow? {
-        while var row = try source.next() {
-            if query.matches(row.document.path, row.decoded(), filter) { return row }
+        while let row = try source.next() {
+            if query.matches(row.document.path, row.document.contents, filter) { return row }
         }
         return nil
     }

@@ -14,9 +14,18 @@ extension EngineCore {
         schedule(.indexBuilding, after: Self.pauseBeforeIndexes)
     }
 
+    /// How long a slice may hold the engine, in steps of some 3 µs and in time. A frame of a screen is 8 ms.
+    private static let stepsOfSlice = 2_000
+    private static let longestSlice = Duration.milliseconds(3)
+
     /// One slice. An index is never needed: where the disk is full, the next query asks again.
     func buildIndexes() {
-        guard (try? local.store.buildWantedIndexes()) == true else { return }
+        let scheduler = environment.scheduler
+        let end = scheduler.elapsed + Self.longestSlice
+        let isMore = try? local.store.buildWantedIndexes(slice: Self.stepsOfSlice) {
+            scheduler.elapsed >= end
+        }
+        guard isMore == true else { return }
         schedule(.indexBuilding, after: Self.pauseBetweenSlices)
     }
 

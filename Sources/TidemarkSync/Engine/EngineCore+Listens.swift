@@ -69,8 +69,7 @@ extension EngineCore {
         guard let listened = queries[key] else { return }
         let view = listened.view
         let snapshot = ViewSnapshot(
-            query: view.query, documents: view.documents, oldDocuments: [],
-            changes: view.documents.map { ViewChange(.added, $0) }, isFromCache: !view.isFresh,
+            query: view.query, rows: view.rows, changes: nil, isFromCache: !view.isFresh,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true,
             readTime: view.isFresh ? view.readTime : nil)
         let hasToken = local.targets[listened.targetID]?.resumeToken.isEmpty == false

@@ -87,11 +87,10 @@ extension EngineCore {
         _ changed: [LocalDocument], _ event: RemoteEvent?, awaiting: Timestamp? = nil
     ) {
         for key in orderedQueries {
-            guard let query = queries[key] else { continue }
-            var target: View.Target?
-            if let delta = event?.targets[query.targetID] {
-                target = View.Target(
-                    delta: delta, isPendingReset: event?.mismatches[query.targetID] != nil)
+            // Not the query itself: its view shall have one owner when it steps.
+            guard let id = queries[key]?.targetID else { continue }
+            let target = event?.targets[id].map { delta in
+                View.Target(delta: delta, isPendingReset: event?.mismatches[id] != nil)
             }
             stepView(
                 key, .documents(changed, target, version: event?.version, awaiting: awaiting))
@@ -99,9 +98,8 @@ extension EngineCore {
     }
 
     func stepView(_ key: QueryKey, _ event: View.Event) {
-        guard var query = queries[key] else { return }
         // Taken out, so that the view has one owner and its steps copy nothing.
-        queries[key]!.view = View(query.query, in: database, synced: [])
+        guard var query = queries.removeValue(forKey: key) else { return }
         var effects = query.view.step(event)
         if effects == [.needsRefill], case .documents(_, let target, let version, _) = event {
             do {

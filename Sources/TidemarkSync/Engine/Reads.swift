@@ -59,36 +59,6 @@ public struct ViewChange: Hashable, Sendable {
     }
 }
 
-/// A query's rows at one moment, and what changed since the listener's last snapshot.
-public struct ViewSnapshot: Hashable, Sendable {
-    public var query: Query
-    /// In the query's order.
-    public var documents: [ViewDocument]
-    public var oldDocuments: [ViewDocument]
-    public var changes: [ViewChange]
-    public var isFromCache: Bool
-    public var hasPendingWrites: Bool
-    /// Whether the cache and the server agree since the last snapshot on something else than rows.
-    public var syncStateChanged: Bool
-    /// As of when the server confirmed it; nil for one that no server has.
-    public var readTime: Timestamp?
-
-    public init(
-        query: Query, documents: [ViewDocument], oldDocuments: [ViewDocument],
-        changes: [ViewChange], isFromCache: Bool, hasPendingWrites: Bool, syncStateChanged: Bool,
-        readTime: Timestamp?
-    ) {
-        self.query = query
-        self.documents = documents
-        self.oldDocuments = oldDocuments
-        self.changes = changes
-        self.isFromCache = isFromCache
-        self.hasPendingWrites = hasPendingWrites
-        self.syncStateChanged = syncStateChanged
-        self.readTime = readTime
-    }
-}
-
 /// The answer of a one-shot read of a query or, with at most one row, of a document.
 public struct ReadResult: Hashable, Sendable {
     public var documents: [ViewDocument]

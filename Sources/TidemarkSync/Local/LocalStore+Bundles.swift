@@ -50,10 +50,10 @@ extension LocalStore {
                 changed += try merge(
                     [document.remote], readTime: document.readTime, { _, _ in false }, transaction)
                 guard document.document != nil else { continue }
-                try insert(document.path, into: targets.whole, transaction)
+                try addRow(document.path, of: targets.whole, transaction)
                 for name in document.queries {
                     let target = try target(of: name, &targets, transaction)
-                    try insert(document.path, into: target, transaction)
+                    try addRow(document.path, of: target, transaction)
                 }
             }
             try touch(documents.lazy.map(\.path), transaction)
@@ -76,14 +76,6 @@ extension LocalStore {
         let new = try newLoadingTarget(transaction)
         targets.ids[name] = new
         return new
-    }
-
-    private func insert(
-        _ path: DocumentPath, into target: Int32, _ transaction: StoreTransaction
-    ) throws {
-        try transaction.execute(
-            "INSERT OR IGNORE INTO syncTargetDocument VALUES (?, ?)",
-            [.integer(Int64(target)), .text(path.text)])
     }
 
     /// All of the bundle is stored: its targets become those of its queries.

@@ -126,21 +126,22 @@ extension LocalStore {
         _ target: Int64, _ bound: Int64, _ limit: Int, _ isPinned: (DocumentPath) -> Bool,
         _ transaction: StoreTransaction
     ) throws -> Int {
-        let rows = try transaction.rows(
-            "SELECT path FROM syncTargetDocument WHERE target = ? LIMIT ?",
-            [.integer(target), .integer(Int64(limit))])
+        let rows = try transaction.documents(of: database).paths(
+            """
+            SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
+            ON d.id = r.document WHERE r.target = ? LIMIT ?
+            """, [.integer(target), .integer(Int64(limit))])
         var removed = 0
-        for row in rows {
-            try transaction.execute(
-                "DELETE FROM syncTargetDocument WHERE target = ? AND path = ?",
-                [.integer(target), row.values[0]])
+        for path in rows {
+            try removeRow(path, of: Int32(clamping: target), transaction)
             let used = try transaction.rows(
-                "SELECT sequence FROM syncLoose WHERE path = ?", [row.values[0]])
+                "SELECT sequence FROM syncLoose WHERE path = ?", [.text(path.text)])
             if let used = used.first?.integer(0), used > bound { continue }
-            let path = DocumentPath(unchecked: row.text(0))
             if try remove(path, isPinned, transaction) { removed += 1 }
         }
         if rows.count < limit {
+            try transaction.execute(
+                "DELETE FROM syncTargetRow WHERE target = ?", [.integer(target)])
             try transaction.execute(
                 "DELETE FROM syncCondemned WHERE target = ?", [.integer(target)])
         }
@@ -156,13 +157,14 @@ extension LocalStore {
             return false
         }
         try transaction.execute("DELETE FROM syncLoose WHERE path = ?", [.text(path.text)])
+        let held = try transaction.documents(of: database).version(at: path)
         let holders = try transaction.rows(
             """
-            SELECT 1 FROM syncTargetDocument WHERE path = ?1 UNION ALL
+            SELECT 1 FROM syncTargetRow WHERE document = ?1 UNION ALL
             SELECT 1 FROM syncKept WHERE collection IN (?2, '') AND id = ?3 LIMIT 1
-            """, [.text(path.text), .text(path.parent.text), .text(path.collectionID)])
+            """, [.integer(held?.row ?? 0), .text(path.parent.text), .text(path.collectionID)])
         guard holders.isEmpty else { return false }
-        try transaction.documents(of: database).remove(path)
+        try forget(path, transaction)
         return true
     }
 }

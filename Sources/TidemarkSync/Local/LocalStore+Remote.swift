@@ -13,9 +13,12 @@ extension LocalStore {
         var updated: [LocalTarget] = []
         var saved: [LocalTarget] = []
         let changed = try write(.applyRemoteEvent) { transaction in
+            var rows: [DocumentPath: Int64] = [:]
+            let changed = try merge(
+                event.documents.values, readTime: event.version, isHeld, transaction, &rows)
             for (id, delta) in event.targets {
                 guard let old = targets[id] else { continue }
-                try applyRows(delta, of: id, transaction)
+                try applyRows(delta, of: id, rows, transaction)
                 let new = target(old, after: delta, event)
                 let hasChanges =
                     !delta.added.isEmpty || !delta.removed.isEmpty
@@ -29,8 +32,6 @@ extension LocalStore {
                     saved.append(new)
                 }
             }
-            let changed = try merge(
-                event.documents.values, readTime: event.version, isHeld, transaction)
             try touch(looseDocuments(of: event), transaction)
             if version > lastVersion, !event.documents.isEmpty || !saved.isEmpty {
                 try saveLastVersion(version, transaction)
@@ -101,13 +102,18 @@ extension LocalStore {
             !kept.contains(document.path) && document.updateTime <= readTime
                 && !document.hasCommittedMutations && !isListened(document.path)
         }
-        for document in others { try table.remove(document.path) }
+        for document in others { try forget(document.path, transaction) }
         return others.map { ($0.path, nil) }
     }
 
     typealias Change = (path: DocumentPath, stored: StoredDocument?)
 
     func views(of changed: [Change]) -> [LocalDocument] {
+        if pending.isEmpty {
+            return changed.map { change in
+                change.stored.map(LocalDocument.init) ?? LocalDocument(unknown: change.path)
+            }
+        }
         for change in changed { pending.forgetOverlay(of: change.path) }
         return changed.map { pending.view(of: $0.path, over: $0.stored) }
     }
@@ -116,39 +122,45 @@ extension LocalStore {
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
     ) throws -> [Change] {
+        var rows: [DocumentPath: Int64] = [:]
+        return try merge(documents, readTime: readTime, isHeld, transaction, &rows)
+    }
+
+    /// - Parameter rows: Gets the rows of the documents that were looked at.
+    private func merge(
+        _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
+        _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction,
+        _ rows: inout [DocumentPath: Int64]
+    ) throws -> [Change] {
         let table = transaction.documents(of: database)
         var changed: [Change] = []
+        changed.reserveCapacity(documents.count)
+        rows.reserveCapacity(documents.count)
         for document in documents {
             let path = document.path
             if case .found(let found) = document, isHeld(path, found.updateTime) { continue }
-            let old = try table.document(at: path)
+            let old = try table.version(at: path)
             if case .missing(_, .min) = document {
                 guard old != nil else { continue }
-                try table.remove(path)
+                try forget(path, transaction)
                 changed.append((path, nil))
                 continue
             }
+            rows[path] = old?.row
             guard document.isNewer(than: old) else { continue }
             let new = document.stored(readTime: readTime)
-            try table.put(new)
+            rows[path] = try table.put(new, inPlaceOf: old)
             changed.append((path, new))
         }
         return changed
     }
 
     private func applyRows(
-        _ delta: TargetDelta, of target: Int32, _ transaction: StoreTransaction
+        _ delta: TargetDelta, of target: Int32, _ rows: [DocumentPath: Int64],
+        _ transaction: StoreTransaction
     ) throws {
-        for path in delta.removed {
-            try transaction.execute(
-                "DELETE FROM syncTargetDocument WHERE target = ? AND path = ?",
-                [.integer(Int64(target)), .text(path.text)])
-        }
-        for path in delta.added {
-            try transaction.execute(
-                "INSERT OR IGNORE INTO syncTargetDocument VALUES (?, ?)",
-                [.integer(Int64(target)), .text(path.text)])
-        }
+        for path in delta.removed { try removeRow(path, of: target, transaction) }
+        for path in delta.added { try addRow(path, of: target, row: rows[path], transaction) }
     }
 
     private func target(
@@ -169,7 +181,7 @@ extension LocalStore {
 
 extension RemoteDocument {
     /// An acknowledged write of the same version gives way: it was computed here.
-    fileprivate func isNewer(than old: StoredDocument?) -> Bool {
+    fileprivate func isNewer(than old: HeldVersion?) -> Bool {
         guard let old else { return true }
         return version > old.updateTime
             || (version == old.updateTime && (old.hasCommittedMutations || old.kind == .unknown))

@@ -52,9 +52,43 @@ extension LocalStore {
     private func remoteKeys(
         of target: Int32, _ transaction: StoreTransaction
     ) throws -> Set<DocumentPath> {
-        let rows = try transaction.rows(
-            "SELECT path FROM syncTargetDocument WHERE target = ?", [.integer(Int64(target))])
-        return Set(rows.map { DocumentPath(unchecked: $0.text(0)) })
+        Set(
+            try transaction.documents(of: database).paths(
+                """
+                SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
+                ON d.id = r.document WHERE r.target = ?
+                """, [.integer(Int64(target))]))
+    }
+
+    /// A document that is not here is no row of anything.
+    ///
+    /// - Parameter row: The document's, where it is known.
+    func addRow(
+        _ path: DocumentPath, of target: Int32, row: Int64? = nil, _ transaction: StoreTransaction
+    ) throws {
+        let table = transaction.documents(of: database)
+        guard let row = try row ?? table.version(at: path)?.row else { return }
+        try transaction.execute(
+            "INSERT OR IGNORE INTO syncTargetRow VALUES (?, ?)",
+            [.integer(Int64(target)), .integer(row)])
+    }
+
+    func removeRow(
+        _ path: DocumentPath, of target: Int32, _ transaction: StoreTransaction
+    ) throws {
+        guard let held = try transaction.documents(of: database).version(at: path) else { return }
+        try transaction.execute(
+            "DELETE FROM syncTargetRow WHERE target = ? AND document = ?",
+            [.integer(Int64(target)), .integer(held.row)])
+    }
+
+    /// Takes a document out of the cache, and out of every target: its row may become another's.
+    func forget(_ path: DocumentPath, _ transaction: StoreTransaction) throws {
+        let table = transaction.documents(of: database)
+        guard let held = try table.version(at: path) else { return }
+        try transaction.execute(
+            "DELETE FROM syncTargetRow WHERE document = ?", [.integer(held.row)])
+        try table.remove(path)
     }
 
     /// Nobody listens to the target any more. What is known of it stays, for the next time.

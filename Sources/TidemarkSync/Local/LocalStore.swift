@@ -30,6 +30,10 @@ final class LocalStore {
     var loads: [UInt64: LoadingTargets] = [:]
     var nextLoad: UInt64 = 0
 
+    /// A log that moves into the file in a few milliseconds, because an app may be waiting; and memory for
+    /// the pages of two indexes over 100,000 documents.
+    private static let tuning = DocumentStore.Tuning(logPages: 1_000, cacheKibibytes: 16_000)
+
     init(
         _ location: DocumentStore.Location, database: DatabaseID, user: String? = nil,
         fault: SyncEnvironment.StorageFaultSource? = nil, copy: StoreCopy? = nil
@@ -42,7 +46,7 @@ final class LocalStore {
         }
         store = try DocumentStore(
             location, migrations: LocalSchema.migrations, indexBuilding: .onRequest,
-            fault: stepFault)
+            tuning: Self.tuning, fault: stepFault)
         try store.read(label: StorageStep.open.rawValue) { transaction in
             try loadGlobals(transaction)
             writePosition = try storedWritePosition(transaction)
@@ -201,6 +205,7 @@ extension LocalStore {
     func document(
         at path: DocumentPath, _ transaction: StoreTransaction
     ) throws -> LocalDocument {
+        if let overlay = pending.overlay(of: path) { return overlay }
         let base = try transaction.documents(of: database).document(at: path)
         return pending.view(of: path, over: base)
     }
@@ -250,12 +255,13 @@ extension LocalStore {
     ) -> [LocalDocument] {
         let replaced = Set(written.map(\.path))
         var set = DocumentSet(RowOrder(query))
+        let prepared = PreparedQuery(query, in: database)
         var byPath: [DocumentPath: LocalDocument] = [:]
         for document in rows.filter({ !replaced.contains($0.path) }) + written {
-            guard let viewDocument = document.viewDocument else { continue }
-            let fields = document.contents.decoded
-            guard query.matches(document.path, fields, in: database) else { continue }
-            set.insert(ViewRow(viewDocument, fields, set.order))
+            guard document.isFound, prepared.matches(document.path, among: document.contents),
+                let viewDocument = document.viewDocument
+            else { continue }
+            set.insert(ViewRow(viewDocument, document.contents, set.order))
             byPath[document.path] = document
         }
         var result = set.rows[...]

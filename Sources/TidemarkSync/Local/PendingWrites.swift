@@ -53,6 +53,10 @@ struct PendingWrites: Equatable, Sendable {
         if !overlays.isEmpty { overlays[path] = nil }
     }
 
+    /// What the pending writes make of a document, where that was worked out already: it does not
+    /// take the document below them.
+    func overlay(of path: DocumentPath) -> LocalDocument? { overlays[path] }
+
     mutating func view(of path: DocumentPath, over base: StoredDocument?) -> LocalDocument {
         if let overlay = overlays[path] { return overlay }
         var document = base.map(LocalDocument.init) ?? LocalDocument(unknown: path)

@@ -94,5 +94,21 @@ enum LocalSchema {
                     PRIMARY KEY (collection, id)
                 ) WITHOUT ROWID;
                 """),
+        StoreMigration(
+            "sync 4",
+            sql: """
+                -- The rows of a target by the documents' own rows: those of new documents follow each
+                -- other, where names would fall all over the table.
+                CREATE TABLE syncTargetRow (
+                    target INTEGER NOT NULL,
+                    document INTEGER NOT NULL,
+                    PRIMARY KEY (target, document)
+                ) WITHOUT ROWID;
+                CREATE INDEX syncTargetRowByDocument ON syncTargetRow (document);
+                -- What was known by names is asked of the server once more.
+                DROP TABLE syncTargetDocument;
+                UPDATE syncTarget SET token = X'', snapshotVersion = 0;
+                DELETE FROM syncCondemned;
+                """),
     ]
 }

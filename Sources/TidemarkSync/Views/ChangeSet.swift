@@ -2,16 +2,36 @@ import TidemarkModel
 
 /// The changes of one snapshot, one a document, however many steps made them.
 struct ChangeSet: Equatable {
-    private(set) var changes: [DocumentPath: ViewChange] = [:]
+    struct Change: Equatable {
+        var kind: ViewChange.Kind
+        /// As it is now or, when it was removed, as it was last.
+        var row: ViewRow
+        /// As it was before the first step; nil when it was not there.
+        let old: ViewRow?
+    }
+
+    private var changes: [DocumentPath: Change] = [:]
 
     var isEmpty: Bool { changes.isEmpty }
 
-    mutating func add(_ kind: ViewChange.Kind, _ document: ViewDocument) {
-        guard let old = changes[document.path]?.kind else {
-            changes[document.path] = ViewChange(kind, document)
+    /// The rows of before that are there no more, or are others now.
+    var replaced: [ViewRow] { changes.values.compactMap(\.old) }
+    /// The documents that are rows only now.
+    var added: Set<DocumentPath> {
+        Set(changes.lazy.filter { $0.value.kind == .added }.map(\.key))
+    }
+
+    mutating func reserveCapacity(_ count: Int) { changes.reserveCapacity(count) }
+
+    /// - Parameter old: The row before this step; nil when there was none.
+    mutating func add(_ kind: ViewChange.Kind, _ row: ViewRow, from old: ViewRow?) {
+        guard let known = changes[row.path] else {
+            changes[row.path] = Change(kind: kind, row: row, old: old)
             return
         }
-        changes[document.path] = Self.merged(old, kind).map { ViewChange($0, document) }
+        changes[row.path] = Self.merged(known.kind, kind).map {
+            Change(kind: $0, row: row, old: known.old)
+        }
     }
 
     /// Nil when the two cancel out.
@@ -32,15 +52,15 @@ struct ChangeSet: Equatable {
     }
 
     /// Removed, added, then the others, each in the query's order.
-    func sorted(_ query: Query, _ order: RowOrder) -> [ViewChange] {
-        if changes.count <= 1 { return Array(changes.values) }
-        let rows = changes.values.map { change in
-            (change, ViewRow(change.document, change.document.document.fields, order))
+    func sorted(_ order: RowOrder) -> [ViewChange] {
+        var all = Array(changes.values)
+        if all.count > 1 {
+            all.sort { a, b in
+                let (left, right) = (a.kind.rank, b.kind.rank)
+                return left == right ? order.precedes(a.row, b.row) : left < right
+            }
         }
-        return rows.sorted { a, b in
-            let (left, right) = (a.0.kind.rank, b.0.kind.rank)
-            return left == right ? order.precedes(a.1, b.1) : left < right
-        }.map(\.0)
+        return all.map { ViewChange($0.kind, $0.row.document) }
     }
 }
 

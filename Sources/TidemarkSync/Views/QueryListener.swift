@@ -9,7 +9,10 @@ struct QueryListener: Equatable, Sendable {
 
     let options: SyncEngine.ListenOptions
     private var hasRaised = false
+    /// Kept until the first is raised.
     private var last: ViewSnapshot?
+    /// Of the last one.
+    private var hadPendingWrites: Bool?
     private var hasCachedResults = false
 
     init(_ options: SyncEngine.ListenOptions) { self.options = options }
@@ -33,13 +36,15 @@ struct QueryListener: Equatable, Sendable {
         if !options.includeMetadataChanges {
             snapshot.changes.removeAll { $0.kind == .metadata }
         }
-        defer { last = snapshot }
+        defer { hadPendingWrites = snapshot.hasPendingWrites }
         guard hasRaised else {
-            return isFirst(snapshot, online) ? raiseFirst(snapshot) : nil
+            if isFirst(snapshot, online) { return raiseFirst(snapshot) }
+            last = snapshot
+            return nil
         }
         if !snapshot.changes.isEmpty { return snapshot }
         guard options.includeMetadataChanges else { return nil }
-        let pendingChanged = last.map { $0.hasPendingWrites != snapshot.hasPendingWrites } ?? false
+        let pendingChanged = hadPendingWrites.map { $0 != snapshot.hasPendingWrites } ?? false
         return snapshot.syncStateChanged || pendingChanged ? snapshot : nil
     }
 
@@ -47,16 +52,13 @@ struct QueryListener: Equatable, Sendable {
     private func isFirst(_ snapshot: ViewSnapshot, _ online: OnlineState.State) -> Bool {
         if !snapshot.isFromCache || options.source == .cache { return true }
         if options.source == .server && online != .offline { return false }
-        return !snapshot.documents.isEmpty || hasCachedResults || online == .offline
+        return snapshot.count > 0 || hasCachedResults || online == .offline
     }
 
     /// Everything is new to a listener that has seen nothing.
     private mutating func raiseFirst(_ snapshot: ViewSnapshot) -> ViewSnapshot {
         hasRaised = true
-        var first = snapshot
-        first.oldDocuments = []
-        first.changes = snapshot.documents.map { ViewChange(.added, $0) }
-        first.syncStateChanged = true
-        return first
+        last = nil
+        return snapshot.asFirst
     }
 }

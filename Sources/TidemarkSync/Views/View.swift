@@ -47,7 +47,8 @@ struct View: Equatable, Sendable {
     private(set) var readTime: Timestamp?
     /// Rows that the target will name once it is consistent at that time.
     private var awaited: [DocumentPath: Timestamp] = [:]
-    private var shown: [ViewDocument] = []
+    /// What is worked out of the query once. As equal as the queries are.
+    private let prepared: Prepared
     /// Rows that are not in the target: few, and all that can be in limbo.
     private var unsynced: Set<DocumentPath> = []
 
@@ -56,16 +57,27 @@ struct View: Equatable, Sendable {
         self.database = database
         self.synced = synced
         rows = DocumentSet(RowOrder(query))
+        prepared = Prepared(query: PreparedQuery(query, in: database))
+    }
+
+    private struct Prepared: Equatable, Sendable {
+        let query: PreparedQuery
+
+        static func == (left: Prepared, right: Prepared) -> Bool {
+            left.query.query == right.query.query && left.query.database == right.query.database
+        }
     }
 
     /// Whether what it shows is the server's present state, as of ``readTime``.
     var isFresh: Bool { isSynced == true }
-    var documents: [ViewDocument] { shown }
+    var documents: [ViewDocument] { rows.rows.map(\.document) }
     var hasPendingWrites: Bool { !mutated.isEmpty }
 
     mutating func step(_ event: Event) -> [Effect] {
         switch event {
         case .documents(let documents, let target, let version, let awaiting):
+            // Known first, rows that are in the target need not be remembered as being in none.
+            if query.limit == nil, let delta = target?.delta { synced.formUnion(delta.added) }
             guard let changes = apply(documents) else { return [.needsRefill] }
             if let awaiting {
                 for document in documents where rows[document.path] != nil {
@@ -107,11 +119,8 @@ struct View: Equatable, Sendable {
         let stateChanged = isSynced != nowSynced
         isSynced = nowSynced
         if changes.isEmpty && !stateChanged { return effects }
-        let old = shown
-        if !changes.isEmpty { shown = rows.rows.map(\.document) }
         let snapshot = ViewSnapshot(
-            query: query, documents: shown, oldDocuments: old,
-            changes: changes.sorted(query, rows.order), isFromCache: !nowSynced,
+            query: query, rows: rows, changes: changes, isFromCache: !nowSynced,
             hasPendingWrites: hasPendingWrites, syncStateChanged: stateChanged,
             readTime: nowSynced ? readTime : nil)
         effects.append(
@@ -151,7 +160,7 @@ extension View {
     private mutating func apply(_ documents: [LocalDocument]) -> ChangeSet? {
         var changes = ChangeSet()
         guard query.limit != nil else {
-            for document in documents { _ = apply(document, &changes, nil) }
+            applyAll(documents, &changes)
             return changes
         }
         // A copy, to go back to: as small as the limit.
@@ -165,13 +174,38 @@ extension View {
         return changes
     }
 
+    /// Where no limit sets one row against another, those that are new are inserted together.
+    private mutating func applyAll(_ documents: [LocalDocument], _ changes: inout ChangeSet) {
+        changes.reserveCapacity(documents.count)
+        var new: [ViewRow] = []
+        var paths: Set<DocumentPath> = []
+        for document in documents {
+            guard rows[document.path] == nil, documents.count > 8 else {
+                _ = apply(document, &changes, nil)
+                continue
+            }
+            guard let row = row(for: document) else { continue }
+            guard paths.insert(row.path).inserted else {
+                // Twice in one event: the second change is one of the row that the first made.
+                rows.insert(contentsOf: new)
+                (new, paths) = ([], [])
+                _ = apply(document, &changes, nil)
+                continue
+            }
+            changes.add(.added, row, from: nil)
+            note(row)
+            new.append(row)
+        }
+        rows.insert(contentsOf: new)
+    }
+
     private mutating func replace(with documents: [LocalDocument]) -> ChangeSet {
         var changes = ChangeSet()
         let kept = Set(documents.map(\.path))
         for row in rows.rows where !kept.contains(row.path) {
             _ = apply(LocalDocument(unknown: row.path), &changes, nil)
         }
-        for document in documents { _ = apply(document, &changes, nil) }
+        applyAll(documents, &changes)
         trim(&changes)
         return changes
     }
@@ -185,16 +219,18 @@ extension View {
             if let row = row(for: document) { insert(row) }
         }
         var changes = ChangeSet()
-        for row in old.rows where rows[row.path] == nil { changes.add(.removed, row.document) }
+        for row in old.rows where rows[row.path] == nil {
+            changes.add(.removed, row, from: row)
+        }
         for row in rows.rows {
             guard let before = old[row.path] else {
-                changes.add(.added, row.document)
+                changes.add(.added, row, from: nil)
                 continue
             }
             if !row.document.hasSameContents(as: before.document) {
-                changes.add(.modified, row.document)
+                changes.add(.modified, row, from: before)
             } else if row.document.hasPendingWrites != before.document.hasPendingWrites {
-                changes.add(.metadata, row.document)
+                changes.add(.metadata, row, from: before)
             }
         }
         return changes
@@ -209,7 +245,7 @@ extension View {
         guard let new = row(for: document) else {
             guard let old else { return true }
             remove(path)
-            changes.add(.removed, old.document)
+            changes.add(.removed, old, from: old)
             return edge == nil
         }
         let wasPending = old != nil && mutated.contains(path)
@@ -217,13 +253,13 @@ extension View {
             document.hasLocalMutations
             || (mutated.contains(path) && document.hasCommittedMutations)
         guard let old else {
-            changes.add(.added, new.document)
+            changes.add(.added, new, from: nil)
             insert(new)
             return true
         }
         if new.document.hasSameContents(as: old.document) {
             if wasPending != isPending {
-                changes.add(.metadata, new.document)
+                changes.add(.metadata, new, from: old)
                 insert(new)
             } else if !isPending {
                 rows.insert(new)
@@ -237,7 +273,7 @@ extension View {
         {
             return true
         }
-        changes.add(.modified, new.document)
+        changes.add(.modified, new, from: old)
         insert(new)
         guard let edge else { return true }
         if case .last = query.limit { return !rows.order.precedes(new, edge) }
@@ -253,22 +289,26 @@ extension View {
 
     private mutating func insert(_ row: ViewRow) {
         rows.insert(row)
+        note(row)
+    }
+
+    /// What else is remembered of a row.
+    private mutating func note(_ row: ViewRow) {
         if !synced.contains(row.path) { unsynced.insert(row.path) }
         if row.document.hasLocalMutations {
             mutated.insert(row.path)
-        } else {
+        } else if !mutated.isEmpty {
             mutated.remove(row.path)
         }
     }
 
     /// Nil when the document is no row of the query.
     private func row(for document: LocalDocument) -> ViewRow? {
-        guard query.contains(document.path), let viewDocument = document.viewDocument else {
-            return nil
-        }
-        let fields = document.contents.decoded
-        guard query.matches(document.path, fields, in: database) else { return nil }
-        return ViewRow(viewDocument, fields, rows.order)
+        guard document.isFound,
+            prepared.query.matches(document.path, among: document.contents),
+            let viewDocument = document.viewDocument
+        else { return nil }
+        return ViewRow(viewDocument, document.contents, rows.order)
     }
 
     private mutating func trim(_ changes: inout ChangeSet) {
@@ -280,7 +320,7 @@ extension View {
             case .last: row = rows.rows[0]
             }
             remove(row.path)
-            changes.add(.removed, row.document)
+            changes.add(.removed, row, from: row)
         }
     }
 }

@@ -14,6 +14,29 @@ import Testing
         }
     }
 
+    @Test func `finds one field in the bytes as it does in all of them decoded`() throws {
+        var generator = Generator(seed: 11)
+        var found = 0
+        for _ in 0..<2_000 {
+            let fields = generator.fields()
+            let encoded = EncodedFields(fields)
+            let decoded = encoded.decoded
+            var paths = Generator.texts.map { FieldPath(unchecked: [$0]) }
+            for entry in decoded {
+                guard case .map(let inner) = entry.value else { continue }
+                paths += inner.map { FieldPath(unchecked: [entry.key, $0.key]) }
+                paths += Generator.texts.map { FieldPath(unchecked: [entry.key, $0]) }
+            }
+            paths += decoded.map { FieldPath(unchecked: [$0.key, "inside"]) }
+            for path in paths {
+                let value = encoded[path]
+                #expect(value == decoded[path], "\(path) of \(decoded)")
+                if value != nil { found += 1 }
+            }
+        }
+        #expect(found > 1_000)
+    }
+
     @Test func `writes the bytes that protobuf asks for`() throws {
         // By hand, from the field numbers of google.firestore.v1.
         #expect(FieldsCodec.encode(["a": .integer(1)]) == [0x12, 7, 10, 1, 97, 0x12, 2, 16, 1])

@@ -1,0 +1,142 @@
+import Foundation
+import Synchronization
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+/// The real engine, cache and views on one thread, with a server that says what a step tells it to.
+/// Jobs run when a step says so: no hop between threads is in what is measured.
+final class ClientEngine {
+    let scheduler = VirtualScheduler()
+    let transport = ScriptedTransport()
+    let engine: SyncEngine
+
+    init(_ folder: URL) throws {
+        let scheduler = scheduler
+        engine = try SyncEngine(
+            .init(
+                database: Workload.database,
+                cacheFile: folder.appending(path: "cache.sqlite").path),
+            SyncEnvironment(
+                transport: transport, scheduler: RealTime(scheduler), now: { scheduler.now },
+                random: { 0.5 }))
+        scheduler.runUntilIdle()
+    }
+
+    func close() {
+        engine.terminate {}
+        scheduler.runUntilIdle()
+    }
+
+    /// Has the first snapshot of a new listener to the cache computed. The listener then goes, which
+    /// is no part of its answer: it happens at the next step, or with ``settle()``.
+    ///
+    /// - Returns: How many rows it has.
+    func first(_ query: Query) -> Int {
+        let rows = Latest()
+        let listening = engine.listen(query, .init(source: .cache)) { rows.set($0) }
+        scheduler.runUntilIdle()
+        listening.cancel()
+        return rows.count
+    }
+
+    func settle() { scheduler.runUntilIdle() }
+
+    func lookUp(_ path: DocumentPath) -> Int {
+        let rows = Latest()
+        engine.read(document: path, source: .cache, deadline: nil) { rows.set($0) }
+        scheduler.runUntilIdle()
+        return rows.count
+    }
+
+    /// - Returns: How long each slice held the engine, in microseconds.
+    func buildIndexes() -> [Double] {
+        var slices: [Double] = []
+        while scheduler.pendingTimers.contains(.indexBuilding) {
+            slices.append(time { scheduler.fire(.indexBuilding) })
+        }
+        return slices
+    }
+}
+
+/// A scheduler whose jobs wait for their step, and whose time is the real one.
+private struct RealTime: EngineScheduler {
+    private let jobs: VirtualScheduler
+    private let start = ContinuousClock.now
+
+    init(_ jobs: VirtualScheduler) { self.jobs = jobs }
+
+    var elapsed: Duration { start.duration(to: .now) }
+
+    func enqueue(_ job: @escaping @Sendable () -> Void) { jobs.enqueue(job) }
+
+    func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        jobs.schedule(id, after: delay, job)
+    }
+}
+
+/// What a listener was told last.
+final class Latest: Sendable {
+    private let state = Mutex((rows: 0, snapshots: 0))
+
+    var count: Int { state.withLock { $0.rows } }
+    var snapshots: Int { state.withLock { $0.snapshots } }
+
+    private let countsOnly: Bool
+
+    /// - Parameter countsOnly: Does not ask for the documents of snapshots, but for their number.
+    init(countsOnly: Bool = false) { self.countsOnly = countsOnly }
+
+    func set(_ result: Result<ViewSnapshot, SyncError>) {
+        guard case .success(let snapshot) = result else { return }
+        let rows = countsOnly ? snapshot.count : snapshot.documents.count
+        state.withLock { $0 = (rows, $0.snapshots + 1) }
+    }
+
+    func set(_ result: Result<ReadResult, SyncError>) {
+        guard case .success(let read) = result else { return }
+        state.withLock { $0 = (read.documents.count, $0.snapshots + 1) }
+    }
+}
+
+/// A query that is listened to, with the server's end in the step's hand.
+struct ServedListen {
+    let seen: Latest
+    let handle: any CancellableCall
+    private let engine: ClientEngine
+    private let stream: ScriptedStream<ListenRequest, ListenResponse>
+    private let target: Int32
+
+    init(_ query: Query, _ engine: ClientEngine, countsOnly: Bool = false) {
+        self.engine = engine
+        let seen = Latest(countsOnly: countsOnly)
+        self.seen = seen
+        handle = engine.engine.listen(query) { seen.set($0) }
+        engine.scheduler.runUntilIdle()
+        stream = engine.transport.listens.last!
+        guard case .add(let asked, _)? = stream.sent.last else {
+            preconditionFailure("a listen that asks nothing")
+        }
+        target = asked.id
+        stream.push(.targetChange(TargetChange(.add, targetIDs: [target])))
+    }
+
+    /// One consistent snapshot: these documents, and the word that this was all.
+    ///
+    /// - Parameter seconds: Of the snapshot's time; nil for that of its newest document.
+    func serve(_ documents: [Document], isCurrent: Bool = false, at seconds: Int64? = nil) {
+        for document in documents {
+            stream.push(.documentChange(DocumentChange(document, targetIDs: [target])))
+        }
+        if isCurrent {
+            stream.push(
+                .targetChange(TargetChange(.current, targetIDs: [target], resumeToken: [1])))
+        }
+        let newest = documents.map(\.updateTime).max() ?? .epoch
+        let time = seconds.map { Timestamp(seconds: $0, nanoseconds: 0) } ?? newest
+        stream.push(.targetChange(TargetChange(.noChange, resumeToken: [2], readTime: time)))
+        engine.scheduler.runUntilIdle()
+    }
+}

@@ -1,0 +1,93 @@
+/// A step of the client's workload: what the peer takes for it, and what we may take at most.
+///
+/// The peer is Google's own client core. Steps and figures are those of `peer-client-perf.md` in the
+/// reference, measured on two cores like those our thresholds are for, without a wire. Its queries
+/// are compared as they come, with nothing configured: ours make their index by themselves.
+struct ClientFigure: Sendable {
+    let step: String
+    let unit: String
+    /// The peer's, for each of ``sizes``; empty where it has none.
+    var peer: [Double] = []
+    /// Ours, for each of ``sizes``; empty where none is set.
+    var limits: [Double?] = []
+    /// Whether more is better.
+    var isRate = false
+    /// Whether raw SQLite is held against it too.
+    var isRatioBar = true
+
+    static let sizes = [1_000, 11_000, 100_000]
+    /// No step may take more than this many times what raw SQLite takes for the same.
+    static let worstRatio = 3.0
+
+    func peer(of count: Int) -> Double? {
+        Self.sizes.firstIndex(of: count).flatMap { peer.isEmpty ? nil : peer[$0] }
+    }
+
+    func bar(of count: Int) -> Bar? {
+        guard let index = Self.sizes.firstIndex(of: count), !limits.isEmpty,
+            let limit = limits[index]
+        else { return nil }
+        return isRate ? Bar(step, atLeast: limit, unit) : Bar(step, below: limit, unit)
+    }
+
+    /// How many times as long as raw SQLite.
+    func ratio(_ figure: Double, _ raw: Double) -> Double { isRate ? raw / figure : figure / raw }
+}
+
+/// The thresholds: two cores, release, nothing else running.
+extension ClientFigure {
+    static let all = loads + queries + writes + memory
+
+    private static let loads = [
+        // With the index of the conversation query kept up to date, which the peer does not have.
+        ClientFigure(
+            step: "a_load", unit: "documents/s", peer: [51_200, 42_800, 31_700],
+            limits: [nil, 42_800, 31_700], isRate: true),
+        ClientFigure(step: "a_load_no_index", unit: "documents/s", isRate: true),
+        // Their index takes hours to be filled in an app; this is the work alone.
+        ClientFigure(
+            step: "backfill_b", unit: "ms", peer: [28, 363, 4_301], limits: [nil, nil, 1_000]),
+        ClientFigure(step: "backfill_b_slice", unit: "ms", limits: [8, 8, 8]),
+    ]
+
+    private static let queries = [
+        ClientFigure(step: "cold_b", unit: "ms", peer: [13.0, 100, 884], limits: [12, 12, 12]),
+        // The one time that there is no index yet: no bar, and no secret.
+        ClientFigure(
+            step: "c_conv_first", unit: "ms", peer: [6.4, 100, 681], isRatioBar: false),
+        ClientFigure(step: "c_conv_warm", unit: "ms", peer: [6.4, 100, 681], limits: [1, 1, 1]),
+        ClientFigure(
+            step: "c_conv_resumed", unit: "ms", peer: [1.7, 2.0, 1.8], limits: [1, 1, 1]),
+        ClientFigure(
+            step: "d_newest_first", unit: "ms", peer: [5.7, 63, 679], isRatioBar: false),
+        ClientFigure(
+            step: "d_newest", unit: "ms", peer: [5.7, 63, 679], limits: [0.6, 0.6, 0.6]),
+        ClientFigure(
+            step: "e_all_limit1", unit: "ms", peer: [26.5, 383, 4_904], limits: [0.2, 0.2, 0.2]),
+        ClientFigure(step: "cold_p", unit: "ms", peer: [5.8, 11.9, 16.2], limits: [12, 12, 12]),
+        ClientFigure(step: "f_lookup", unit: "µs", peer: [7.3, 7.9, 9.0], limits: [8, 8, 8]),
+    ]
+
+    private static let writes = [
+        // On a disk that syncs for nothing, because the peer never syncs.
+        ClientFigure(step: "g_write", unit: "µs", peer: [32, 42, 55], limits: [64, 84, 110]),
+        ClientFigure(step: "g_write_synced", unit: "µs"),
+        ClientFigure(
+            step: "g_conv_with_500_pending", unit: "ms", peer: [13.5, 71, 762],
+            limits: [2, 2, 2]),
+        ClientFigure(step: "g_ack", unit: "µs", peer: [182, 182, 145]),
+        ClientFigure(
+            step: "i_update_one", unit: "µs", peer: [111, 123, 132], limits: [100, 100, 100]),
+    ]
+
+    private static let memory = [
+        ClientFigure(
+            step: "memory", unit: "MB", peer: [17, 61, 413], limits: [60, 60, 60],
+            isRatioBar: false),
+        // In the peer's notes: 14, 36 and 216 MiB.
+        ClientFigure(
+            step: "memory_cold", unit: "MB", peer: [14.7, 37.7, 226], limits: [60, 60, 60],
+            isRatioBar: false),
+        ClientFigure(step: "size", unit: "MB", peer: [0.8, 8.0, 70], isRatioBar: false),
+    ]
+}

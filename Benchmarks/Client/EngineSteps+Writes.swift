@@ -1,0 +1,79 @@
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+extension EngineSteps {
+    /// A listened document changes; then 500 new ones are written while the newest 50 are listened to, so
+    /// that each becomes the first row.
+    func writes() throws -> [ClientSample] {
+        let engine = try ClientEngine(folder)
+        let updated = update(engine)
+        let seen = Latest()
+        let listening = engine.engine.listen(workload.top, .init(source: .cache)) { seen.set($0) }
+        engine.settle()
+        _ = engine.buildIndexes()
+        let written = write(engine, seen)
+        let pending = repeated(conversation, engine)
+        let acknowledged = acknowledge(engine)
+        listening.cancel()
+        engine.close()
+        return [
+            ClientSample("g_write", written),
+            ClientSample("g_conv_with_500_pending", pending / 1e3),
+            ClientSample("g_ack", acknowledged), ClientSample("i_update_one", updated),
+        ]
+    }
+
+    private func write(_ engine: ClientEngine, _ seen: Latest) -> Double {
+        let mutations = (0..<500).map { step in
+            let number = workload.count + step
+            return Mutation(path: workload.path(number), .set(workload.fields(number)))
+        }
+        return median(500) { round in
+            let before = seen.snapshots
+            engine.engine.write([mutations[round]]) { _ in }
+            engine.settle()
+            return seen.snapshots - before
+        }
+    }
+
+    private func acknowledge(_ engine: ClientEngine) -> Double {
+        let stream = engine.transport.writes.last!
+        stream.push(WriteResponse(streamID: "1", streamToken: [0]))
+        engine.settle()
+        let times = (0..<500).map { workload.document(workload.count + $0).updateTime }
+        return median(500) { round in
+            stream.push(
+                WriteResponse(
+                    streamToken: [1], results: [MutationResult(updateTime: times[round])],
+                    commitTime: times[round]))
+            engine.settle()
+            return 1
+        }
+    }
+
+    /// One of a listened conversation's documents changes on the server, again and again.
+    private func update(_ engine: ClientEngine) -> Double {
+        let number = workload.count / 100
+        let listen = ServedListen(workload.newest(ofConversation: number), engine)
+        let documents = documents(ofConversation: number)
+        listen.serve(documents, isCurrent: true, at: 1_755_000_000)
+        let changed = (0..<200).map { round in
+            var document = documents[round % documents.count]
+            var fields = document.fields
+            fields["likes"] = .integer(Int64(10_000 + round))
+            document.contents = EncodedFields(fields)
+            document.updateTime = Timestamp(
+                seconds: 1_760_000_000 + Int64(round), nanoseconds: 0)
+            return document
+        }
+        let micros = median(200) { round in
+            let before = listen.seen.snapshots
+            listen.serve([changed[round]])
+            return listen.seen.snapshots - before
+        }
+        listen.handle.cancel()
+        engine.settle()
+        return micros
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import TidemarkModel
+import TidemarkSync
+
+/// The steps, through the engine. Times are in microseconds until they are samples.
+struct EngineSteps {
+    let workload: Workload
+    let folder: URL
+
+    private var count: Int { workload.count }
+    var conversation: Query { workload.newest(ofConversation: count / 100) }
+    private var newest: Query { workload.newer(than: count - 21) }
+
+    func run(_ part: ClientPart) throws -> [ClientSample] {
+        switch part {
+        case .load: try load()
+        case .fill: try fill()
+        case .coldQuery: try coldQuery()
+        case .coldPoint: try coldPoint()
+        case .warm: try warm()
+        case .writes: try writes()
+        }
+    }
+
+    /// - Returns: How many documents a second were taken in, those of the first batch aside: it is
+    ///   there so that the query finds something, and wishes for its index.
+    private func load(_ engine: ClientEngine, indexing query: Query?) -> Double {
+        // The view takes in every document; the peer's figure is without one.
+        let listen = ServedListen(
+            Query(collectionID: workload.collection), engine, countsOnly: true)
+        var micros = 0.0
+        for start in stride(from: 0, to: count, by: 500) {
+            let documents = (start..<min(start + 500, count)).map(workload.document)
+            let taken = time { listen.serve(documents) }
+            if start > 0 { micros += taken }
+            if start == 0, let query {
+                _ = engine.first(query)
+                precondition(!engine.buildIndexes().isEmpty, "no index was wished for")
+            }
+        }
+        precondition(listen.seen.count == count, "not all documents were shown")
+        return Double(count - 500) / micros * 1e6
+    }
+
+    private func load() throws -> [ClientSample] {
+        let engine = try ClientEngine(folder)
+        let rate = load(engine, indexing: conversation)
+        engine.close()
+        return [
+            ClientSample("a_load", rate),
+            ClientSample("size", FileManager.default.megabytes(in: folder)),
+        ]
+    }
+
+    /// As an app without any index comes to it: the queries are asked, and then the engine is idle.
+    private func fill() throws -> [ClientSample] {
+        let engine = try ClientEngine(folder)
+        let rate = load(engine, indexing: nil)
+        let first = time { precondition(engine.first(conversation) > 0) }
+        let slices = engine.buildIndexes()
+        let top = time { precondition(engine.first(newest) == 20) }
+        _ = engine.buildIndexes()
+        engine.close()
+        return [
+            ClientSample("a_load_no_index", rate),
+            ClientSample("c_conv_first", first / 1e3), ClientSample("d_newest_first", top / 1e3),
+            ClientSample("backfill_b", slices.reduce(0, +) / 1e3),
+            ClientSample("backfill_b_slice", (slices.max() ?? 0) / 1e3),
+        ]
+    }
+
+    private func coldQuery() throws -> [ClientSample] {
+        var engine: ClientEngine?
+        let micros = try time {
+            engine = try ClientEngine(folder)
+            precondition(engine!.first(conversation) > 0)
+        }
+        let peak = OwnMemory.peakMegabytes
+        engine!.close()
+        return [ClientSample("cold_b", micros / 1e3)]
+            + (peak.map { [ClientSample("memory_cold", $0)] } ?? [])
+    }
+
+    private func coldPoint() throws -> [ClientSample] {
+        var engine: ClientEngine?
+        let path = workload.path(workload.scattered(17))
+        let micros = try time {
+            engine = try ClientEngine(folder)
+            precondition(engine!.lookUp(path) == 1)
+        }
+        engine!.close()
+        return [ClientSample("cold_p", micros / 1e3)]
+    }
+
+    private func warm() throws -> [ClientSample] {
+        let engine = try ClientEngine(folder)
+        let all = Query(collectionID: workload.collection, limit: .first(1))
+        let conversations = repeated(conversation, engine)
+        let top = repeated(newest, engine)
+        let one = repeated(all, engine)
+        let resumed = resumed(engine)
+        let paths = (0..<1_000).map { workload.path(workload.scattered($0)) }
+        let point = median(1_000) { engine.lookUp(paths[$0]) }
+        let peak = OwnMemory.peakMegabytes
+        engine.close()
+        return [
+            ClientSample("c_conv_warm", conversations / 1e3),
+            ClientSample("c_conv_resumed", resumed / 1e3), ClientSample("d_newest", top / 1e3),
+            ClientSample("e_all_limit1", one / 1e3), ClientSample("f_lookup", point),
+        ] + (peak.map { [ClientSample("memory", $0)] } ?? [])
+    }
+
+    /// The median of 50, each by a listener of its own.
+    func repeated(_ query: Query, _ engine: ClientEngine) -> Double {
+        var times: [Double] = []
+        for _ in 0..<50 {
+            times.append(time { precondition(engine.first(query) > 0) })
+            engine.settle()
+        }
+        return times.median
+    }
+
+    /// Of a conversation that a server has confirmed, so that its rows are known.
+    private func resumed(_ engine: ClientEngine) -> Double {
+        let query = workload.newest(ofConversation: 7)
+        let listen = ServedListen(query, engine)
+        listen.serve(documents(ofConversation: 7), isCurrent: true, at: 1_755_000_000)
+        listen.handle.cancel()
+        engine.settle()
+        return repeated(query, engine)
+    }
+
+    func documents(ofConversation number: Int) -> [Document] {
+        stride(from: number % (count / 50), to: count, by: count / 50).map(workload.document)
+    }
+}

@@ -1,0 +1,89 @@
+public import TidemarkModel
+
+/// A query's rows at one moment, and what changed since the listener's last snapshot.
+///
+/// It shares its rows with the view it is of: that costs nothing while nobody keeps it beyond the
+/// next change, and a copy of a word a row when somebody does.
+public struct ViewSnapshot: Sendable {
+    public var query: Query
+    public var changes: [ViewChange]
+    public var isFromCache: Bool
+    public var hasPendingWrites: Bool
+    /// Whether the cache and the server agree since the last snapshot on something else than rows.
+    public var syncStateChanged: Bool
+    /// As of when the server confirmed it; nil for one that no server has.
+    public var readTime: Timestamp?
+    private let rows: [ViewRow]
+    private let order: RowOrder
+    private var before: Before
+
+    /// The rows of the snapshot before, told from these.
+    private enum Before {
+        case none
+        /// Without the added ones, and with the replaced ones as they were.
+        case difference(added: Set<DocumentPath>, replaced: [ViewRow])
+    }
+
+    /// - Parameter changes: Nil when there was no snapshot before: all rows are new then.
+    init(
+        query: Query, rows: DocumentSet, changes: ChangeSet?, isFromCache: Bool,
+        hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?
+    ) {
+        self.query = query
+        self.isFromCache = isFromCache
+        self.hasPendingWrites = hasPendingWrites
+        self.syncStateChanged = syncStateChanged
+        self.readTime = readTime
+        self.rows = rows.rows
+        order = rows.order
+        if let changes {
+            self.changes = changes.sorted(rows.order)
+            before = .difference(added: changes.added, replaced: changes.replaced)
+        } else {
+            self.changes = rows.rows.map { ViewChange(.added, $0.document) }
+            before = .none
+        }
+    }
+
+    public var count: Int { rows.count }
+
+    /// In the query's order. Made when it is asked for, which costs a pass over the rows.
+    public var documents: [ViewDocument] { rows.map(\.document) }
+
+    /// Those of the snapshot before, in the query's order; likewise.
+    public var oldDocuments: [ViewDocument] {
+        guard case .difference(let added, let replaced) = before else { return [] }
+        if replaced.isEmpty {
+            return rows.lazy.filter { !added.contains($0.path) }.map(\.document)
+        }
+        let changed = Set(replaced.map(\.path))
+        var old = rows.filter { !added.contains($0.path) && !changed.contains($0.path) }
+        old += replaced
+        return old.sorted(by: order.precedes).map(\.document)
+    }
+
+    /// As a listener sees it that has seen nothing before.
+    var asFirst: ViewSnapshot {
+        var first = self
+        first.before = .none
+        first.changes = rows.map { ViewChange(.added, $0.document) }
+        first.syncStateChanged = true
+        return first
+    }
+}
+
+extension ViewSnapshot: Hashable {
+    public static func == (left: ViewSnapshot, right: ViewSnapshot) -> Bool {
+        left.query == right.query && left.changes == right.changes
+            && left.isFromCache == right.isFromCache
+            && left.hasPendingWrites == right.hasPendingWrites
+            && left.syncStateChanged == right.syncStateChanged && left.readTime == right.readTime
+            && left.rows == right.rows && left.oldDocuments == right.oldDocuments
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(query)
+        hasher.combine(changes)
+        hasher.combine(readTime)
+    }
+}
