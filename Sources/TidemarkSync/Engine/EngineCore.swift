@@ -78,6 +78,11 @@ final class EngineCore: @unchecked Sendable {
     var nextProbe = Duration.zero
     var probeBackoff = StreamBackoff()
 
+    #if TIDEMARK_DEFECTS
+        /// For a planted defect only.
+        var removedWireIDs: [Int32: Int32] = [:]
+    #endif
+
     enum State { case running, terminated }
 
     init(_ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment) throws {
@@ -93,6 +98,10 @@ final class EngineCore: @unchecked Sendable {
             files.location(of: user), database: configuration.database, user: user,
             fault: environment.storageFault)
         writeStream = WriteStream(position: local.writePosition)
+        #if TIDEMARK_DEFECTS
+            local.defects = environment.defects
+            if environment.defects.contains(.sentTwiceAfterRestart) { writeStream = WriteStream() }
+        #endif
         local.outcome = { [unowned self] in localTransactionEnded($0) }
     }
 

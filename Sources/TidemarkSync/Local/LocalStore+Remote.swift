@@ -9,6 +9,9 @@ extension LocalStore {
     func apply(
         _ event: RemoteEvent, isHeld: (DocumentPath, Timestamp) -> Bool
     ) throws -> [LocalDocument] {
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.tokenStoredEarly) { try storeTokensAlone(of: event) }
+        #endif
         let version = max(event.version, lastVersion)
         var updated: [LocalTarget] = []
         var saved: [LocalTarget] = []
@@ -108,6 +111,11 @@ extension LocalStore {
     typealias Change = (path: DocumentPath, stored: StoredDocument?)
 
     func views(of changed: [Change]) -> [LocalDocument] {
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.overlayNotRecomputed) {
+                return changed.map { pending.view(of: $0.path, over: $0.stored) }
+            }
+        #endif
         for change in changed { pending.forgetOverlay(of: change.path) }
         return changed.map { pending.view(of: $0.path, over: $0.stored) }
     }
@@ -150,6 +158,17 @@ extension LocalStore {
                 [.integer(Int64(target)), .text(path.text)])
         }
     }
+
+    #if TIDEMARK_DEFECTS
+        private func storeTokensAlone(of event: RemoteEvent) throws {
+            try write(.applyRemoteEvent) { transaction in
+                for (id, delta) in event.targets {
+                    guard let old = targets[id] else { continue }
+                    try save(target(old, after: delta, event), transaction)
+                }
+            }
+        }
+    #endif
 
     private func target(
         _ old: LocalTarget, after delta: TargetDelta, _ event: RemoteEvent

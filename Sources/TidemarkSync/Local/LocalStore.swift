@@ -24,6 +24,9 @@ final class LocalStore {
     var lastVersion = Timestamp.epoch
     /// Of the user.
     var rejectedCount = 0
+    #if TIDEMARK_DEFECTS
+        var defects: PlantedDefects = []
+    #endif
 
     init(
         _ location: DocumentStore.Location, database: DatabaseID, user: String? = nil,
@@ -80,6 +83,9 @@ final class LocalStore {
         try store.close()
         try saving.get()
     }
+
+    /// Ends the use of the file as a kill does.
+    func abandon() { try? store.close() }
 
     private func loadGlobals(_ transaction: StoreTransaction) throws {
         for row in try transaction.rows("SELECT name, value FROM syncGlobal")
