@@ -108,27 +108,39 @@ final class BarSuite {
             check(
                 .commit, commit / 1e3,
                 rawCommit() + String(format: "; the server's processor %.1f ms", each * 1e3))
-            let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
-            _ = try await median(200) { try await steps.get(paths[$0]) }
-            let one = try await median(2_000) { try await steps.get(paths[$0]) }
-            let gets = try await mean(4_000, width: width) {
-                try await steps.get(paths[$0 % 2_000])
-            }
-            check(
-                .get, min(empty.call / one, empty.calls / gets),
-                shares(empty.call / one, empty.calls / gets, gets))
-            // The first ones ask for the index, which is made when there is nothing else to do.
-            _ = try await steps.query(workload.top)
-            try await Task.sleep(for: .seconds(5))
-            _ = try await median(50) { _ in try await steps.query(workload.top) }
-            let top = try await median(500) { _ in try await steps.query(workload.top) }
-            let tops = try await mean(1_000, width: width) { _ in
-                try await steps.query(workload.top)
-            }
-            check(
-                .query, min(empty.query / top, empty.queries / tops),
-                shares(empty.query / top, empty.queries / tops, tops))
+            if wants(.get) { try await gets(steps, workload, empty, width) }
+            if wants(.query) { try await queries(steps, workload, empty, width) }
         }
+    }
+
+    private func gets(
+        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick, _ width: Int
+    ) async throws {
+        let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
+        _ = try await median(200) { try await steps.get(paths[$0]) }
+        let one = try await median(2_000) { try await steps.get(paths[$0]) }
+        let gets = try await mean(4_000, width: width) {
+            try await steps.get(paths[$0 % 2_000])
+        }
+        check(
+            .get, min(empty.call / one, empty.calls / gets),
+            shares(empty.call / one, empty.calls / gets, gets))
+    }
+
+    private func queries(
+        _ steps: ServerSteps, _ workload: Workload, _ empty: Yardstick, _ width: Int
+    ) async throws {
+        // The first ones ask for the index, which is made when there is nothing else to do.
+        _ = try await steps.query(workload.top)
+        try await Task.sleep(for: .seconds(5))
+        _ = try await median(50) { _ in try await steps.query(workload.top) }
+        let top = try await median(500) { _ in try await steps.query(workload.top) }
+        let tops = try await mean(1_000, width: width) { _ in
+            try await steps.query(workload.top)
+        }
+        check(
+            .query, min(empty.query / top, empty.queries / tops),
+            shares(empty.query / top, empty.queries / tops, tops))
     }
 
     private func shares(_ one: Double, _ many: Double, _ micros: Double) -> String {

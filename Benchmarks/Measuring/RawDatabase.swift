@@ -84,6 +84,21 @@ extension RawDatabase {
         sqlite3_reset(insert)
     }
 
+    /// One commit that replaces the bodies of rows that are there.
+    func rewrite(_ rows: [Row]) {
+        run("BEGIN")
+        let update = statement("UPDATE message SET body = ? WHERE id = ?")
+        for row in rows {
+            row.body.withUnsafeBytes {
+                _ = sqlite3_bind_blob(update, 1, $0.baseAddress, Int32($0.count), copied)
+            }
+            sqlite3_bind_text(update, 2, row.id, -1, copied)
+            precondition(sqlite3_step(update) == SQLITE_DONE)
+            sqlite3_reset(update)
+        }
+        run("COMMIT")
+    }
+
     func syncEveryCommit(_ on: Bool) { run("PRAGMA synchronous = \(on ? "FULL" : "NORMAL")") }
     func indexConversations() {
         run("CREATE INDEX messageByConversation ON message (conversation, time)")

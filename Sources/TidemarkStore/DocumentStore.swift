@@ -89,8 +89,9 @@ package final class DocumentStore: Sendable {
         try database.execute(
             sql: """
                 PRAGMA wal_autocheckpoint = 4000;
-                PRAGMA journal_size_limit = 16777216;
+                PRAGMA journal_size_limit = 25165824;
                 PRAGMA cache_size = -8000;
+                PRAGMA secure_delete = FAST;
                 PRAGMA temp_store = MEMORY;
                 PRAGMA cell_size_check = ON;
                 BEGIN EXCLUSIVE; COMMIT;

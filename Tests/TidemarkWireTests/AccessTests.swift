@@ -87,8 +87,8 @@ struct AccessTests {
         #expect(ended.withLock { $0 } == ["write"])
         desk.sweep(later: .seconds(301))
         #expect(ended.withLock { $0 } == ["write", "query"])
-        #expect(Method.commit.defaultTimeout == .seconds(60))
-        #expect(Method.runQuery.defaultTimeout == .seconds(300))
+        #expect(RPCMethod.commit.defaultTimeout == .seconds(60))
+        #expect(RPCMethod.runQuery.defaultTimeout == .seconds(300))
     }
 
     @Test func `label, client and the wish for a bill come over the wire`() async throws {

@@ -63,7 +63,7 @@ extension Generator {
     }
 
     /// One of every reply, with a method that is answered by it.
-    mutating func replies() -> [(Method, Reply)] {
+    mutating func replies() -> [(RPCMethod, Reply)] {
         let row: BatchGetResult.Row? = maybe {
             $0.chance(2) ? .found($0.document()) : .missing($0.path())
         }

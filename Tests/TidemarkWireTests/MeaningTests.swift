@@ -11,7 +11,7 @@ import TidemarkModel
     private let names = Names(database)
     private let root = "projects/demo/databases/(default)/documents"
 
-    private func refusal(_ method: TidemarkWire.Method, _ message: some Message) -> RPCStatus? {
+    private func refusal(_ method: RPCMethod, _ message: some Message) -> RPCStatus? {
         do throws(RPCStatus) { _ = try DecodedRequest(method, message.wireBytes) } catch {
             return error
         }

@@ -11,7 +11,7 @@ import TidemarkModel
     private static let base = "projects/demo/databases/(default)"
     private static let root = base + "/documents"
 
-    private func text(_ method: TidemarkWire.Method, _ message: some Message) -> String? {
+    private func text(_ method: RPCMethod, _ message: some Message) -> String? {
         do throws(RPCStatus) { _ = try DecodedRequest(method, message.wireBytes) } catch {
             #expect(error.code == .invalidArgument)
             return error.message

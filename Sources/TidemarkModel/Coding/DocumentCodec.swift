@@ -59,6 +59,22 @@ package enum DocumentCodec {
         return result
     }
 
+    /// A document on its way to the server, whose times say nothing: its name, and its fields decoded
+    /// and not encoded again.
+    package static func decodeFields(
+        _ bytes: UnsafeRawBufferPointer
+    ) throws(CodecError) -> (name: String, fields: MapValue) {
+        let bytes = bytes.assumingMemoryBound(to: UInt8.self)
+        var name = ""
+        var reader = WireReader(bytes)
+        while !reader.isAtEnd {
+            let tag = try reader.tag()
+            if tag == 1 << 3 | 2 { name = try reader.text() } else { try reader.skip(tag) }
+        }
+        reader = WireReader(bytes)
+        return (name, try FieldsCodec.entries(&reader, field: 2, depth: 0))
+    }
+
     package static func encode(_ values: [Value]) -> [UInt8] {
         var writer = WireWriter()
         for value in values { writer.data(1, FieldsCodec.encode(value)) }

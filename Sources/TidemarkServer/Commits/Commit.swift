@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 /// What one commit did, for those who listen.
 struct Commit {
@@ -14,8 +15,23 @@ struct Commit {
 /// One document before and after a commit; not nil in both.
 struct DocumentDifference {
     let path: DocumentPath
-    let before: Document?
+    let before: DocumentVersion?
     let after: Document?
     /// The contents of `after`, decoded.
     let fieldsAfter: MapValue?
+}
+
+/// A document as the store has it, decoded once for all who ask what it was.
+struct DocumentVersion {
+    let row: StoredRow
+    let document: Document
+    let fields: MapValue
+
+    /// Nil where the row says that there is none.
+    init?(_ row: StoredRow) {
+        guard let document = row.document.document else { return nil }
+        self.row = row
+        self.document = document
+        fields = document.fields
+    }
 }

@@ -11,7 +11,7 @@ extension WriteStage {
     ///   lost.
     func commit(
         _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil,
-        record: (CommitReply, Int64, StoreTransaction) throws -> Void = { _, _, _ in }
+        record: (CommitReply, Int64, StoreTransaction) throws(StoreError) -> Void = { _, _, _ in }
     ) throws -> CommitReply {
         guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
         let valid = try Mutation.validated(mutations)
@@ -24,12 +24,9 @@ extension WriteStage {
             (row, time) = try takeCommitTime(database)
             let draft = try granted(valid, database, time, transaction, claimant)
             let reply = CommitReply(results: draft.results, commitTime: time)
-            let commit = try transaction.savepoint {
-                let commit = try store(draft.draft.differences, database, row, time, transaction)
-                try record(reply, row, transaction)
-                return commit
-            }
-            commits.append(commit)
+            // From here on a failure is the store's, and undoes the whole batch.
+            commits.append(try store(draft.draft.differences, database, row, time, transaction))
+            try record(reply, row, transaction)
             count(valid, context)
             if let transactionID { endedTransactions[transactionID] = .committed }
             return reply
@@ -50,18 +47,17 @@ extension WriteStage {
     ) throws -> PreparedCommit {
         var draft = CommitDraft(database: database, time: time)
         let table = transaction.documents(of: database)
-        var transformResults: [[Value]] = []
-        transformResults.reserveCapacity(mutations.count)
+        var applied: [(entry: Int, transformResults: [Value])] = []
+        applied.reserveCapacity(mutations.count)
         for mutation in mutations {
-            let result = try draft.apply(mutation) { try table.document(at: $0)?.document }
-            transformResults.append(result)
+            applied.append(try draft.apply(mutation) { try table.row(at: $0) })
         }
         try draft.validateIndexEntries(core.indexes.configuration)
-        let versions = draft.versions
-        let results = zip(mutations, transformResults).map { mutation, transforms in
+        let results = zip(mutations, applied).map { mutation, applied in
             let isDelete = mutation.operation == .delete
             return MutationResult(
-                updateTime: isDelete ? nil : versions[mutation.path], transformResults: transforms)
+                updateTime: isDelete ? nil : draft.version(ofEntry: applied.entry),
+                transformResults: applied.transformResults)
         }
         return PreparedCommit(draft: draft, results: results)
     }
@@ -70,24 +66,31 @@ extension WriteStage {
     private func store(
         _ differences: [DocumentDifference], _ database: DatabaseID, _ row: Int64,
         _ time: Timestamp, _ transaction: StoreTransaction
-    ) throws -> Commit {
+    ) throws(StoreError) -> Commit {
         let table = transaction.documents(of: database)
-        let log = ChangeLog(transaction: transaction, database: row)
+        let log = ChangeLog(database: row, documents: table)
         for difference in differences {
-            if let after = difference.after {
-                try table.put(StoredDocument(after, readTime: after.updateTime))
-            } else {
-                try table.remove(difference.path)
+            if let after = difference.after, let fields = difference.fieldsAfter {
+                try table.put(
+                    StoredDocument(after, readTime: after.updateTime), fields,
+                    replacing: difference.before.map { ($0.row, $0.fields) })
+            } else if let before = difference.before {
+                try table.remove(before.row, before.fields)
             }
-            try log.append(time, difference.path, previous: difference.before)
+            try log.append(difference, at: time)
         }
         var windows: [(target: LiveTarget, rows: [Document])] = []
         // Many may listen to one query: it is run once.
         var rowsByQuery: [Query: [Document]] = [:]
         for target in core.listens.windowedTargets(touchedBy: differences, in: database) {
             guard case .query(let query) = target.kind else { continue }
-            let rows = try rowsByQuery[query] ?? table.run(query).documents.compactMap(\.document)
-            rowsByQuery[query] = rows
+            let rows: [Document]
+            if let known = rowsByQuery[query] {
+                rows = known
+            } else {
+                rows = try table.run(query).documents.compactMap(\.document)
+                rowsByQuery[query] = rows
+            }
             windows.append((target, rows))
         }
         return Commit(database: database, time: time, changes: differences, windows: windows)

@@ -65,7 +65,7 @@ final class WriteStage {
     }
 
     func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
-        method = RPCMethod(request)
+        method = request.method
         let firstBill = bills.count
         var ending = RPCStatus.ok
         do {
@@ -133,7 +133,8 @@ final class WriteStage {
         for database in touched.sorted(by: { $0.name < $1.name }) {
             guard var state = databases[database], let row = state.rowID else { continue }
             let cutoff = core.now.advanced(by: .zero - core.configuration.history)
-            let log = ChangeLog(transaction: transaction, database: row)
+            let log = ChangeLog(
+                database: row, documents: transaction.documents(of: database))
             if let start = try log.trim(before: cutoff.microseconds) { state.logStart = start }
             try transaction.execute(
                 "UPDATE serverDatabase SET lastCommit = ?, logStart = ? WHERE id = ?",

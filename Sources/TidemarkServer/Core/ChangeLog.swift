@@ -4,9 +4,12 @@ import TidemarkStore
 /// What commits changed, backwards: for each the document as it was before. Reads at a past time undo
 /// it; listens that resume ask it what they missed.
 struct ChangeLog {
-    let transaction: StoreTransaction
     /// The database's row.
     let database: Int64
+    /// Its documents as they are now.
+    let documents: DocumentTable
+
+    private var transaction: StoreTransaction { documents.transaction }
 
     /// A document as it was before its first change after some time; nil where it did not exist.
     struct Undo {
@@ -14,17 +17,19 @@ struct ChangeLog {
         let previous: Document?
     }
 
-    func append(_ time: Timestamp, _ path: DocumentPath, previous: Document?) throws(StoreError) {
+    func append(_ difference: DocumentDifference, at time: Timestamp) throws(StoreError) {
+        let previous = difference.before?.document
         try transaction.execute(
             """
             INSERT INTO change (database, commitTime, path, previousCreateTime,
-                previousUpdateTime, previousFields) VALUES (?, ?, ?, ?, ?, ?)
+                previousUpdateTime, previousFields, removed) VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                .integer(database), .integer(time.microseconds), .text(path.text),
+                .integer(database), .integer(time.microseconds), .text(difference.path.text),
                 previous.map { .integer($0.createTime.microseconds) } ?? .null,
                 previous.map { .integer($0.updateTime.microseconds) } ?? .null,
                 previous.map { .blob($0.contents.bytes) } ?? .null,
+                .integer(difference.after == nil ? 1 : 0),
             ])
     }
 
@@ -42,26 +47,9 @@ struct ChangeLog {
         for row in rows {
             let path = DocumentPath(unchecked: row.text(0))
             guard isWanted(path) else { continue }
-            if let undo = try undo(of: path, after: time) { result.append(undo) }
+            result.append(try undo(change(of: path, at: row.integer(1)), of: path))
         }
         return result
-    }
-
-    /// How the document was at `time`, when it has changed since.
-    func undo(of path: DocumentPath, after time: Timestamp) throws(StoreError) -> Undo? {
-        let rows = try transaction.rows(
-            """
-            SELECT previousCreateTime, previousUpdateTime, previousFields FROM change
-            WHERE database = ? AND path = ? AND commitTime > ? ORDER BY commitTime LIMIT 1
-            """, [.integer(database), .text(path.text), .integer(time.microseconds)])
-        guard let row = rows.first else { return nil }
-        if row.isNull(0) { return Undo(path: path, previous: nil) }
-        return Undo(
-            path: path,
-            previous: Document(
-                path: path, contents: EncodedFields(trusted: row.blob(2)),
-                createTime: Timestamp(microseconds: row.integer(0)),
-                updateTime: Timestamp(microseconds: row.integer(1))))
     }
 
     /// Rows that one trim removes at most: a long log goes in slices, a slice a batch of commits.
@@ -83,5 +71,114 @@ struct ChangeLog {
             "DELETE FROM change INDEXED BY changeByTime WHERE database = ? AND commitTime <= ?",
             [.integer(database), .integer(start)])
         return start
+    }
+}
+
+// MARK: - One document
+
+extension ChangeLog {
+    /// What one commit did to a document.
+    private struct Change {
+        let row: Int64
+        let time: Int64
+        /// The version before; nil where it did not exist.
+        let previousTime: Int64?
+    }
+
+    /// How many versions are followed back one by one.
+    private static let steps = 64
+
+    /// How the document was at `time`, when it has changed since.
+    ///
+    /// Only removals have an index by path: one of all changes would have each write touch another
+    /// page of it. A version's time is that of the commit that made it, and so names the change before
+    /// which the version before it stood: from version to version it goes back, beginning with what
+    /// is there now or what was removed. Costs a row for each version, and past 64 of them the index
+    /// entries from `time` on to the document's first change.
+    func undo(of path: DocumentPath, after time: Timestamp) throws(StoreError) -> Undo? {
+        let time = time.microseconds
+        guard var change = try newestKnown(of: path, after: time) else { return nil }
+        for _ in 0..<Self.steps {
+            if let previous = change.previousTime {
+                if previous <= time { return try undo(change, of: path) }
+                change = try self.change(of: path, at: previous)
+            } else {
+                // It was made then: anew, if it was removed between `time` and then.
+                let removal = try firstRemoval(of: path, after: time)
+                guard let removal, removal.time < change.time else {
+                    return Undo(path: path, previous: nil)
+                }
+                change = removal
+            }
+        }
+        guard let first = try firstChange(of: path, after: time) else { return nil }
+        return try undo(first, of: path)
+    }
+
+    /// A change after `time` from which all that came before it after `time` are found; nil where
+    /// there is none.
+    private func newestKnown(
+        of path: DocumentPath, after time: Int64
+    ) throws(StoreError) -> Change? {
+        guard let present = try documents.document(at: path) else {
+            return try firstRemoval(of: path, after: time)
+        }
+        let version = present.updateTime.microseconds
+        return version > time ? try change(of: path, at: version) : nil
+    }
+
+    private func change(of path: DocumentPath, at time: Int64) throws(StoreError) -> Change {
+        let change = try find(
+            "changeByTime WHERE database = ? AND commitTime = ? AND path = ?",
+            [.integer(database), .integer(time), .text(path.text)])
+        guard let change else { throw .corrupt(detail: "no change of \(path) at \(time)") }
+        return change
+    }
+
+    private func firstChange(
+        of path: DocumentPath, after time: Int64
+    ) throws(StoreError) -> Change? {
+        try find(
+            """
+            changeByTime WHERE database = ? AND commitTime > ? AND path = ?
+            ORDER BY commitTime LIMIT 1
+            """, [.integer(database), .integer(time), .text(path.text)])
+    }
+
+    private func firstRemoval(
+        of path: DocumentPath, after time: Int64
+    ) throws(StoreError) -> Change? {
+        try find(
+            """
+            removalByPath WHERE removed = 1 AND database = ? AND path = ? AND commitTime > ?
+            ORDER BY commitTime LIMIT 1
+            """, [.integer(database), .text(path.text), .integer(time)])
+    }
+
+    private func find(
+        _ conditions: String, _ arguments: [SQLValue]
+    ) throws(StoreError) -> Change? {
+        let rows = try transaction.rows(
+            "SELECT id, commitTime, previousUpdateTime FROM change INDEXED BY \(conditions)",
+            arguments)
+        return rows.first.map { row in
+            Change(
+                row: row.integer(0), time: row.integer(1),
+                previousTime: row.isNull(2) ? nil : row.integer(2))
+        }
+    }
+
+    private func undo(_ change: Change, of path: DocumentPath) throws(StoreError) -> Undo {
+        let rows = try transaction.rows(
+            """
+            SELECT previousCreateTime, previousUpdateTime, previousFields FROM change WHERE id = ?
+            """, [.integer(change.row)])
+        guard let row = rows.first, !row.isNull(0) else { return Undo(path: path, previous: nil) }
+        return Undo(
+            path: path,
+            previous: Document(
+                path: path, contents: EncodedFields(trusted: row.blob(2)),
+                createTime: Timestamp(microseconds: row.integer(0)),
+                updateTime: Timestamp(microseconds: row.integer(1))))
     }
 }

@@ -40,6 +40,7 @@ enum ServerSchema {
     static let migrations = [
         StoreMigration("server 1", sql: tables),
         StoreMigration("server 2", sql: WriteStreamTable.schema),
+        StoreMigration("server 3", sql: removals),
     ]
 
     /// One row of `change` says what a document was before a commit changed it: all three `previous`
@@ -63,5 +64,13 @@ enum ServerSchema {
         ) STRICT;
         CREATE INDEX changeByTime ON change (database, commitTime, path);
         CREATE INDEX changeByPath ON change (database, path, commitTime);
+        """
+
+    /// Of the rows before, some say that a document was removed where it was not: they are looked at for
+    /// nothing, until the log has left them behind.
+    private static let removals = """
+        DROP INDEX changeByPath;
+        ALTER TABLE change ADD COLUMN removed INTEGER NOT NULL DEFAULT 1;
+        CREATE INDEX removalByPath ON change (database, path, commitTime) WHERE removed = 1;
         """
 }

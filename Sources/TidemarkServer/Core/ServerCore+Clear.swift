@@ -14,7 +14,9 @@ extension ServerCore {
         let targets = listens.targets(in: database)
         let members = try store.write(.disk) { transaction in
             let scope = latestScope(database, transaction)
-            let members = try targets.map { try Self.members(of: $0, scope) }
+            let members = try targets.map {
+                try $0.window.map { $0.keys.sorted() } ?? $0.matches(in: scope)
+            }
             try scope.table.removeAll()
             try transaction.execute("DELETE FROM change WHERE database = ?", [.integer(row)])
             try transaction.execute(
@@ -26,22 +28,6 @@ extension ServerCore {
         databases[database] = state
         for id in transactions.ids(in: database) { endTransaction(id, .rolledBack) }
         return tellOfClearing(zip(targets, members), time)
-    }
-
-    private static func members(of target: LiveTarget, _ scope: ReadScope) throws -> [DocumentPath]
-    {
-        if let window = target.window { return window.keys.sorted() }
-        switch target.kind {
-        case .documents(let paths):
-            return try Set(paths).sorted().filter { try scope.document(at: $0) != nil }
-        case .query(let query):
-            var paths: [DocumentPath] = []
-            _ = try scope.run(query) {
-                paths.append($0.path)
-                return true
-            }
-            return paths
-        }
     }
 
     private func tellOfClearing(

@@ -21,6 +21,7 @@ extension ServerCore {
     func process(_ batch: [Command]) -> Turn {
         expire()
         var turn = Turn()
+        refreshTokens(&turn.outputs)
         let (writes, others) = split(batch)
         turn.rest = round(writes, others, &turn.outputs)
         while turn.outputs.count < Self.outputsPerTurn, isAnyReady {

@@ -34,6 +34,8 @@ final class ServerCore {
     var lateOutputs: [Output] = []
     var meter = UsageMeter()
     var listenEndings = ListenEndings()
+    /// When quiet streams get a new token, by the executor's time; nil while nobody listens.
+    var nextRefresh: Duration?
     var indexes: IndexRegister
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero

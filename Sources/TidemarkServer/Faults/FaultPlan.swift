@@ -1,3 +1,5 @@
+public import TidemarkModel
+
 /// Decides what goes wrong with each call: rules in, effects out. Pure; the dice come from outside.
 public struct FaultPlan: Sendable {
     /// Rules at once; more are refused.

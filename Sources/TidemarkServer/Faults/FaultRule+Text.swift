@@ -165,8 +165,10 @@ private struct FieldReader {
     }
 
     func method() throws(FaultRuleError) -> RPCMethod {
-        guard let value, let method = RPCMethod(rawValue: value) else {
-            let names = RPCMethod.allCases.map(\.rawValue).joined(separator: ", ")
+        // A pipeline is refused before a fault could meet it.
+        let methods = RPCMethod.allCases.filter { $0 != .executePipeline }
+        guard let method = methods.first(where: { $0.rawValue == value }) else {
+            let names = methods.map(\.rawValue).joined(separator: ", ")
             throw refusal("one of \(names)")
         }
         return method

@@ -74,7 +74,7 @@ public final class FaultyTransport: Transport {
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
-        guard let effects = effects(on: RPCMethod(request), context) else {
+        guard let effects = effects(on: request.method, context) else {
             return upstream.call(request, context, receive: receive)
         }
         let link = FaultyLink(CallFaults(effects), effects, self, environment, receive)

@@ -1,3 +1,5 @@
+import TidemarkModel
+
 /// Networks that a demo or a test can be played on, by name.
 ///
 /// What concerns calls is made of fault rules, in ``FaultyTransport``: there a call can be told from the

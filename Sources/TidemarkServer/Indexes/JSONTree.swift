@@ -1,7 +1,7 @@
 import Foundation
 
 /// JSON as it was read, so that what means nothing to us is written back as it was.
-enum JSONTree: Hashable, Sendable {
+package enum JSONTree: Hashable, Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
@@ -29,7 +29,7 @@ enum JSONTree: Hashable, Sendable {
 }
 
 extension JSONTree: Codable {
-    init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
@@ -48,7 +48,7 @@ extension JSONTree: Codable {
         }
     }
 
-    func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()

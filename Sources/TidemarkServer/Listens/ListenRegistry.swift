@@ -27,6 +27,10 @@ final class LiveTarget {
             case .documents(let paths): paths.first?.parent.text ?? ""
             }
     }
+
+    fileprivate var isCutOff: Bool {
+        if case .query(let query) = kind { query.isCutOff } else { false }
+    }
 }
 
 /// One listen stream.
@@ -39,6 +43,8 @@ struct ListenStream {
     var lastAssigned: Int32 = 0
     /// The read time of the last snapshot it was told: they never go back.
     var readTime: Timestamp?
+    /// That of the last one in which something had changed.
+    var newsTime: Timestamp?
 
     /// Whether its reader has no room.
     var isHeld = false
@@ -55,6 +61,8 @@ struct ListenRegistry {
 
     private(set) var streams: [CallID: ListenStream] = [:]
     private var byPlace: [Place: [LiveTarget]] = [:]
+    /// How many of them have windows.
+    private var cutOffTargets = 0
 
     /// Where the documents lie that a target may see.
     private enum Place: Hashable {
@@ -85,6 +93,7 @@ struct ListenRegistry {
     mutating func add(_ target: LiveTarget) {
         guard let database = streams[target.streamID]?.database else { return }
         streams[target.streamID]?.targets[target.id] = target
+        if target.isCutOff { cutOffTargets += 1 }
         for place in Self.places(of: target, database) {
             byPlace[place, default: []].append(target)
         }
@@ -98,6 +107,7 @@ struct ListenRegistry {
     }
 
     private mutating func forget(_ target: LiveTarget, _ database: DatabaseID) {
+        if target.isCutOff { cutOffTargets -= 1 }
         for place in Self.places(of: target, database) {
             byPlace[place]?.removeAll { $0 === target }
             if byPlace[place]?.isEmpty == true { byPlace[place] = nil }
@@ -141,18 +151,16 @@ struct ListenRegistry {
     func windowedTargets(
         touchedBy changes: [DocumentDifference], in database: DatabaseID
     ) -> [LiveTarget] {
-        if byPlace.isEmpty { return [] }
+        if cutOffTargets == 0 { return [] }
         var result: [LiveTarget] = []
         var seen: Set<ObjectIdentifier> = []
         for change in changes {
-            var fieldsBefore: MapValue?
             for target in targets(near: change.path, in: database)
             where target.window != nil && !seen.contains(ObjectIdentifier(target)) {
                 guard case .query(let query) = target.kind else { continue }
-                if fieldsBefore == nil { fieldsBefore = change.before?.fields }
                 let isTouched =
                     matches(query, change.path, change.fieldsAfter, database)
-                    || matches(query, change.path, fieldsBefore, database)
+                    || matches(query, change.path, change.before?.fields, database)
                 if isTouched, seen.insert(ObjectIdentifier(target)).inserted {
                     result.append(target)
                 }

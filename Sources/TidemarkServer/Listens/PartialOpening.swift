@@ -27,7 +27,7 @@ struct PartialOpening {
         names = isFiltered ? PathList() : nil
         switch target.kind {
         case .query(let query): left = .rows(.query(query))
-        case .documents(let paths): left = .documents(TargetOpening.unique(paths)[...])
+        case .documents(let paths): left = .documents(LiveTarget.unique(paths)[...])
         }
     }
 

@@ -13,9 +13,8 @@ extension ServerCore {
         for difference in commit.changes {
             let targets = listens.targets(near: difference.path, in: commit.database)
             if targets.isEmpty { continue }
-            let fieldsBefore = difference.before?.fields
             for target in targets where target.window == nil {
-                let (was, isNow) = membership(of: difference, fieldsBefore, in: target, commit)
+                let (was, isNow) = membership(of: difference, in: target, commit)
                 if isNow, let document = difference.after {
                     update(target) { $0.add(document, to: target) }
                 } else if was {
@@ -27,7 +26,7 @@ extension ServerCore {
         }
         if !commit.windows.isEmpty {
             let changed = Dictionary(
-                commit.changes.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
+                commit.changes.map { ($0.path, $0.after) }, uniquingKeysWith: { $1 })
             for (target, rows) in commit.windows {
                 let old = target.window ?? [:]
                 target.window = Self.window(rows)
@@ -42,14 +41,13 @@ extension ServerCore {
     }
 
     private func membership(
-        of difference: DocumentDifference, _ fieldsBefore: MapValue?, in target: LiveTarget,
-        _ commit: Commit
+        of difference: DocumentDifference, in target: LiveTarget, _ commit: Commit
     ) -> (was: Bool, isNow: Bool) {
         switch target.kind {
         case .documents: (difference.before != nil, difference.after != nil)
         case .query(let query):
             (
-                matches(query, difference.path, fieldsBefore, commit.database),
+                matches(query, difference.path, difference.before?.fields, commit.database),
                 matches(query, difference.path, difference.fieldsAfter, commit.database)
             )
         }
@@ -60,14 +58,16 @@ extension ServerCore {
     }
 
     /// From one window of a query to the next.
+    ///
+    /// - Parameter changed: The documents that have changed, as they are now; nil for removed ones.
     static func step(
         _ target: LiveTarget, from old: [DocumentPath: Timestamp], to rows: [Document],
-        _ changed: [DocumentPath: DocumentDifference], _ snapshot: inout StreamSnapshot
+        _ changed: [DocumentPath: Document?], _ snapshot: inout StreamSnapshot
     ) {
         let now = Set(rows.map(\.path))
         for path in old.keys.filter({ !now.contains($0) }).sorted() {
-            if let difference = changed[path] {
-                snapshot.remove(path, changedTo: difference.after, from: target)
+            if let document = changed[path] {
+                snapshot.remove(path, changedTo: document, from: target)
             } else {
                 snapshot.pushOut(path, of: target)
             }
@@ -95,12 +95,17 @@ extension ServerCore {
     }
 
     /// Says that all targets of the stream are as of the token's time.
-    func boundary(_ streamID: CallID, _ token: ResumeToken, _ outputs: inout [Output]) {
+    func boundary(
+        _ streamID: CallID, _ token: ResumeToken, isNews: Bool = true, _ outputs: inout [Output]
+    ) {
         outputs.append(
             streamID,
             .targetChange(
                 TargetChange(.noChange, resumeToken: token.bytes, readTime: token.readTime)))
-        listens.update(streamID) { $0.readTime = token.readTime }
+        listens.update(streamID) {
+            $0.readTime = token.readTime
+            if isNews { $0.newsTime = token.readTime }
+        }
     }
 
     /// For the newest state, of which everything has been told.

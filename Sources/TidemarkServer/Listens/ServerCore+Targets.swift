@@ -46,6 +46,7 @@ extension ServerCore {
                 .targetChange(TargetChange(.remove, targetIDs: [target.id])))
         } else {
             listens.add(target)
+            keepTokensFresh()
         }
     }
 

@@ -70,12 +70,10 @@ struct TargetDelta {
             database: scope.database, table: scope.table, readTime: time, log: log, isPast: true)
         let old = ServerCore.window(try then.documents(query))
         growth = rows.count - old.count
-        var changed: [DocumentPath: DocumentDifference] = [:]
+        var changed: [DocumentPath: Document?] = [:]
         for path in old.keys {
-            guard let undo = try log.undo(of: path, after: time) else { continue }
-            changed[path] = DocumentDifference(
-                path: path, before: undo.previous, after: try scope.document(at: path),
-                fieldsAfter: nil)
+            guard try log.undo(of: path, after: time) != nil else { continue }
+            changed.updateValue(try scope.document(at: path), forKey: path)
         }
         ServerCore.step(target, from: old, to: rows, changed, &snapshot)
     }

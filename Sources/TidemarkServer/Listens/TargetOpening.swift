@@ -55,11 +55,6 @@ struct TargetOpening {
                     .noChange, resumeToken: stream.targets.isEmpty ? token : [], readTime: time)))
     }
 
-    static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {
-        var seen: Set<DocumentPath> = []
-        return paths.filter { seen.insert($0).inserted }
-    }
-
     /// Sends what the client has missed since its token.
     ///
     /// - Returns: What is billed for it.
@@ -74,7 +69,7 @@ struct TargetOpening {
         let count = try matchCount()
         if let expected = request.expectedCount, Int(expected) != count - delta.growth {
             PartialOpening.sendFilter(
-                try matches(), of: target, request, stream.database, &outputs)
+                try target.matches(in: scope), of: target, request, stream.database, &outputs)
         }
         return isRecent ? bill(delta) : max(1, count)
     }
@@ -87,13 +82,15 @@ struct TargetOpening {
     private func matchCount() throws -> Int {
         switch target.kind {
         case .query(let query) where !query.isCutOff: Int(try scope.count(query).count)
-        case .query, .documents: try matches().count
+        case .query, .documents: try target.matches(in: scope).count
         }
     }
+}
 
-    /// The paths of all matches, in order.
-    private func matches() throws -> [DocumentPath] {
-        switch target.kind {
+extension LiveTarget {
+    /// The paths of the documents that match, in order: by a read, not by what its client was told.
+    func matches(in scope: ReadScope) throws -> [DocumentPath] {
+        switch kind {
         case .documents(let wanted):
             return try Self.unique(wanted).filter { try scope.document(at: $0) != nil }
         case .query(let query):
@@ -104,5 +101,10 @@ struct TargetOpening {
             }
             return paths
         }
+    }
+
+    static func unique(_ paths: [DocumentPath]) -> [DocumentPath] {
+        var seen: Set<DocumentPath> = []
+        return paths.filter { seen.insert($0).inserted }
     }
 }

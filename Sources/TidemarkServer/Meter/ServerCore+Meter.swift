@@ -14,7 +14,10 @@ extension ServerCore {
     func closeListen(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
         guard let stream = listens.streams[id], listens.close(id) else { return }
         if let readTime = stream.readTime {
-            listenEndings.note(now, ListenEndings.Place(stream.database, readTime))
+            // A client that is killed may hold either: not every one keeps each quiet token.
+            for time in Set([readTime, stream.newsTime ?? readTime]) {
+                listenEndings.note(now, ListenEndings.Place(stream.database, time))
+            }
         }
         let status = status.reporting(stream.usage, to: stream.context)
         outputs.append(Output(id: id, event: .ended(status)))

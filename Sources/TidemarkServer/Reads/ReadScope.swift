@@ -217,7 +217,9 @@ extension ServerCore {
     }
 
     private func log(_ database: DatabaseID, _ transaction: StoreTransaction) -> ChangeLog? {
-        databases[database]?.rowID.map { ChangeLog(transaction: transaction, database: $0) }
+        databases[database]?.rowID.map {
+            ChangeLog(database: $0, documents: transaction.documents(of: database))
+        }
     }
 
     private func scope(

@@ -185,11 +185,11 @@ extension ServerCore {
 
     /// When something becomes due by itself, by the executor's time.
     var nextDeadline: Duration? {
-        let wait = parked.nextDeadline()
-        guard let expiry = transactions.nextExpiry else { return wait }
-        let left = max(.zero, expiry.duration(since: now) + .microseconds(1))
-        let due = environment.executor.uptime + left
-        return wait.map { min($0, due) } ?? due
+        let expiry = transactions.nextExpiry.map {
+            environment.executor.uptime
+                + max(.zero, $0.duration(since: now) + .microseconds(1))
+        }
+        return [parked.nextDeadline(), expiry, nextRefresh].compactMap { $0 }.min()
     }
 
     /// Ends the waits and the transactions whose time is over.

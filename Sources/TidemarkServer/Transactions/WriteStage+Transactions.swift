@@ -73,7 +73,7 @@ extension WriteStage {
             if try table.document(at: path)?.updateTime != version { return true }
         }
         guard let state = databases[open.database], let row = state.rowID else { return false }
-        let log = ChangeLog(transaction: transaction, database: row)
+        let log = ChangeLog(database: row, documents: table)
         for (query, readTime) in open.queries {
             // What the log has forgotten may have been a conflict.
             if readTime.microseconds < state.logStart { return true }

@@ -48,7 +48,8 @@ extension WriteStage {
         var isNew = false
         method = .write
         let firstBill = bills.count
-        let reply = try commit(request.mutations, context) { reply, database, transaction in
+        let reply = try commit(request.mutations, context) {
+            (reply, database, transaction) throws(StoreError) in
             guard isBatch else { return }
             history.append(reply)
             isNew = try WriteStreamTable(transaction: transaction)

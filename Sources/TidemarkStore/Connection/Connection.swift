@@ -141,21 +141,6 @@ extension Connection {
         forget()
     }
 
-    func savepoint<T>(_ body: () throws -> T) throws -> T {
-        guard isWriting else { throw StoreError.notWriting }
-        try run(text: "SAVEPOINT store")
-        do {
-            let result = try body()
-            try run(text: "RELEASE store")
-            return result
-        } catch {
-            // Absent when the whole transaction was rolled back.
-            try? run(text: "ROLLBACK TO store; RELEASE store")
-            forget()
-            throw error
-        }
-    }
-
     private func forget() {
         catalog.forget()
         indexing.forget()

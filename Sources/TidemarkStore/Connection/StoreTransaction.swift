@@ -35,11 +35,6 @@ package final class StoreTransaction {
 
     package var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
 
-    /// Runs `body` so that what it changed is undone when it throws, and the transaction goes on.
-    package func savepoint<T>(_ body: () throws -> T) throws -> T {
-        try connection.savepoint(body)
-    }
-
     func requireWriting() throws(StoreError) {
         guard connection.isWriting else { throw .notWriting }
     }

@@ -1,9 +1,9 @@
 import TidemarkModel
 
 /// A document as a statement found it.
-struct StoredRow {
+package struct StoredRow {
     let id: Int64
-    let document: StoredDocument
+    package let document: StoredDocument
 }
 
 extension Connection {

@@ -3,7 +3,7 @@ package import TidemarkModel
 /// The documents of one database, inside a transaction.
 package struct DocumentTable {
     package let database: DatabaseID
-    let transaction: StoreTransaction
+    package let transaction: StoreTransaction
 
     var connection: Connection { transaction.connection }
 
@@ -11,7 +11,7 @@ package struct DocumentTable {
         try row(at: path)?.document
     }
 
-    func row(at path: DocumentPath) throws(StoreError) -> StoredRow? {
+    package func row(at path: DocumentPath) throws(StoreError) -> StoredRow? {
         guard let collection = try collection(path.parent) else { return nil }
         let statement = try connection.statement(.document)
         defer { statement.release() }
@@ -35,6 +35,44 @@ package struct DocumentTable {
             let id = try insert(document, in: collection, name)
             try reindex(document, in: collection, name, id: id, from: nil)
         }
+    }
+
+    /// Inserts or replaces a document whose present row and fields its caller has read in this
+    /// transaction, nil where there is none: neither is looked up or decoded again.
+    ///
+    /// - Parameter fields: The contents, decoded.
+    package func put(
+        _ document: StoredDocument, _ fields: MapValue,
+        replacing old: (row: StoredRow, fields: MapValue)?
+    ) throws(StoreError) {
+        precondition(document.kind == .found)
+        try transaction.requireWriting()
+        let database = try connection.catalog.database(database, connection, creating: true)!
+        let collection = try connection.catalog.collection(
+            document.path.parent, in: database, connection, creating: true)!
+        let name = document.path.nameKey
+        let id: Int64
+        if let old {
+            id = old.row.id
+            try update(id, document)
+        } else {
+            id = try insert(document, in: collection, name)
+        }
+        if collection.group.indexes.isEmpty { return }
+        let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
+        try connection.replaceEntries(of: row, from: old?.fields, to: fields)
+    }
+
+    /// Forgets a document that its caller has read in this transaction.
+    package func remove(_ old: StoredRow, _ fields: MapValue) throws(StoreError) {
+        try transaction.requireWriting()
+        let path = old.document.path
+        try connection.run(.deleteDocument, old.id)
+        guard let collection = try collection(path.parent), !collection.group.indexes.isEmpty
+        else { return }
+        let row = IndexedRow(
+            id: old.id, collection: collection, name: path.nameKey, path: path)
+        try connection.replaceEntries(of: row, from: fields, to: nil)
     }
 
     /// Forgets the document. Removing one that is not there does nothing.

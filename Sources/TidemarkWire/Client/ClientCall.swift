@@ -27,7 +27,7 @@ final class ClientCall: CancellableCall {
     }
 
     private func exchange(
-        _ bytes: [UInt8], _ method: Method, _ stream: ClientRPCStream,
+        _ bytes: [UInt8], _ method: RPCMethod, _ stream: ClientRPCStream,
         _ transport: GRPCTransport, _ names: Names
     ) async throws -> RPCStatus {
         guard bytes.count <= GRPCTransport.maxMessageBytes else {
@@ -40,27 +40,6 @@ final class ClientCall: CancellableCall {
         await stream.outbound.finish()
         return try await transport.receiveAll(stream) { message throws(RPCStatus) in
             receive(.message(try names.reply(to: method, message)))
-        }
-    }
-}
-
-extension Request {
-    var method: Method {
-        switch self {
-        case .getDocument: .getDocument
-        case .listDocuments: .listDocuments
-        case .createDocument: .createDocument
-        case .updateDocument: .updateDocument
-        case .deleteDocument: .deleteDocument
-        case .batchGetDocuments: .batchGetDocuments
-        case .beginTransaction: .beginTransaction
-        case .commit: .commit
-        case .rollback: .rollback
-        case .runQuery: .runQuery
-        case .runAggregationQuery: .runAggregationQuery
-        case .listCollectionIDs: .listCollectionIDs
-        case .batchWrite: .batchWrite
-        case .partitionQuery: .partitionQuery
         }
     }
 }

@@ -31,7 +31,7 @@ final class ClientRun: Sendable {
     ///   - body: What to do on the open stream; gives the status that the server sent.
     ///   - ended: Called exactly once, last.
     func start(
-        _ method: Method, _ context: CallContext, on transport: GRPCTransport,
+        _ method: RPCMethod, _ context: CallContext, on transport: GRPCTransport,
         for owner: any CancellableCall,
         body: @escaping @Sendable (ClientRPCStream) async throws -> RPCStatus,
         ended: @escaping @Sendable (RPCStatus) -> Void
@@ -72,7 +72,7 @@ final class ClientRun: Sendable {
 extension GRPCTransport {
     /// Opens a stream on the connection, or on a new one, and runs `body` on it.
     fileprivate func run(
-        _ method: Method, _ body: @Sendable (ClientRPCStream) async throws -> RPCStatus
+        _ method: RPCMethod, _ body: @Sendable (ClientRPCStream) async throws -> RPCStatus
     ) async throws -> RPCStatus {
         let channel = try channel()
         var options = CallOptions.defaults

@@ -4,7 +4,7 @@ import TidemarkModel
 
 /// A stream that goes both ways. Its messages are encoded, sent, received and decoded in its own task.
 final class ClientStream<Message: Sendable, Response: Sendable>: RequestStream {
-    private let method: Method
+    private let method: RPCMethod
     private let context: CallContext
     private let encode: @Sendable (Message) -> [UInt8]
     private let decode: @Sendable ([UInt8]) throws(RPCStatus) -> Response
@@ -13,7 +13,7 @@ final class ClientStream<Message: Sendable, Response: Sendable>: RequestStream {
     private let run = ClientRun()
 
     init(
-        _ method: Method, _ context: CallContext,
+        _ method: RPCMethod, _ context: CallContext,
         encode: @escaping @Sendable (Message) -> [UInt8],
         decode: @escaping @Sendable ([UInt8]) throws(RPCStatus) -> Response,
         _ receive: @escaping @Sendable (StreamEvent<Response>) -> Void

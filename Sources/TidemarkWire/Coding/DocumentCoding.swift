@@ -17,6 +17,18 @@ extension Names {
                 WireDocument(name: name(path), contents: EncodedFields(fields))))
     }
 
+    /// A document on its way to the server.
+    static func decodeFields(
+        _ data: Data
+    ) throws(RPCStatus) -> (name: String, fields: MapValue) {
+        try data.withUnsafeBytes { buffer -> Result<(name: String, fields: MapValue), RPCStatus> in
+            do throws(CodecError) { return .success(try DocumentCodec.decodeFields(buffer)) } catch
+            {
+                return .failure(RPCStatus(error))
+            }
+        }.get()
+    }
+
     static func decode(_ data: Data) throws(RPCStatus) -> WireDocument {
         try data.withUnsafeBytes { buffer -> Result<WireDocument, RPCStatus> in
             do throws(CodecError) { return .success(try DocumentCodec.decode(buffer)) } catch {

@@ -38,12 +38,17 @@ struct Names {
 
     /// What follows `root/`; nil for the root itself.
     private func rest(of name: String, _ kind: NameKind) throws(RPCStatus) -> String? {
-        let bytes = name.utf8
-        guard bytes.starts(with: root.utf8) else { throw kind.fault(name) }
-        let rest = bytes.dropFirst(root.utf8.count)
-        guard let first = rest.first else { return nil }
-        guard first == UInt8(ascii: "/") else { throw kind.fault(name) }
-        return String(Substring(rest.dropFirst()))
+        let rest: String?? = name.withBytes { name in
+            root.withBytes { root in
+                let head = UnsafeBufferPointer(rebasing: name.prefix(root.count))
+                guard Comparison.bytes(head, root) == .equal else { return nil }
+                if name.count == root.count { return .some(nil) }
+                guard name[root.count] == UInt8(ascii: "/") else { return nil }
+                return String(decoding: name[(root.count + 1)...], as: UTF8.self)
+            }
+        }
+        guard let rest else { throw kind.fault(name) }
+        return rest
     }
 
     /// Of `projects/P/databases/D`.

@@ -83,7 +83,7 @@ extension Names {
 // MARK: - What a client receives
 
 extension Names {
-    func reply(to method: Method, _ bytes: [UInt8]) throws(RPCStatus) -> Reply {
+    func reply(to method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) -> Reply {
         switch method {
         case .getDocument, .createDocument, .updateDocument: .document(try document(Data(bytes)))
         case .deleteDocument, .rollback: .empty

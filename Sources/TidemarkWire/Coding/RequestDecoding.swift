@@ -8,7 +8,7 @@ struct DecodedRequest {
 
     /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for what the model has no words for; never
     ///   `INTERNAL`, which clients would retry.
-    init(_ method: Method, _ bytes: [UInt8]) throws(RPCStatus) {
+    init(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
         let parsed: (DatabaseID, Request) =
             switch method {
             case .getDocument: try PBGetDocumentRequest(wire: bytes).decoded()
@@ -106,7 +106,7 @@ extension PBCreateDocumentRequest {
         }
         let create = CreateDocumentRequest(
             collection: collection, documentID: id,
-            fields: try Names.decode(document).contents.decoded,
+            fields: try Names.decodeFields(document).fields,
             mask: hasMask ? try mask.paths() : nil)
         return (names.database, .createDocument(create))
     }
@@ -114,10 +114,10 @@ extension PBCreateDocumentRequest {
 
 extension PBUpdateDocumentRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
-        let wire = try Names.decode(document)
-        let names = Names(try Names.database(of: wire.name))
+        let (name, fields) = try Names.decodeFields(document)
+        let names = Names(try Names.database(of: name))
         let update = UpdateDocumentRequest(
-            path: try names.document(wire.name), fields: wire.contents.decoded,
+            path: try names.document(name), fields: fields,
             updateMask: hasUpdateMask ? try updateMask.paths() : nil,
             mask: hasMask ? try mask.paths() : nil,
             precondition: try currentDocument.decoded())

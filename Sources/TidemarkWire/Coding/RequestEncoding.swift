@@ -4,7 +4,7 @@ import TidemarkModel
 
 /// A request as it goes out.
 struct EncodedRequest {
-    let method: Method
+    let method: RPCMethod
     let bytes: [UInt8]
 
     /// - Throws: `INVALID_ARGUMENT` where the protocol has no words for a request, such as a new
@@ -64,14 +64,14 @@ struct EncodedRequest {
         }
     }
 
-    private init(_ method: Method, _ bytes: [UInt8]) {
+    private init(_ method: RPCMethod, _ bytes: [UInt8]) {
         self.method = method
         self.bytes = bytes
     }
 }
 
 extension RPCStatus {
-    fileprivate static func noConsistency(_ method: Method) -> RPCStatus {
+    fileprivate static func noConsistency(_ method: RPCMethod) -> RPCStatus {
         .invalidArgument("\(method.rawValue) cannot read in that transaction or at that time.")
     }
 }

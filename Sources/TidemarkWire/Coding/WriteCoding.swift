@@ -34,9 +34,8 @@ extension Names {
         switch write.operation {
         case nil: throw .invalidArgument("A write has no operation set.")
         case .update(let data):
-            let document = try Self.decode(data)
-            path = try self.document(document.name)
-            let fields = document.contents.decoded
+            let (name, fields) = try Self.decodeFields(data)
+            path = try document(name)
             operation =
                 write.hasUpdateMask
                 ? .patch(fields, mask: try write.updateMask.paths()) : .set(fields)

@@ -30,7 +30,7 @@ final class CallDesk: Sendable {
         self.limits = limits
     }
 
-    func checkAccess(_ token: String?, _ method: Method) throws(RPCStatus) {
+    func checkAccess(_ token: String?, _ method: RPCMethod) throws(RPCStatus) {
         guard let access, !access.matches(token) else { return }
         throw .credentialsMissing(method: method.rawValue)
     }
@@ -100,7 +100,7 @@ final class CallDesk: Sendable {
     }
 }
 
-extension Method {
+extension RPCMethod {
     /// How long a call may take whose client set no deadline: what Firestore's own clients set. Source:
     /// resilience 3, Firestore's service config.
     var defaultTimeout: Duration {

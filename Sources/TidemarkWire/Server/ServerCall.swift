@@ -6,12 +6,12 @@ import TidemarkModel
 /// A call with one request, on the server's side.
 struct ServerCall: Sendable {
     private let transport: any Transport
-    private let method: Method
+    private let method: RPCMethod
     private let shared: SharedLimits
     private var streams: OpenStreams { shared.streams }
     private var desk: CallDesk { shared.desk }
 
-    init(_ transport: any Transport, _ method: Method, _ shared: SharedLimits) {
+    init(_ transport: any Transport, _ method: RPCMethod, _ shared: SharedLimits) {
         self.transport = transport
         self.method = method
         self.shared = shared

@@ -19,8 +19,8 @@ struct ServerCalls: Sendable {
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
-        guard context.descriptor.service.fullyQualifiedService == Method.service,
-            let method = Method(rawValue: context.descriptor.method)
+        guard context.descriptor.service.fullyQualifiedService == RPCMethod.service,
+            let method = RPCMethod(rawValue: context.descriptor.method)
         else {
             let name = context.descriptor.fullyQualifiedMethod
             await stream.end(RPCStatus(.unimplemented, "The method \(name) is not known here."))

@@ -41,7 +41,7 @@ extension GRPCServer {
         let transport = HTTP2ServerTransport.Posix(
             address: try address(host, port), transportSecurity: .plaintext, config: config)
         var context = GRPCServerContext()
-        context.methods = Method.allCases.map(\.descriptor)
+        context.methods = RPCMethod.allCases.map(\.descriptor)
         transport.configure(context: context)
         return transport
     }

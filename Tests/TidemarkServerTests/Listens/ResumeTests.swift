@@ -36,6 +36,45 @@ struct ResumeTests {
         #expect(boundary.resumeToken == first)
     }
 
+    @Test func `a quiet stream gets a token now and then, and one that is told things does not`()
+        throws
+    {
+        let listen = server.listen()
+        let first = token(listen.add(target(1, collection("c"))))
+        try server.commit(set("other/x", [:]))
+        #expect(listen.take().isEmpty)
+        server.machine.advance(.seconds(25))
+        #expect(listen.take().isEmpty)
+        server.machine.advance(.seconds(70))
+        let quiet = listen.take()
+        #expect(brief(quiet) == ["|"])
+        #expect(token(quiet) != first)
+        server.machine.advance(.seconds(10))
+        try server.commit(set("c/e", [:]))
+        #expect(brief(listen.take()) == ["e+1", "|"])
+        server.machine.advance(.seconds(30))
+        #expect(listen.take().isEmpty)
+        server.machine.advance(.seconds(60))
+        #expect(brief(listen.take()) == ["|"])
+    }
+
+    @Test func `a stream that was quiet for longer than the log resumes by the change`() throws {
+        let listen = server.listen()
+        _ = listen.add(target(1, collection("c")))
+        var last: [UInt8] = []
+        for minute in 0..<180 {
+            try server.commit(set("other/x", ["minute": .integer(Int64(minute))]))
+            server.machine.advance(.seconds(60))
+            let quiet = listen.take()
+            if !quiet.isEmpty { last = token(quiet) }
+        }
+        listen.cancel()
+        try server.commit(set("c/e", [:]))
+        let responses = server.listen().add(
+            target(1, collection("c"), from: .token(last), expecting: 3))
+        #expect(brief(responses) == ["ADD 1", "|", "e+1", "CURRENT 1", "|"])
+    }
+
     @Test func `beside others the first boundary has no token, for theirs are newer`() throws {
         let listen = server.listen()
         let newer = token(listen.add(target(2, collection("c"))))

@@ -77,23 +77,6 @@ import TidemarkStore
         }
     }
 
-    @Test func `a savepoint is undone alone`() throws {
-        let store = try DocumentStore(.memory)
-        try store.write { transaction throws in
-            let table = transaction.documents(of: testDatabase)
-            try table.put(found("rooms/a"))
-            #expect(throws: Refused.self) {
-                try transaction.savepoint {
-                    try table.put(found("other/b"))
-                    throw Refused()
-                }
-            }
-            try table.put(found("other/c"))
-            #expect(try table.collectionIDs(below: nil) == ["other", "rooms"])
-            #expect(try table.document(at: DocumentPath("other/b")) == nil)
-        }
-    }
-
     @Test func `reading cannot write`() throws {
         let store = try DocumentStore(.memory, migrations: [notes])
         #expect(throws: StoreError.self) {

@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkServer
 
 @testable import Tidemark
 
@@ -27,14 +28,14 @@ enum ConformanceCase {
     static func any(_ json: JSON) -> Any {
         switch json {
         case .null: return NSNull()
-        case .boolean(let value): return value
+        case .bool(let value): return value
         case .integer(let value): return Int(value)
         case .number(let value): return value
         case .text("Delete"): return FieldValue.delete()
         case .text("ServerTimestamp"): return FieldValue.serverTimestamp()
         case .text("NaN"): return Double.nan
         case .text(let value): return value
-        case .array(let values):
+        case .list(let values):
             switch values.first {
             case .text("ArrayUnion")?: return FieldValue.arrayUnion(values.dropFirst().map(any))
             case .text("ArrayRemove")?: return FieldValue.arrayRemove(values.dropFirst().map(any))

@@ -21,7 +21,7 @@ struct `The shared requests are executed` {
     }
 
     private func send(
-        _ method: TidemarkWire.Method, _ message: any SwiftProtobuf.Message,
+        _ method: RPCMethod, _ message: any SwiftProtobuf.Message,
         to local: LocalFirestore
     ) async throws -> [Reply] {
         let bytes: [UInt8] = try message.serializedBytes()

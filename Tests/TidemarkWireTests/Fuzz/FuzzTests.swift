@@ -70,7 +70,7 @@ struct FuzzTests {
         return given
     }
 
-    private let calls = TidemarkWire.Method.allCases.filter { $0 != .listen && $0 != .write }
+    private let calls = RPCMethod.allCases.filter { $0 != .listen && $0 != .write }
 
     /// What a client is told, by a server that is none.
     private func answers(

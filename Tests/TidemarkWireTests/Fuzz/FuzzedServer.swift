@@ -30,7 +30,7 @@ final class FuzzedServer {
         thread.run()
     }
 
-    func call(_ method: TidemarkWire.Method, _ bytes: [UInt8]) {
+    func call(_ method: RPCMethod, _ bytes: [UInt8]) {
         let decoded: DecodedRequest
         do throws(RPCStatus) { decoded = try DecodedRequest(method, bytes) } catch {
             return note(error, method.rawValue)

@@ -1,0 +1,105 @@
+import Synchronization
+
+/// An attempt that took longer than it may.
+public struct AttemptTimedOut: Error, Hashable, Sendable {}
+
+/// Runs `operation` for `time` at the most, and then returns whatever it does: it is cancelled, and not
+/// waited for. A limit that is only looked at between two attempts never ends one that hangs.
+///
+/// - Parameters:
+///   - time: Nil for no limit.
+///   - spare: When to run it once more beside itself, as long as none has ended: `most` in all. The
+///     first success counts, or the last failure. `onSpare` hears of each.
+/// - Throws: What `operation` throws, ``AttemptTimedOut``, or `CancellationError` when the caller is
+///   cancelled, which it is not kept waiting for either.
+func race<Value: Sendable, C: Clock>(
+    on clock: C, within time: Duration?, spare: RetryPolicy.Hedging? = nil,
+    onSpare: @escaping @Sendable () -> Void = {},
+    _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value where C.Duration == Duration {
+    try Task.checkCancellation()
+    if time == nil, spare == nil { return try await operation() }
+    let race = Race<Value>()
+    return try await withTaskCancellationHandler {
+        try await withCheckedThrowingContinuation { continuation in
+            race.begin(continuation)
+            race.run(operation)
+            if let time {
+                race.add(
+                    Task {
+                        do { try await clock.sleep(for: time) } catch { return }
+                        race.finish(.failure(AttemptTimedOut()))
+                    })
+            }
+            if let spare {
+                race.add(
+                    Task {
+                        for _ in 1..<spare.most {
+                            do { try await clock.sleep(for: spare.delay) } catch { return }
+                            onSpare()
+                            race.run(operation)
+                        }
+                    })
+            }
+        }
+    } onCancel: {
+        race.finish(.failure(CancellationError()))
+    }
+}
+
+/// What ends first decides, and the others are cancelled.
+private final class Race<Value: Sendable>: Sendable {
+    private struct State {
+        var waiter: CheckedContinuation<Value, any Error>?
+        var result: Result<Value, any Error>?
+        var tasks: [Task<Void, Never>] = []
+        var running = 0
+    }
+
+    private let state = Mutex(State())
+
+    func begin(_ waiter: CheckedContinuation<Value, any Error>) {
+        let result = state.withLock { state in
+            if state.result == nil { state.waiter = waiter }
+            return state.result
+        }
+        if let result { waiter.resume(with: result) }
+    }
+
+    func run(_ operation: @escaping @Sendable () async throws -> Value) {
+        state.withLock { $0.running += 1 }
+        add(
+            Task {
+                do { self.finish(.success(try await operation())) } catch { self.fail(error) }
+            })
+    }
+
+    func add(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            if state.result == nil { state.tasks.append(task) }
+            return state.result != nil
+        }
+        if isOver { task.cancel() }
+    }
+
+    private func fail(_ error: any Error) {
+        let isLast = state.withLock { state in
+            state.running -= 1
+            return state.running == 0
+        }
+        if isLast { finish(.failure(error)) }
+    }
+
+    func finish(_ result: Result<Value, any Error>) {
+        let (waiter, tasks) = state.withLock { state in
+            guard state.result == nil else {
+                return (CheckedContinuation<Value, any Error>?.none, [Task<Void, Never>]())
+            }
+            state.result = result
+            defer { (state.waiter, state.tasks) = (nil, []) }
+            return (state.waiter, state.tasks)
+        }
+        waiter?.resume(with: result)
+        for task in tasks { task.cancel() }
+    }
+}

@@ -1,0 +1,174 @@
+/// Performs calls by a ``RetryPolicy``: with a clock, dice, the network's state and a shared budget.
+///
+/// ```swift
+/// let retry = Retry(.mobile)
+/// let page = try await retry.run(.read, classify: { Failure($0) }) { try await load() }
+/// ```
+///
+/// Every attempt that exceeds its time is cancelled and left behind, so that a call never outlives its
+/// deadline. Cancelling the caller's task ends the wait, or the attempt, at once.
+public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
+    public var policy: RetryPolicy
+    public var clock: C
+    /// What all calls to the same backend share; nil for no limit.
+    public var budget: RetryBudget?
+    public var connectivity: Connectivity
+    /// In `0 ..< 1`.
+    public var random: @Sendable () -> Double
+    /// Told of every attempt and wait, for logs and metrics.
+    public var onEvent: (@Sendable (RetryEvent) -> Void)?
+
+    public init(
+        _ policy: RetryPolicy, clock: C, budget: RetryBudget? = nil,
+        connectivity: Connectivity = .always,
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) },
+        onEvent: (@Sendable (RetryEvent) -> Void)? = nil
+    ) {
+        self.policy = policy
+        self.clock = clock
+        self.budget = budget
+        self.connectivity = connectivity
+        self.random = random
+        self.onEvent = onEvent
+    }
+
+    /// Runs `operation` until it succeeds or the policy ends.
+    ///
+    /// - Parameters:
+    ///   - deadline: How long the caller waits at the most, from now.
+    ///   - classify: What an error means. An attempt that was cut off by its timeout is `transient`.
+    ///   - refresh: Gets new credentials, once; calls that need them at the same time share it when it
+    ///     is a ``SingleFlight``'s.
+    ///   - operation: Is told the attempt's number, from 1.
+    /// - Throws: ``RetryError``, or `CancellationError` when the caller's task is cancelled.
+    public func run<Value: Sendable>(
+        _ safety: CallSafety, deadline: Duration? = nil,
+        classify: @escaping @Sendable (any Error) -> Failure,
+        refresh: (@Sendable () async throws -> Void)? = nil,
+        _ operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
+    ) async throws -> Value {
+        let start = clock.now
+        var machine = RetryMachine(policy, safety, deadline: deadline)
+        var last: (any Error)?
+        budget?.deposit()
+        var step = machine.step(.start(isOnline: connectivity.isOnline()), at: .zero)
+        while true {
+            let event: RetryMachine.Event
+            switch step {
+            case .attempt(let timeout):
+                let number = machine.attemptsMade
+                onEvent?(.began(attempt: number))
+                do {
+                    let value = try await race(
+                        on: clock, within: timeout,
+                        spare: safety == .read ? policy.hedging : nil,
+                        onSpare: { onEvent?(.hedged(attempt: number)) }
+                    ) { try await operation(number) }
+                    onEvent?(.succeeded(attempt: number))
+                    return value
+                } catch {
+                    try Task.checkCancellation()
+                    last = error
+                    let failure =
+                        error is AttemptTimedOut
+                        ? Failure(.transient) : classify(error)
+                    onEvent?(.failed(attempt: number, failure))
+                    event = .failed(
+                        failure, jitter: random(), isOnline: connectivity.isOnline(),
+                        budgetAllows: mayRetry(failure))
+                }
+            case .wait(let delay):
+                onEvent?(.waiting(delay))
+                try await clock.sleep(for: delay)
+                event = .ready
+            case .awaitNetwork(let timeout):
+                onEvent?(.waitingForNetwork)
+                event = try await awaitNetwork(timeout)
+            case .refreshCredentials(let timeout):
+                onEvent?(.refreshingCredentials)
+                event = .refreshed(isDone: try await run(refresh, timeout))
+            case .giveUp(let reason):
+                onEvent?(.gaveUp(reason))
+                throw RetryError(
+                    reason: reason, attempts: machine.attempts,
+                    attemptsMade: machine.attemptsMade, last: last)
+            }
+            step = machine.step(event, at: start.duration(to: clock.now))
+        }
+    }
+
+    /// Takes from the budget only for what would be tried again.
+    private func mayRetry(_ failure: Failure) -> Bool {
+        switch failure.kind {
+        case .permanent, .cancelled, .authentication: true
+        case .transient, .throttled, .unknown: budget?.withdraw() ?? true
+        }
+    }
+
+    /// When the time is over before, the machine finds that no time is left.
+    private func awaitNetwork(_ timeout: Duration?) async throws -> RetryMachine.Event {
+        do {
+            try await race(on: clock, within: timeout, connectivity.untilOnline)
+        } catch is AttemptTimedOut {}
+        return .ready
+    }
+
+    private func run(
+        _ refresh: (@Sendable () async throws -> Void)?, _ timeout: Duration?
+    ) async throws -> Bool {
+        guard let refresh else { return false }
+        do {
+            try await race(on: clock, within: timeout, refresh)
+            return true
+        } catch {
+            try Task.checkCancellation()
+            return false
+        }
+    }
+}
+
+extension Retry where C == ContinuousClock {
+    /// On the system's clock.
+    public init(_ policy: RetryPolicy) { self.init(policy, clock: ContinuousClock()) }
+}
+
+/// Whether there is a network, as the system says.
+public struct Connectivity: Sendable {
+    public var isOnline: @Sendable () -> Bool
+    /// Returns when there is one; throws only when its task is cancelled.
+    public var untilOnline: @Sendable () async throws -> Void
+
+    public init(
+        isOnline: @escaping @Sendable () -> Bool,
+        untilOnline: @escaping @Sendable () async throws -> Void
+    ) {
+        self.isOnline = isOnline
+        self.untilOnline = untilOnline
+    }
+
+    /// For where nothing is known of it.
+    public static let always = Connectivity(isOnline: { true }, untilOnline: {})
+}
+
+/// What happens in one call.
+public enum RetryEvent: Hashable, Sendable {
+    case began(attempt: Int)
+    /// One more was started beside it: a read that is billed.
+    case hedged(attempt: Int)
+    case failed(attempt: Int, Failure)
+    case waiting(Duration)
+    case waitingForNetwork, refreshingCredentials
+    case succeeded(attempt: Int)
+    case gaveUp(RetryMachine.Reason)
+}
+
+/// Why a call was given up, and what was tried.
+public struct RetryError: Error, Sendable {
+    public let reason: RetryMachine.Reason
+    /// The newest ones, with their times since the call began and what became of each.
+    public let attempts: [RetryMachine.Attempt]
+    /// All of them, also those whose history is not kept.
+    public let attemptsMade: Int
+    /// What the last attempt failed with; nil when there was none.
+    public let last: (any Error)?
+}

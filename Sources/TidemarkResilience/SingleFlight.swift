@@ -1,0 +1,79 @@
+import Synchronization
+
+/// Lets callers that want the same thing at the same time share one piece of work.
+///
+/// The first caller for a key starts it, those that come while it runs get its value or its error too.
+/// A caller that is cancelled leaves at once, and the work goes on for the others; when the last one
+/// leaves, it is cancelled. Nothing is kept when it ends: it is no cache.
+public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    /// What one caller gets.
+    public struct Landing: Sendable {
+        public let value: Value
+        /// Whether another caller had started it.
+        public let isShared: Bool
+    }
+
+    /// Keys at the same time. Beyond, work is done for each caller alone.
+    public static var capacity: Int { 10_000 }
+
+    /// Those that a new caller may join.
+    private let flights = Mutex<[Key: Flight]>([:])
+
+    public init() {}
+
+    /// How many keys are worked on.
+    public var count: Int { flights.withLock { $0.count } }
+
+    /// How many wait for a key.
+    public func callers(for key: Key) -> Int {
+        flights.withLock { $0[key] }?.callers ?? 0
+    }
+
+    /// The value of the work for this key, begun now or by an earlier caller.
+    ///
+    /// - Throws: What `work` throws, to all of its callers; `CancellationError` to one that is
+    ///   cancelled itself.
+    public func value(
+        for key: Key, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await landing(for: key, work).value
+    }
+
+    /// As ``value(for:_:)``, and whether another caller had started it.
+    public func landing(
+        for key: Key, _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Landing {
+        try Task.checkCancellation()
+        guard let place = join(key) else {
+            return Landing(value: try await work(), isShared: false)
+        }
+        if place.isFirst {
+            place.flight.start(work) { [weak self, flight = place.flight] in
+                self?.flights.withLock { if $0[key] === flight { $0[key] = nil } }
+            }
+        }
+        guard let value = try await place.flight.value(for: place.caller) as? Value else {
+            preconditionFailure("a flight has values of one type")
+        }
+        return Landing(value: value, isShared: !place.isFirst)
+    }
+
+    /// - Returns: Nil when there is too much under way.
+    private func join(_ key: Key) -> (flight: Flight, caller: Int, isFirst: Bool)? {
+        flights.withLock { flights in
+            if let flight = flights[key], let caller = flight.join() {
+                return (flight, caller, false)
+            }
+            if flights.count >= Self.capacity { return nil }
+            let flight = Flight()
+            flights[key] = flight
+            return (flight, 0, true)
+        }
+    }
+
+    /// Makes the next caller start anew, though work for the key is under way: for when what that will
+    /// return is out of date already. Those who wait for it still get it.
+    public func forget(_ key: Key) {
+        flights.withLock { _ = $0.removeValue(forKey: key) }
+    }
+}

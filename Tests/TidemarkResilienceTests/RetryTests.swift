@@ -1,0 +1,341 @@
+import Synchronization
+import Testing
+import TidemarkResilience
+
+private struct Broken: Error {}
+private struct Forbidden: Error {}
+private struct Expired: Error {}
+
+@Sendable private func classify(_ error: any Error) -> Failure {
+    switch error {
+    case is Forbidden: Failure(.permanent)
+    case is Expired: Failure(.authentication)
+    case is CancellationError: Failure(.cancelled)
+    default: Failure(.transient)
+    }
+}
+
+/// Something that never answers, and does not mind being cancelled.
+@Sendable private func hang() async throws -> Int {
+    await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct Retrying {
+    private let clock = ManualClock()
+    private let events = Events()
+
+    private final class Events: Sendable {
+        private let list = Mutex<[RetryEvent]>([])
+        var all: [RetryEvent] { list.withLock { $0 } }
+        func add(_ event: RetryEvent) { list.withLock { $0.append(event) } }
+    }
+
+    private func retry(
+        _ policy: RetryPolicy = .mobile, budget: RetryBudget? = nil,
+        connectivity: Connectivity = .always
+    ) -> Retry<ManualClock> {
+        Retry(
+            policy, clock: clock, budget: budget, connectivity: connectivity, random: { 0.5 },
+            onEvent: { [events] in events.add($0) })
+    }
+
+    @Test func `succeeds at the attempt that does, and says what happened`() async throws {
+        async let value = retry().run(.read, classify: classify) { attempt in
+            if attempt < 3 { throw Broken() }
+            return attempt
+        }
+        await clock.sleepers()
+        clock.advance(by: .seconds(2))
+        await clock.sleepers()
+        clock.advance(by: .seconds(4))
+        #expect(try await value == 3)
+        #expect(
+            events.all == [
+                .began(attempt: 1), .failed(attempt: 1, Failure(.transient)), .waiting(.seconds(2)),
+                .began(attempt: 2), .failed(attempt: 2, Failure(.transient)), .waiting(.seconds(4)),
+                .began(attempt: 3), .succeeded(attempt: 3),
+            ])
+    }
+
+    @Test func `what is forbidden is not asked for again`() async throws {
+        let error = await #expect(throws: RetryError.self) {
+            try await retry().run(.read, classify: classify) { _ in throw Forbidden() }
+        }
+        #expect(error?.reason == .permanent)
+        #expect(error?.last is Forbidden)
+        #expect(error?.attempts.count == 1)
+    }
+
+    @Test func `an attempt that hangs is left behind at its own timeout`() async throws {
+        async let value = retry().run(.read, classify: classify) { attempt in
+            attempt == 1 ? try await hang() : attempt
+        }
+        await clock.sleepers()
+        clock.advance(by: .seconds(10))
+        await clock.sleepers()
+        clock.advance(by: .seconds(2))
+        #expect(try await value == 2)
+    }
+
+    @Test func `the deadline ends an attempt that hangs`() async throws {
+        let task = Task {
+            try await retry().run(.read, deadline: .seconds(3), classify: classify) { _ in
+                try await hang()
+            }
+        }
+        await clock.sleepers()
+        clock.advance(by: .seconds(3))
+        let result = await task.result
+        let error = #expect(throws: RetryError.self) { try result.get() }
+        #expect(error?.reason == .deadline)
+        #expect(error?.attempts.first?.ended == .seconds(3))
+        #expect(error?.last is AttemptTimedOut)
+    }
+
+    @Test func `a caller that is cancelled is let go at once, whatever it waits for`() async throws
+    {
+        for isHanging in [true, false] {
+            let task = Task {
+                try await retry().run(.read, classify: classify) { _ in
+                    if isHanging { return try await hang() }
+                    throw Broken()
+                }
+            }
+            await clock.sleepers()
+            task.cancel()
+            let result = await task.result
+            #expect(throws: CancellationError.self) { try result.get() }
+        }
+    }
+
+    @Test func `credentials are refreshed once for all that need them`() async throws {
+        let flight = SingleFlight<String, Int>()
+        let refreshes = Box(0)
+        let isFresh = Box(false)
+        let gate = Gate()
+        let retry = retry()
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<5 {
+                group.addTask {
+                    try await retry.run(
+                        .write, classify: classify,
+                        refresh: {
+                            _ = try await flight.value(for: "token") {
+                                await gate.wait()
+                                isFresh.change { $0 = true }
+                                return refreshes.change { $0 += 1 }
+                            }
+                        }
+                    ) { _ in
+                        if !isFresh.value { throw Expired() }
+                        return 1
+                    }
+                }
+            }
+            gate.open()
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 5)
+        #expect((1...5).contains(refreshes.value))
+        let error = await #expect(throws: RetryError.self) {
+            try await retry.run(.read, classify: classify) { _ in throw Expired() }
+        }
+        #expect(error?.reason == .authentication, "there is no way to refresh")
+    }
+
+    @Test func `offline it waits for the network, not for a clock`() async throws {
+        let isOnline = Box(false)
+        let gate = Gate()
+        let connectivity = Connectivity(
+            isOnline: { isOnline.value }, untilOnline: { await gate.wait() })
+        let retry = retry(connectivity: connectivity)
+        async let value = retry.run(.read, classify: classify) { $0 }
+        isOnline.change { $0 = true }
+        gate.open()
+        #expect(try await value == 1)
+    }
+
+    @Test func `a slow read gets a second one beside it, and the first answer wins`() async throws {
+        var policy = RetryPolicy.mobile
+        policy.hedging = .init(after: .seconds(1))
+        let calls = Box(0)
+        async let value = retry(policy).run(.read, classify: classify) { _ in
+            let call = calls.change { $0 += 1 }
+            return call == 1 ? try await hang() : 7
+        }
+        await clock.sleepers(2)
+        clock.advance(by: .seconds(1))
+        #expect(try await value == 7)
+        #expect(events.all.contains(.hedged(attempt: 1)))
+        #expect(calls.value == 2)
+        // A write never is.
+        let written = try await retry(policy).run(.write, classify: classify) { _ in 1 }
+        #expect(written == 1)
+    }
+
+    @Test func `a server in trouble is not asked by everybody again`() async throws {
+        let budget = RetryBudget(RetryCredits(share: 0, floor: 0.1), uptime: { .zero })
+        let retry = retry(RetryPolicy(maxRetries: 3, initialDelay: .zero), budget: budget)
+        let error = await #expect(throws: RetryError.self) {
+            try await retry.run(.read, classify: classify) { _ in throw Broken() }
+        }
+        #expect(error?.reason == .budget)
+        #expect(error?.attemptsMade == 2)
+    }
+}
+
+/// A value that many tasks change.
+private final class Box<Value: Sendable>: Sendable {
+    private let content: Mutex<Value>
+
+    init(_ value: Value) { content = Mutex(value) }
+
+    var value: Value { content.withLock { $0 } }
+
+    @discardableResult
+    func change(_ body: @Sendable (inout Value) -> Void) -> Value {
+        content.withLock { value in
+            body(&value)
+            return value
+        }
+    }
+}
+
+/// Closed until it is opened.
+private final class Gate: Sendable {
+    private let state = Mutex<(isOpen: Bool, waiters: [CheckedContinuation<Void, Never>])>(
+        (false, []))
+
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiters.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiters = state.withLock { state in
+            defer { state = (true, []) }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct `A single flight` {
+    private let flight = SingleFlight<String, Int>()
+
+    /// Starts callers one by one, each joined before the next.
+    private func callers(
+        _ count: Int, _ work: @escaping @Sendable () async throws -> Int
+    ) -> [Task<SingleFlight<String, Int>.Landing, any Error>] {
+        (0..<count).map { _ in
+            Task { try await flight.landing(for: "a", work) }
+        }
+    }
+
+    @Test func `nine callers, one piece of work`() async throws {
+        let gate = Gate()
+        let runs = Box(0)
+        let tasks = callers(9) {
+            runs.change { $0 += 1 }
+            await gate.wait()
+            return 5
+        }
+        while flight.callers(for: "a") < 9 { await Task.yield() }
+        gate.open()
+        var shared = 0
+        for task in tasks {
+            let landing = try await task.value
+            #expect(landing.value == 5)
+            shared += landing.isShared ? 1 : 0
+        }
+        #expect(runs.value == 1 && shared == 8)
+        #expect(flight.count == 0)
+        #expect(try await flight.value(for: "a") { 6 } == 6, "it is no cache")
+    }
+
+    @Test func `one that leaves does not take the others' work along`() async throws {
+        let gate = Gate()
+        let tasks = callers(3) {
+            await gate.wait()
+            try Task.checkCancellation()
+            return 5
+        }
+        while flight.callers(for: "a") < 3 { await Task.yield() }
+        tasks[0].cancel()
+        await #expect(throws: CancellationError.self) { try await tasks[0].value }
+        gate.open()
+        #expect(try await tasks[1].value.value == 5)
+        #expect(try await tasks[2].value.value == 5)
+    }
+
+    @Test func `when the last one leaves, the work is cancelled`() async throws {
+        let (ended, sink) = AsyncStream.makeStream(of: Void.self)
+        let tasks = callers(2) {
+            await withTaskCancellationHandler {
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            } onCancel: {
+                sink.yield()
+            }
+            return 0
+        }
+        while flight.callers(for: "a") < 2 { await Task.yield() }
+        for task in tasks { task.cancel() }
+        for await _ in ended { break }
+        #expect(flight.count == 0)
+    }
+
+    @Test func `an error is everybody's, and the next caller begins anew`() async throws {
+        let gate = Gate()
+        let tasks = callers(2) {
+            await gate.wait()
+            throw Broken()
+        }
+        while flight.callers(for: "a") < 2 { await Task.yield() }
+        gate.open()
+        for task in tasks { await #expect(throws: Broken.self) { try await task.value } }
+        #expect(try await flight.value(for: "a") { 1 } == 1)
+    }
+
+    @Test func `what is forgotten is begun again, and still answers those who wait`() async throws {
+        let gate = Gate()
+        let old = callers(1) {
+            await gate.wait()
+            return 1
+        }
+        while flight.callers(for: "a") < 1 { await Task.yield() }
+        flight.forget("a")
+        #expect(try await flight.value(for: "a") { 2 } == 2)
+        gate.open()
+        #expect(try await old[0].value.value == 1)
+    }
+
+    @Test func `under many callers that come, go and fail, everyone gets an answer`() async throws {
+        let flight = SingleFlight<Int, Int>()
+        let answered = Box(0)
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<3_000 {
+                group.addTask {
+                    let task = Task {
+                        try await flight.value(for: index % 7) {
+                            await Task.yield()
+                            if index % 11 == 0 { throw Broken() }
+                            return index % 7
+                        }
+                    }
+                    if index % 3 == 0 { task.cancel() }
+                    if case .success(let value) = await task.result {
+                        #expect(value == index % 7)
+                    }
+                    answered.change { $0 += 1 }
+                }
+            }
+        }
+        #expect(answered.value == 3_000)
+        #expect(flight.count == 0)
+    }
+}
