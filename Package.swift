@@ -121,7 +121,10 @@ let package = Package(
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",
-            ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "TidemarkTesting"],
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
+                "TidemarkTesting",
+            ],
             planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
         tests("TidyTests", []),

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkStore
 import TidemarkTesting
 
 @testable import TidemarkSync
@@ -28,7 +29,8 @@ struct CacheQueryTests {
                 let query = dice.query()
                 let (shown, expected) = (try cache.shown(query), cache.expected(query))
                 if shown != expected {
-                    Issue.record("seed \(seed), round \(round): \(query)\ngave \(shown)\nnot \(expected)")
+                    Issue.record(
+                        "seed \(seed), round \(round): \(query)\ngave \(shown)\nnot \(expected)")
                     return
                 }
                 found += expected.count

@@ -126,7 +126,8 @@ extension EngineCore {
         // Taken out, so that the view has one owner and its steps copy nothing.
         queries[key]!.view = View(query.query, in: database, synced: [])
         var effects = query.view.step(event)
-        if effects == [.needsRefill], case .documents(_, let target, let version, _, let isBehind) = event
+        if effects == [.needsRefill],
+            case .documents(_, let target, let version, _, let isBehind) = event
         {
             do {
                 let rows = try local.run(query.query)

@@ -14,7 +14,7 @@
         package static let limboUnresolved = Self(rawValue: 1 << 2)
         /// One answer of the server acknowledges two batches.
         package static let ackTakenTwice = Self(rawValue: 1 << 3)
-        /// What the pending writes make of a document stays when the document changes below them.
+        /// What the pending writes made of a document stays when one of them is done.
         package static let overlayNotRecomputed = Self(rawValue: 1 << 4)
         /// That the server counts other rows is not looked at.
         package static let existenceFilterIgnored = Self(rawValue: 1 << 5)

@@ -111,11 +111,6 @@ extension LocalStore {
     typealias Change = (path: DocumentPath, stored: StoredDocument?)
 
     func views(of changed: [Change]) -> [LocalDocument] {
-        #if TIDEMARK_DEFECTS
-            if defects.contains(.overlayNotRecomputed) {
-                return changed.map { pending.view(of: $0.path, over: $0.stored) }
-            }
-        #endif
         for change in changed { pending.forgetOverlay(of: change.path) }
         return changed.map { pending.view(of: $0.path, over: $0.stored) }
     }

@@ -25,7 +25,9 @@ final class LocalStore {
     /// Of the user.
     var rejectedCount = 0
     #if TIDEMARK_DEFECTS
-        var defects: PlantedDefects = []
+        var defects: PlantedDefects = [] {
+            didSet { pending.keepsOverlays = defects.contains(.overlayNotRecomputed) }
+        }
     #endif
 
     init(
@@ -261,7 +263,7 @@ extension LocalStore {
         var result = set.rows[...]
         switch query.limit {
         case .first(let count)?: result = result.dropFirst(query.offset).prefix(count)
-        case .last(let count)?: result = result.suffix(count)
+        case .last(let count)?: result = result.dropFirst(query.offset).suffix(count)
         case nil: result = result.dropFirst(query.offset)
         }
         return result.compactMap { byPath[$0.path] }

@@ -140,7 +140,9 @@ struct WorldMood {
         acts = [
             (.write, 40), (.writeOutside, 14), (.listen, 8), (.unlisten, 5),
         ]
-        for (fault, weight) in WorldAct.faults where dice.chance(45) { acts.append((fault, weight)) }
+        for (fault, weight) in WorldAct.faults where dice.chance(45) {
+            acts.append((fault, weight))
+        }
         pauses =
             dice.chance(50)
             ? [(nil, 6), (1...30, 6), (30...500, 6), (500...4_000, 3), (4_000...90_000, 1)]

@@ -136,7 +136,8 @@ extension World {
     /// newest rows begins again at an older one, and is not told of what came and went since.
     private static let serverFaults = [
         "rpc=Listen,share=0.5,reset=2", "rpc=Listen,share=0.4,duplicate",
-        "rpc=Listen,share=0.5,false-filter=2", "rpc=Listen,share=0.5,delay-current=3s", "rpc=Listen,share=0.4,cut=before:4",
+        "rpc=Listen,share=0.5,false-filter=2", "rpc=Listen,share=0.5,delay-current=3s",
+        "rpc=Listen,share=0.4,cut=before:4",
         "rpc=Write,share=0.4,lose-response", "rpc=Write,share=0.3,cut=before:3",
         "share=0.2,error=UNAVAILABLE", "share=0.3,latency=400ms,jitter=400ms",
     ]
@@ -176,7 +177,8 @@ extension World {
         let kind = dice.roll(12)
         let write = WorldWrite(
             id: "\(writer)-\(sequence)", client: client, sequence: sequence,
-            room: dice.pick(WorldQueries.rooms), number: nextNumber, addsTag: (5..<8).contains(kind))
+            room: dice.pick(WorldQueries.rooms), number: nextNumber, addsTag: (5..<8).contains(kind)
+        )
         nextNumber += 1
         ledger.add(write)
         let journal = Mutation(

@@ -132,8 +132,10 @@ extension World {
                 at: shown.path, at: shown.updateTime, in: Self.database)
         else { return }
         guard let held, held.updateTime == shown.updateTime, held.fields == shown.fields else {
+            let truth = held?.worldText ?? "nothing"
             throw WorldViolation(
-                "\(client) showed \(shown.worldText) of \(shown.updateTime.worldText), but the server held \(held?.worldText ?? "nothing")")
+                "\(client) showed \(shown.worldText) of \(shown.updateTime.worldText), "
+                    + "but the server held \(truth)")
         }
     }
 
@@ -148,7 +150,8 @@ extension World {
             zip(held, shown).allSatisfy({ $0.fields == $1.fields })
         else {
             throw WorldViolation(
-                "\(client) showed \(describe(snapshot)), when the server held \(held.map(\.worldText))")
+                "\(client) showed \(describe(snapshot)), "
+                    + "when the server held \(held.map(\.worldText))")
         }
     }
 }

@@ -84,7 +84,8 @@ package struct WorldLedger {
     func trace(_ document: Document, to client: Int, isServers: Bool) throws {
         let fields = document.fields
         func refuse(_ what: String) -> WorldViolation {
-            WorldViolation("\(document.path.text) shows \(what), which was never written: \(fields.worldText)")
+            WorldViolation(
+                "\(document.path.text) shows \(what), which was never written: \(fields.worldText)")
         }
         if case .string(let id)? = fields["w"] {
             guard let write = writes[id], write.room == document.path, write.mayBeSeen else {
@@ -141,7 +142,9 @@ package struct WorldLedger {
             let counter = counters.first { $0.path.id == writer }?.fields["n"]
             guard counter == .integer(Int64(applied.count)) else {
                 throw WorldViolation(
-                    "\(writer) counted \(String(describing: counter)), with \(applied.count) batches applied: some were applied twice or in part")
+                    "\(writer) counted \(String(describing: counter)), but \(applied.count) batches "
+                        + "were applied: some twice, or in part"
+                )
             }
             for (earlier, later) in zip(applied, applied.dropFirst())
             where found[earlier.id]!.updateTime >= found[later.id]!.updateTime {

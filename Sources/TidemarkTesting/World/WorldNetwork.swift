@@ -67,11 +67,13 @@ package final class WorldNetwork: @unchecked Sendable {
         dice.chance(weather.halfOpen) ? dice.milliseconds(Self.keepalive) : delay()
     }
 
+    /// With the codes that gRPC and what lies between may make up: a server's own word on a write stream,
+    /// such as `aborted`, says that the stream cannot be taken up, and is believed.
     func refusal() -> RPCStatus? {
         guard weather.refusals > 0, dice.chance(weather.refusals) else { return nil }
         let code = dice.pick([
             RPCStatus.Code.unavailable, .resourceExhausted, .internal, .unauthenticated,
-            .deadlineExceeded, .aborted, .cancelled, .unknown,
+            .deadlineExceeded, .unavailable, .cancelled, .unknown,
         ])
         return RPCStatus(code, "Refused on the way.")
     }

@@ -23,10 +23,13 @@ enum WorldQueries {
                 filter: .field(marks, .arrayContainsAny, .array([.integer(1), .integer(2)]))),
             Query(
                 collectionID: "rooms",
-                filter: .or([.field(g, .equal, .integer(0)), .field(marks, .arrayContains, .integer(3))])
+                filter: .or([
+                    .field(g, .equal, .integer(0)), .field(marks, .arrayContains, .integer(3)),
+                ])
             ),
             Query(
-                collectionID: "rooms", filter: .field(g, .isIn, .array([.integer(0), .integer(2)])),
+                collectionID: "rooms",
+                filter: .field(g, .isIn, .array([.integer(0), .integer(2)])),
                 orders: [Order(n, .descending)], limit: .first(2)),
             document(rooms[1]),
             Query(collectionID: "counters"),

@@ -5,9 +5,8 @@ import TidemarkModel
 /// What is sent arrives later, in its order in each direction, or not at all; two wires know nothing of
 /// each other, so that what goes over one overtakes what goes over the other. Both ends learn of a break
 /// by themselves, each in its own time: until then the wire is half open.
-// @unchecked: a world lives in one thread.
 final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldBreakable,
-    @unchecked Sendable
+    @unchecked Sendable  // A world lives in one thread.
 {
     typealias Connect = (@escaping @Sendable (StreamEvent<Received>) -> Void) -> FarEnd
 
