@@ -24,14 +24,21 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
+/// Defects that the World's tests plant, to see them found. Release builds have none.
+let planted: [SwiftSetting] = [.define("TIDEMARK_DEFECTS", .when(configuration: .debug))]
+
 /// One target of the library. What it may import is its dependency list, and nothing else:
 /// `make check-imports` builds with `--explicit-target-dependency-import-check error`.
-func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+func library(
+    _ name: String, _ dependencies: [Target.Dependency] = [], _ extra: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings + extra)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings)
+func tests(
+    _ name: String, _ dependencies: [Target.Dependency], _ extra: [SwiftSetting] = []
+) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: settings + extra)
 }
 
 let package = Package(
@@ -58,7 +65,8 @@ let package = Package(
         library("TidemarkModel"),
         library("TidemarkResilience"),
         library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
-        library("TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"]),
+        library(
+            "TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"], planted),
         library(
             "TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, nioCore, protobuf]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
@@ -72,7 +80,7 @@ let package = Package(
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-            ]),
+            ], planted),
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
@@ -110,6 +118,14 @@ let package = Package(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
         tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting"]),
+        // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
+        tests(
+            "TidemarkWorldTests",
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
+                "TidemarkTesting",
+            ],
+            planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
         tests("TidyTests", []),
     ]

@@ -123,4 +123,13 @@ public final class FirestoreServer: Sendable {
             deliver(core.withLock { $0.close() })
         }
     }
+
+    /// Lets go of the store as the kill of the process does: what waits is dropped and nobody is told.
+    package func abandon() {
+        inbox.withLock { inbox in
+            inbox.isClosed = true
+            while !inbox.takeBatch().isEmpty {}
+        }
+        core.withLock { core in _ = core.close() }
+    }
 }

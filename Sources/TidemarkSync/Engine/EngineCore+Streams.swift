@@ -100,6 +100,9 @@ extension EngineCore {
     func sendUnlisten(_ id: Int32) {
         guard let wireID = remoteTargets[id]?.wireID else { return }
         remoteTargets[id]!.wireID = nil
+        #if TIDEMARK_DEFECTS
+            removedWireIDs[wireID] = id
+        #endif
         _ = aggregator.step(.stoppedListening(wireID: wireID), remoteKeys: remoteKeys)
         listenCall?.send(.remove(targetID: wireID))
     }

@@ -10,6 +10,10 @@ extension EngineCore {
             // Older than what is shown already; the documents stay for the next snapshot.
             return
         }
+        #if TIDEMARK_DEFECTS
+            if isPlanted(.existenceFilterIgnored), case .existenceFilter = response { return }
+            if isPlanted(.removalRace) { confuseRemovals(response) }
+        #endif
         for effect in aggregator.step(.received(response), remoteKeys: remoteKeys) {
             switch effect {
             case .raise(let event): raise(event)
@@ -17,6 +21,21 @@ extension EngineCore {
             }
         }
     }
+
+    #if TIDEMARK_DEFECTS
+        /// As if a target had the same id on every listen.
+        private func confuseRemovals(_ response: ListenResponse) {
+            guard case .targetChange(let change) = response, change.kind == .remove,
+                change.cause == nil
+            else { return }
+            for old in change.targetIDs {
+                guard let id = removedWireIDs.removeValue(forKey: old),
+                    let wireID = remoteTargets[id]?.wireID
+                else { continue }
+                _ = aggregator.step(.stoppedListening(wireID: wireID), remoteKeys: remoteKeys)
+            }
+        }
+    #endif
 
     private func raise(_ event: RemoteEvent) {
         let changed: [LocalDocument]
@@ -92,8 +111,12 @@ extension EngineCore {
             let target = event?.targets[id].map { delta in
                 View.Target(delta: delta, isPendingReset: event?.mismatches[id] != nil)
             }
+            let isConfirmed = event?.confirmed.contains(id) ?? false
             stepView(
-                key, .documents(changed, target, version: event?.version, awaiting: awaiting))
+                key,
+                .documents(
+                    changed, target, version: isConfirmed ? event?.version : nil,
+                    awaiting: awaiting, isBehind: event != nil && !isConfirmed))
         }
     }
 
@@ -101,10 +124,13 @@ extension EngineCore {
         // Taken out, so that the view has one owner and its steps copy nothing.
         guard var query = queries.removeValue(forKey: key) else { return }
         var effects = query.view.step(event)
-        if effects == [.needsRefill], case .documents(_, let target, let version, _) = event {
+        if effects == [.needsRefill],
+            case .documents(_, let target, let version, _, let isBehind) = event
+        {
             do {
                 let rows = try local.run(query.query)
-                effects = query.view.step(.result(rows, target, version: version))
+                effects = query.view.step(
+                    .result(rows, target, version: version, isBehind: isBehind))
             } catch {
                 queries[key] = query
                 return fail(key, SyncError(storing: error))
@@ -133,6 +159,9 @@ extension EngineCore {
 
     func perform(_ effects: [LimboResolution.Effect]) {
         for effect in effects {
+            #if TIDEMARK_DEFECTS
+                if isPlanted(.limboUnresolved), case .listen = effect { continue }
+            #endif
             switch effect {
             case .listen(let id, let path):
                 listenRemotely(

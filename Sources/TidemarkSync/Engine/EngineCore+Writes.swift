@@ -104,6 +104,11 @@ extension EngineCore {
     ) {
         guard let batch = pipeline.first else { return }
         store(.acknowledged(batch, results, time, position))
+        #if TIDEMARK_DEFECTS
+            if isPlanted(.ackTakenTwice), let next = pipeline.first {
+                store(.acknowledged(next, results, time, position))
+            }
+        #endif
     }
 
     /// Stores what became of a batch, or sees to it that it is stored later.
@@ -147,6 +152,9 @@ extension EngineCore {
         writeGeneration += 1
         writeCall = nil
         guard networkEnabled else { return }
+        #if TIDEMARK_DEFECTS
+            if isPlanted(.lostRequeue), pipeline.count > 1 { pipeline.removeFirst() }
+        #endif
         if wasReady, status.code.rejectsWrite, let batch = pipeline.first {
             // It was a batch's fault, not the connection's.
             performWrite(.inhibitBackoff)

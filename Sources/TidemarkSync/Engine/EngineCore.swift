@@ -80,6 +80,11 @@ final class EngineCore: @unchecked Sendable {
     var nextProbe = Duration.zero
     var probeBackoff = StreamBackoff()
 
+    #if TIDEMARK_DEFECTS
+        /// For a planted defect only.
+        var removedWireIDs: [Int32: Int32] = [:]
+    #endif
+
     enum State: Equatable {
         case running, terminated
         /// It never ran: the client could not be made.
@@ -100,6 +105,10 @@ final class EngineCore: @unchecked Sendable {
             viewsBusy: configuration.viewsBusyCache, fault: environment.storageFault)
         networkEnabled = !isReadOnly
         writeStream = WriteStream(position: local.writePosition)
+        #if TIDEMARK_DEFECTS
+            local.defects = environment.defects
+            if environment.defects.contains(.sentTwiceAfterRestart) { writeStream = WriteStream() }
+        #endif
         local.outcome = { [unowned self] in localTransactionEnded($0) }
     }
 

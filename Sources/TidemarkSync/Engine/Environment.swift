@@ -13,6 +13,10 @@ public struct SyncEnvironment: Sendable {
     /// Lets a test make the disk fail; nil for the disk as it is.
     package var storageFault: StorageFaultSource?
 
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
+
     package typealias StorageFaultSource = @Sendable (StorageStep) -> StoreError?
 
     public init(

@@ -292,6 +292,10 @@ public final class SyncEngine: Sendable {
         }
     }
 
+    /// Lets go of the cache's file as the kill of the process does: nothing is written and nobody is
+    /// told. Called while the engine's executor rests, which runs none of its jobs afterwards.
+    package func abandon() { core.local.abandon() }
+
     /// Stops everything and closes the cache. Later calls fail with ``SyncError/terminated``.
     public func terminate(completion: @escaping @Sendable () -> Void) {
         perform { $0.terminate(completion) }

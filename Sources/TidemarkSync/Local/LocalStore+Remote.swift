@@ -9,6 +9,9 @@ extension LocalStore {
     func apply(
         _ event: RemoteEvent, isHeld: (DocumentPath, Timestamp) -> Bool
     ) throws -> [LocalDocument] {
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.tokenStoredEarly) { try storeTokensAlone(of: event) }
+        #endif
         let version = max(event.version, lastVersion)
         var updated: [LocalTarget] = []
         var saved: [LocalTarget] = []
@@ -162,6 +165,17 @@ extension LocalStore {
         for path in delta.removed { try removeRow(path, of: target, transaction) }
         for path in delta.added { try addRow(path, of: target, row: rows[path], transaction) }
     }
+
+    #if TIDEMARK_DEFECTS
+        private func storeTokensAlone(of event: RemoteEvent) throws {
+            try write(.applyRemoteEvent) { transaction in
+                for (id, delta) in event.targets {
+                    guard let old = targets[id] else { continue }
+                    try save(target(old, after: delta, event), transaction)
+                }
+            }
+        }
+    #endif
 
     private func target(
         _ old: LocalTarget, after delta: TargetDelta, _ event: RemoteEvent

@@ -33,6 +33,11 @@ final class LocalStore {
     /// A log that moves into the file in a few milliseconds, because an app may be waiting; and memory for
     /// the pages of two indexes over 100,000 documents.
     private static let tuning = DocumentStore.Tuning(logPages: 1_000, cacheKibibytes: 16_000)
+    #if TIDEMARK_DEFECTS
+        var defects: PlantedDefects = [] {
+            didSet { pending.keepsOverlays = defects.contains(.overlayNotRecomputed) }
+        }
+    #endif
 
     init(
         _ location: DocumentStore.Location, database: DatabaseID, user: String? = nil,
@@ -90,6 +95,9 @@ final class LocalStore {
         try store.close()
         try saving.get()
     }
+
+    /// Ends the use of the file as a kill does.
+    func abandon() { try? store.close() }
 
     private func loadGlobals(_ transaction: StoreTransaction) throws {
         for row in try transaction.rows("SELECT name, value FROM syncGlobal")
@@ -267,7 +275,7 @@ extension LocalStore {
         var result = set.rows[...]
         switch query.limit {
         case .first(let count)?: result = result.dropFirst(query.offset).prefix(count)
-        case .last(let count)?: result = result.suffix(count)
+        case .last(let count)?: result = result.dropFirst(query.offset).suffix(count)
         case nil: result = result.dropFirst(query.offset)
         }
         return result.compactMap { byPath[$0.path] }

@@ -45,11 +45,12 @@ extension MutationBatch {
         document.hasLocalMutations = true
     }
 
-    /// The values below the transforms that are not the same when applied twice.
+    /// The values below the transforms that are not the same when applied twice. Of a document that is
+    /// known to be missing they are nothing; of one that is unknown, nobody can say.
     static func baseMutations(
         for mutation: Mutation, on document: LocalDocument
     ) -> Mutation? {
-        guard document.isFound else { return nil }
+        guard document.kind == .found || document.kind == .missing else { return nil }
         let fields = document.contents.decoded
         var base = MapValue()
         var mask: [FieldPath] = []

@@ -38,8 +38,17 @@ struct PendingWrites: Equatable, Sendable {
         }
     }
 
+    #if TIDEMARK_DEFECTS
+        /// As if nobody made them anew: of a planted defect.
+        var keepsOverlays = false
+    #endif
+
     mutating func remove(_ id: Int64) {
         guard let batch = batch(id) else { return }
+        #if TIDEMARK_DEFECTS
+            let kept = overlays
+            defer { if keepsOverlays { overlays = kept } }
+        #endif
         batches.remove(at: batches.partitioningIndex { $0.id >= id })
         for path in batch.paths {
             byPath[path]?.removeAll { $0 == id }

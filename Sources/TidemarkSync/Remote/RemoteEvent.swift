@@ -69,4 +69,7 @@ struct RemoteEvent: Equatable, Sendable {
     /// Targets whose rows here cannot be what the server holds; listened to again from scratch.
     var mismatches: [Int32: ListenPurpose] = [:]
     var documents: [DocumentPath: RemoteDocument] = [:]
+    /// Targets that hold, changed or not, what the server has at ``version``. After a stream broke, the
+    /// others have not caught up yet.
+    var confirmed: Set<Int32> = []
 }

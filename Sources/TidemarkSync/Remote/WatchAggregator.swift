@@ -189,7 +189,9 @@ extension WatchAggregator {
         var event = RemoteEvent(version: version, mismatches: mismatches)
         for wireID in Array(targets.keys) where isActive(wireID) {
             synthesizeMissing(wireID, version, remoteKeys)
-            guard let target = targets[wireID], target.hasChanges else { continue }
+            guard let target = targets[wireID] else { continue }
+            if target.isCurrent { event.confirmed.insert(target.targetID) }
+            guard target.hasChanges else { continue }
             event.targets[target.targetID] = delta(of: target)
             targets[wireID]!.hasChanges = false
             targets[wireID]!.changes = [:]

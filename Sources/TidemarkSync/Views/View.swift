@@ -13,13 +13,16 @@ struct View: Equatable, Sendable {
     }
 
     enum Event: Equatable, Sendable {
-        /// Documents changed, matching or not. `version`: of the consistent snapshot that did it.
-        /// `awaiting`: they came by another way than the listen, with this read time, so that the
-        /// target will only name them later.
+        /// Documents changed, matching or not. `version`: of the consistent snapshot that did it, when
+        /// the view's target is part of that. `awaiting`: they came by another way than the listen,
+        /// with this read time, so that the target will only name them later. `isBehind`: the listen
+        /// stream told of them, and the view's target has not caught up with that yet.
         case documents(
-            [LocalDocument], Target?, version: Timestamp? = nil, awaiting: Timestamp? = nil)
+            [LocalDocument], Target?, version: Timestamp? = nil, awaiting: Timestamp? = nil,
+            isBehind: Bool = false)
         /// The query was run again: these are all its rows.
-        case result([LocalDocument], Target?, version: Timestamp? = nil)
+        case result(
+            [LocalDocument], Target?, version: Timestamp? = nil, isBehind: Bool = false)
         case wentOffline
         /// Another cache took the place of the one before: these are all its rows. `synced`: of its
         /// target.
@@ -49,6 +52,8 @@ struct View: Equatable, Sendable {
     private var awaited: [DocumentPath: Timestamp] = [:]
     /// What is worked out of the query once. As equal as the queries are.
     private let prepared: Prepared
+    /// Acknowledged writes that are not shown yet: a listen that is behind will tell of them.
+    private var held: [DocumentPath: LocalDocument] = [:]
     /// Rows that are not in the target: few, and all that can be in limbo.
     private var unsynced: Set<DocumentPath> = []
 
@@ -75,17 +80,24 @@ struct View: Equatable, Sendable {
 
     mutating func step(_ event: Event) -> [Effect] {
         switch event {
-        case .documents(let documents, let target, let version, let awaiting):
+        case .documents(let documents, let target, let version, let awaiting, let isBehind):
+            if let version { readTime = version }
             // Known first, rows that are in the target need not be remembered as being in none.
             if query.limit == nil, let delta = target?.delta { synced.formUnion(delta.added) }
-            guard let changes = apply(documents) else { return [.needsRefill] }
+            guard let changes = apply(documents + release(besides: documents)) else {
+                return [.needsRefill]
+            }
+            // Other targets are ahead of this one: the rows are of no one time.
+            if isBehind, !changes.isEmpty { readTime = nil }
             if let awaiting {
                 for document in documents where rows[document.path] != nil {
                     awaited[document.path] = awaiting
                 }
             }
             return finish(changes, target, version)
-        case .result(let documents, let target, let version):
+        case .result(let documents, let target, let version, let isBehind):
+            if isBehind { readTime = nil }
+            if let version { readTime = version }
             return finish(replace(with: documents), target, version)
         case .wentOffline:
             guard isCurrent else { return [] }
@@ -93,7 +105,7 @@ struct View: Equatable, Sendable {
             return finish(ChangeSet(), nil, nil, offline: true)
         case .exchanged(let documents, let synced, let hasToken):
             self.synced = synced
-            (limbo, awaited, readTime) = ([], [:], nil)
+            (limbo, awaited, held, readTime) = ([], [:], [:], nil)
             let delta = TargetDelta(resumeToken: hasToken ? [0] : [])
             return finish(exchange(for: documents), Target(delta: delta), nil)
         }
@@ -109,10 +121,7 @@ struct View: Equatable, Sendable {
             for path in delta.removed where rows[path] != nil { unsynced.insert(path) }
             isCurrent = delta.isCurrent
         }
-        if let version {
-            readTime = version
-            if !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
-        }
+        if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
         let isPendingReset = target?.isPendingReset ?? false
         var effects = isPendingReset || offline ? [] : updateLimbo()
         let nowSynced = limbo.isEmpty && isCurrent && !isPendingReset
@@ -248,29 +257,20 @@ extension View {
             changes.add(.removed, old, from: old)
             return edge == nil
         }
-        let wasPending = old != nil && mutated.contains(path)
-        let isPending =
-            document.hasLocalMutations
-            || (mutated.contains(path) && document.hasCommittedMutations)
         guard let old else {
             changes.add(.added, new, from: nil)
             insert(new)
             return true
         }
-        if new.document.hasSameContents(as: old.document) {
-            if wasPending != isPending {
-                changes.add(.metadata, new, from: old)
-                insert(new)
-            } else if !isPending {
-                rows.insert(new)
-            }
+        if isAwaitingListen(document, old.document) {
+            held[path] = document
             return true
         }
-        // The acknowledgement of a write is not shown before a listen confirms it: two events, not
-        // three, and no flicker.
-        if old.document.hasLocalMutations, document.hasCommittedMutations,
-            !document.hasLocalMutations
-        {
+        if new.document.hasSameContents(as: old.document) {
+            if mutated.contains(path) != document.hasLocalMutations {
+                changes.add(.metadata, new, from: old)
+            }
+            insert(new)
             return true
         }
         changes.add(.modified, new, from: old)
@@ -280,8 +280,28 @@ extension View {
         return !rows.order.precedes(edge, new)
     }
 
+    /// The acknowledgement of a write is not shown before a listen confirms it: two events, not three,
+    /// and no flicker. It makes a new version; a write that was refused makes none, and what was shown
+    /// of it goes at once. A listen that is past that version will not tell of it any more.
+    private func isAwaitingListen(_ new: LocalDocument, _ old: ViewDocument) -> Bool {
+        old.hasLocalMutations && new.hasCommittedMutations && !new.hasLocalMutations
+            && new.version > old.document.updateTime
+            && (readTime.map { new.version > $0 } ?? true)
+    }
+
+    /// What was held back, and the listen has come past without a word of it: somebody changed it again
+    /// before, so that it is no row of the target.
+    private mutating func release(besides documents: [LocalDocument]) -> [LocalDocument] {
+        guard !held.isEmpty, let readTime else { return [] }
+        let due = held.values.filter { $0.version <= readTime }.sorted { $0.path < $1.path }
+        for document in due { held[document.path] = nil }
+        let told = Set(documents.map(\.path))
+        return due.filter { !told.contains($0.path) }
+    }
+
     private mutating func remove(_ path: DocumentPath) {
         rows.remove(path)
+        held[path] = nil
         mutated.remove(path)
         awaited[path] = nil
         unsynced.remove(path)
@@ -289,6 +309,7 @@ extension View {
 
     private mutating func insert(_ row: ViewRow) {
         rows.insert(row)
+        held[row.path] = nil
         note(row)
     }
 

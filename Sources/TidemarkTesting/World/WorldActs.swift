@@ -1,0 +1,220 @@
+import TidemarkModel
+import TidemarkServer
+import TidemarkStore
+import TidemarkSync
+
+/// What may happen in one step of a history.
+enum WorldAct {
+    case write, writeOutside, listen, unlisten, read
+    case kill, killAtTransaction, terminate, start
+    case fillDisk, freeDisk
+    case turnClock
+    case losesNetwork, getsNetwork, breakConnections, halfOpen, disableNetwork, enableNetwork
+    case stopServer, killServer, startServer
+    case changeWeather, faultyServer
+    case collectGarbage
+
+    /// Those that break something, with how often; the ones that mend it come with them.
+    static let faults: [(WorldAct, Int)] = [
+        (.read, 6), (.kill, 4), (.killAtTransaction, 6), (.terminate, 2),
+        (.fillDisk, 5), (.turnClock, 3), (.losesNetwork, 5), (.breakConnections, 6),
+        (.halfOpen, 4), (.disableNetwork, 3), (.stopServer, 3), (.killServer, 3),
+        (.changeWeather, 4), (.faultyServer, 4), (.collectGarbage, 5),
+    ]
+}
+
+extension World {
+    /// One step of a history, without time passing.
+    func act() {
+        let client = dice.pick(clients)
+        // What is broken is mended again, sooner or later.
+        if !client.isAlive, dice.chance(50) { return client.start() }
+        if !server.isUp, dice.chance(40) { return startServer() }
+        if !client.disk.full.isEmpty, dice.chance(30) { return perform(.freeDisk, client) }
+        if !client.hasNetwork, dice.chance(30) { return perform(.getsNetwork, client) }
+        if isDisabled(client), dice.chance(30) { return perform(.enableNetwork, client) }
+        perform(dice.pick(weighted: mood.acts), client)
+    }
+
+    private func isDisabled(_ client: WorldClient) -> Bool { disabled.contains(client.index) }
+
+    private func perform(_ act: WorldAct, _ client: WorldClient) {
+        switch act {
+        case .write: write(client)
+        case .writeOutside: writeOutside()
+        case .listen:
+            if client.listeners.count < 5 { client.listen(dice.pick(WorldQueries.all), options()) }
+        case .unlisten:
+            if !client.listeners.isEmpty { client.unlisten(dice.pick(client.listeners)) }
+        case .read:
+            client.read(
+                dice.pick(WorldQueries.all), dice.pick([ReadSource.default, .server, .cache]))
+        case .collectGarbage:
+            note("\(client.name) collects garbage")
+            client.engine?.collectGarbage(limit: 0, percent: dice.pick([30, 100])) { _ in }
+        default: breakOrMend(act, client)
+        }
+    }
+
+    private func breakOrMend(_ act: WorldAct, _ client: WorldClient) {
+        switch act {
+        case .kill: client.kill()
+        case .killAtTransaction:
+            client.disk.killing = .init(transactions: 1 + dice.roll(4), commits: dice.chance(50))
+            // Most transactions are of the writes.
+            for _ in 0..<dice.roll(3) { write(client) }
+        case .terminate: client.terminate()
+        case .fillDisk: fillDisk(client)
+        case .freeDisk:
+            note("\(client.name)'s disk has room")
+            client.disk.full = []
+        case .turnClock:
+            client.skew = dice.pick([
+                .seconds(86_400), .seconds(-86_400), .seconds(-1), .seconds(7), .zero,
+            ])
+            note("\(client.name)'s clock is off by \(client.skew)")
+        default: breakOrMendNetwork(act, client)
+        }
+    }
+
+    private func fillDisk(_ client: WorldClient) {
+        let all = StorageStep.allCases.filter { $0 != .read && $0 != .open }
+        client.disk.full =
+            dice.chance(50) ? Set(all) : Set((0..<2).map { _ in dice.pick(all) })
+        note("\(client.name)'s disk is full for \(client.disk.full.map(\.rawValue).sorted())")
+    }
+
+    private func breakOrMendNetwork(_ act: WorldAct, _ client: WorldClient) {
+        let isNoticed = dice.chance(50)
+        note("\(act) \(client.name)\(isNoticed ? "" : " unnoticed")")
+        switch act {
+        case .losesNetwork: client.setNetwork(false, isNoticed: isNoticed)
+        case .getsNetwork: client.setNetwork(true, isNoticed: isNoticed)
+        case .breakConnections: client.link?.breakAll(isNoticed: isNoticed)
+        case .halfOpen: client.link?.breakSilently()
+        case .disableNetwork: setEnabled(false, client)
+        case .enableNetwork: setEnabled(true, client)
+        case .changeWeather: network.weather = weather()
+        case .faultyServer: orderFaults()
+        default: stopServer(act)
+        }
+    }
+
+    func setEnabled(_ isEnabled: Bool, _ client: WorldClient) {
+        guard let engine = client.engine else { return }
+        engine.setNetworkEnabled(isEnabled) {}
+        if isEnabled { disabled.remove(client.index) } else { disabled.insert(client.index) }
+    }
+
+    private func stopServer(_ act: WorldAct) {
+        guard server.isUp else { return }
+        switch act {
+        case .stopServer: server.stop()
+        case .killServer: dice.chance(50) ? server.kill() : server.killBeforeAnswering()
+        default: return
+        }
+        network.serverGone()
+    }
+
+    func startServer() {
+        guard !server.isUp else { return }
+        note("the server starts")
+        do { try server.start() } catch { violate("the server cannot start: \(error)") }
+    }
+
+    private func weather() -> WorldNetwork.Weather {
+        var weather = WorldNetwork.Weather()
+        weather.latency = dice.pick([1...5, 1...200, 300...2_000])
+        weather.losses = dice.pick([0, 10, 80])
+        weather.halfOpen = dice.pick([0, 30, 100])
+        weather.refusals = dice.pick([0, 0, 30])
+        weather.refusedBatches = dice.pick([0, 0, 20])
+        return weather
+    }
+
+    /// Faults of which only the server is capable. Tokens are not dropped: a client that has none of its
+    /// newest rows begins again at an older one, and is not told of what came and went since.
+    private static let serverFaults = [
+        "rpc=Listen,share=0.5,reset=2", "rpc=Listen,share=0.4,duplicate",
+        "rpc=Listen,share=0.5,false-filter=2", "rpc=Listen,share=0.5,delay-current=3s",
+        "rpc=Listen,share=0.4,cut=before:4",
+        "rpc=Write,share=0.4,lose-response", "rpc=Write,share=0.3,cut=before:3",
+        "share=0.2,error=UNAVAILABLE", "share=0.3,latency=400ms,jitter=400ms",
+    ]
+
+    private func orderFaults() {
+        let texts = Self.serverFaults.shuffled(using: &dice).prefix(dice.roll(4))
+        do { try server.order(texts.map { try FaultRule($0) }) } catch { violate("\(error)") }
+    }
+
+    func options() -> SyncEngine.ListenOptions {
+        .init(includeMetadataChanges: dice.chance(60))
+    }
+
+    // MARK: Writing
+
+    func write(_ client: WorldClient) {
+        guard client.isAlive else { return }
+        let (write, mutations) = makeWrite(client.index, client.nextSequence)
+        client.nextSequence += 1
+        note("\(client.name) writes \(write.id): \(mutations[2].worldText)")
+        client.write(write, mutations)
+    }
+
+    func writeOutside() {
+        guard server.isUp else { return }
+        let (write, mutations) = makeWrite(-1, outsideSequence)
+        outsideSequence += 1
+        note("outside writes \(write.id): \(mutations[2].worldText)")
+        switch server.commit(mutations, in: Self.database) {
+        case .success(let time): ledger.set(write.id, .acknowledged(time))
+        case .failure(let status): ledger.set(write.id, .rejected(status))
+        }
+    }
+
+    private func makeWrite(_ client: Int, _ sequence: Int) -> (WorldWrite, [Mutation]) {
+        let writer = WorldLedger.writer(client)
+        let kind = dice.roll(12)
+        let write = WorldWrite(
+            id: "\(writer)-\(sequence)", client: client, sequence: sequence,
+            room: dice.pick(WorldQueries.rooms), number: nextNumber, addsTag: (5..<8).contains(kind)
+        )
+        nextNumber += 1
+        ledger.add(write)
+        let journal = Mutation(
+            path: DocumentPath(unchecked: "journal/\(write.id)"),
+            .set(["seq": .integer(Int64(sequence))]),
+            transforms: [FieldTransform(FieldPath(name: "at"), .serverTimestamp)])
+        let counter = Mutation(
+            path: DocumentPath(unchecked: "counters/\(writer)"), .patch([:], mask: []),
+            transforms: [FieldTransform(FieldPath(name: "n"), .increment(.integer(1)))])
+        return (write, [journal, counter, change(kind, write)])
+    }
+
+    private func change(_ kind: Int, _ write: WorldWrite) -> Mutation {
+        let fields: MapValue = [
+            "w": .string(write.id), "n": .integer(write.number), "g": .integer(write.number % 3),
+        ]
+        let mask = ["w", "n", "g"].map { FieldPath(name: $0) }
+        switch kind {
+        case 0..<2: return Mutation(path: write.room, .set(fields))
+        case 2..<5: return Mutation(path: write.room, .patch(fields, mask: mask))
+        case 5..<8:
+            let marks = [Value.integer(Int64(dice.roll(4)))]
+            return Mutation(
+                path: write.room, .patch([:], mask: []),
+                transforms: [
+                    FieldTransform(FieldPath(name: "tags"), .arrayUnion([.string(write.id)])),
+                    FieldTransform(FieldPath(name: "total"), .increment(.integer(1))),
+                    FieldTransform(
+                        FieldPath(name: "marks"),
+                        dice.chance(70) ? .arrayUnion(marks) : .arrayRemove(marks)),
+                ])
+        case 8..<10: return Mutation(path: write.room, .delete)
+        case 10:
+            return Mutation(
+                path: write.room, .patch(fields, mask: mask), precondition: .exists(true))
+        default: return Mutation(path: write.room, .set(fields), precondition: .exists(false))
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import TidemarkModel
+import TidemarkSync
+
+/// What was shown, to be compared with what the server held at that time.
+struct WorldEvidence {
+    /// Versions of documents that a client took for the server's, not compared yet.
+    var versions: [(document: Document, client: String)] = []
+    /// Snapshots that claim to be the whole truth as of their read time.
+    var truths: [(snapshot: ViewSnapshot, client: String)] = []
+    /// Versions that were compared.
+    var known: Set<WorldVersion> = []
+}
+
+struct WorldVersion: Hashable {
+    let path: DocumentPath
+    let time: Timestamp
+    let contents: EncodedFields
+}
+
+extension World {
+    // MARK: What clients are told
+
+    func heard(
+        _ event: Result<ViewSnapshot, SyncError>, _ listener: WorldListener, _ client: WorldClient
+    ) {
+        switch event {
+        case .failure(let error):
+            note("\(client.name) listener fails: \(error)")
+            listener.failure = error
+        case .success(let snapshot):
+            note("\(client.name) sees \(describe(snapshot))")
+            if let time = snapshot.readTime, let last = listener.snapshot?.readTime, time < last {
+                violate("\(client.name) goes back from \(last) to \(time)")
+            }
+            listener.snapshot = snapshot
+            listener.snapshots += 1
+            check(snapshot.documents, client)
+            gather(snapshot, client)
+        }
+    }
+
+    private func describe(_ snapshot: ViewSnapshot) -> String {
+        let rows = snapshot.documents.map { document in
+            document.document.worldText + (document.hasPendingWrites ? "*" : "")
+        }
+        let time = snapshot.readTime.map { " at \($0.worldText)" } ?? ""
+        return "\(snapshot.query.canonicalID.prefix(60)) \(rows.joined(separator: " | "))\(time)"
+            + (snapshot.isFromCache ? " from cache" : "")
+    }
+
+    func became(_ event: SyncEngine.WriteEvent, of id: String, _ client: WorldClient) {
+        note("\(id) is \(event)")
+        switch event {
+        case .journalled(let batch): ledger.set(id, .journalled, batch: batch)
+        case .acknowledged(let time):
+            client.knowsUntil = max(client.knowsUntil, time)
+            if case .acknowledged = ledger.writes[id]!.state { violate("\(id) is told twice") }
+            ledger.set(id, .acknowledged(time))
+        case .failed(let error):
+            let isJournalled = ledger.writes[id]!.batch != nil
+            if case .server(let status) = error {
+                ledger.set(id, .rejected(status))
+            } else if !isJournalled {
+                ledger.set(id, .refused(error))
+            } else if error != .terminated {
+                violate("\(id) was journalled, and failed: \(error)")
+            }
+        }
+    }
+
+    func wasRead(
+        _ result: Result<ReadResult, SyncError>, _ query: Query, _ client: WorldClient
+    ) {
+        switch result {
+        case .failure(let error): note("\(client.name) could not read: \(error)")
+        case .success(let result):
+            note("\(client.name) read \(result.documents.count) \(result.freshness)")
+            check(result.documents, client)
+        }
+    }
+
+    /// Every value shown was written by somebody; what is shown as the server's is to be compared.
+    private func check(_ documents: [ViewDocument], _ client: WorldClient) {
+        for shown in documents {
+            if shown.path.collectionID == "rooms" {
+                do {
+                    try ledger.trace(
+                        shown.document, to: client.index,
+                        isServers: !shown.hasLocalMutations && !shown.hasCommittedMutations)
+                } catch { violate("\(client.name): \(error)") }
+            }
+            guard !shown.hasLocalMutations, !shown.hasCommittedMutations else { continue }
+            let version = WorldVersion(
+                path: shown.path, time: shown.document.updateTime,
+                contents: shown.document.contents)
+            guard unchecked.known.insert(version).inserted else { continue }
+            unchecked.versions.append((shown.document, client.name))
+        }
+    }
+
+    /// A snapshot that is no guess is the query's result at its read time, unless the client knows of
+    /// its own later writes and reads.
+    private func gather(_ snapshot: ViewSnapshot, _ client: WorldClient) {
+        guard !snapshot.isFromCache, !snapshot.hasPendingWrites, let time = snapshot.readTime,
+            time >= client.knowsUntil, !hasPending(client)
+        else { return }
+        unchecked.truths.append((snapshot, client.name))
+    }
+
+    private func hasPending(_ client: WorldClient) -> Bool {
+        ledger.writes.values.contains { write in
+            guard write.client == client.index else { return false }
+            return write.state == .journalled || write.state == .proposed
+        }
+    }
+
+    // MARK: After each step
+
+    /// While the server is down, what was seen waits.
+    func checkEvidence() throws {
+        guard server.isUp else { return }
+        let (versions, truths) = (unchecked.versions, unchecked.truths)
+        (unchecked.versions, unchecked.truths) = ([], [])
+        for (document, client) in versions { try check(document, client) }
+        for (snapshot, client) in truths { try check(snapshot, client) }
+    }
+
+    private func check(_ shown: Document, _ client: String) throws {
+        // Older than the server remembers: nobody can tell.
+        guard
+            case .success(let held) = server.document(
+                at: shown.path, at: shown.updateTime, in: Self.database)
+        else { return }
+        guard let held, held.updateTime == shown.updateTime, held.fields == shown.fields else {
+            let truth = held?.worldText ?? "nothing"
+            throw WorldViolation(
+                "\(client) showed \(shown.worldText) of \(shown.updateTime.worldText), "
+                    + "but the server held \(truth)")
+        }
+    }
+
+    private func check(_ snapshot: ViewSnapshot, _ client: String) throws {
+        guard let collection = snapshot.query.collectionID, let time = snapshot.readTime,
+            case .success(let all) = server.documents(
+                Query(collectionID: collection), at: time, in: Self.database)
+        else { return }
+        let held = snapshot.query.rows(of: all)
+        let shown = snapshot.documents.map(\.document)
+        guard held.map(\.path) == shown.map(\.path),
+            zip(held, shown).allSatisfy({ $0.fields == $1.fields })
+        else {
+            throw WorldViolation(
+                "\(client) showed \(describe(snapshot)), "
+                    + "when the server held \(held.map(\.worldText))")
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import TidemarkModel
+import TidemarkSync
+
+extension World {
+    /// Longer than everything that a client may wait for: the longest backoff, 90 s, twice, a half-open
+    /// connection, 50 s, and retries of the storage.
+    private static let patience = Duration.seconds(600)
+    private static let look = Duration.seconds(10)
+
+    /// Mends everything, and expects of all clients that they find back by themselves.
+    package func heal() throws {
+        note("everything is mended")
+        network.weather = .calm
+        startServer()
+        try server.order([])
+        for client in clients {
+            client.disk.full = []
+            client.disk.killing = nil
+            client.setNetwork(true, isNoticed: false)
+            setEnabled(true, client)
+            // As an app does that was told that the storage had failed.
+            for listener in client.listeners {
+                guard case .storage? = listener.failure else { continue }
+                client.unlisten(listener)
+                client.listen(listener.query, listener.options)
+            }
+            if !client.isAlive { client.start() }
+            guard client.isAlive else {
+                throw WorldViolation("\(client.name) cannot start, with everything mended")
+            }
+            client.listen(WorldQueries.allRooms, .init(includeMetadataChanges: true))
+        }
+        try converge(within: Self.patience)
+        try checkServer()
+        // Those that are up to date must stay so: somebody writes, and they are to be told.
+        for _ in 0..<4 { writeOutside() }
+        try converge(within: .seconds(60))
+        try checkReads()
+    }
+
+    private func converge(within patience: Duration) throws {
+        let end = time.elapsed + patience
+        var difference: String?
+        repeat {
+            try pass(difference == nil ? .seconds(1) : Self.look)
+            difference = try firstDifference()
+            if difference == nil { return note("all is well") }
+        } while time.elapsed < end
+        throw WorldViolation("\(patience) after everything was mended, \(difference!)")
+    }
+
+    /// What a client still lacks; nil when all show what the server holds.
+    private func firstDifference() throws -> String? {
+        let rooms = try held("rooms")
+        let counters = try held("counters")
+        for client in clients {
+            var pending = -1
+            let count = WorldCount()
+            client.engine?.pendingWrites { result in
+                if case .success(let writes) = result { count.value = writes.count }
+            }
+            time.runUntilIdle()
+            pending = count.value
+            if pending != 0 { return "\(client.name) has \(pending) writes pending" }
+            for listener in client.listeners {
+                let all = listener.query.collectionID == "rooms" ? rooms : counters
+                if let text = difference(listener, all) { return "\(client.name) \(text)" }
+            }
+        }
+        return nil
+    }
+
+    func held(_ collection: String) throws -> [Document] {
+        switch server.documents(Query(collectionID: collection), in: Self.database) {
+        case .success(let documents): return documents
+        case .failure(let status):
+            throw WorldViolation("the server does not answer: \(status)")
+        }
+    }
+
+    private func difference(_ listener: WorldListener, _ all: [Document]) -> String? {
+        let name = listener.query.canonicalID
+        if let failure = listener.failure { return "was told \(failure) of \(name)" }
+        guard let snapshot = listener.snapshot else { return "has heard nothing of \(name)" }
+        let expected = listener.query.rows(of: all)
+        let shown = snapshot.documents.map(\.document)
+        guard expected.map(\.path) == shown.map(\.path),
+            zip(expected, shown).allSatisfy({ $0.fields == $1.fields })
+        else {
+            return "shows \(shown.map(\.worldText)) of \(name), not \(expected.map(\.worldText))"
+        }
+        guard listener.options.includeMetadataChanges else { return nil }
+        if snapshot.isFromCache { return "takes \(name) for cached" }
+        if snapshot.hasPendingWrites { return "takes \(name) for pending" }
+        return nil
+    }
+
+    private func checkServer() throws {
+        var kept: [Int: Set<Int64>] = [:]
+        for client in clients {
+            let batches = WorldRejected()
+            client.engine?.rejectedWrites { result in
+                if case .success(let writes) = result { batches.value = Set(writes.map(\.batch)) }
+            }
+            time.runUntilIdle()
+            kept[client.index] = batches.value
+        }
+        try ledger.check(
+            journal: try held("journal"), counters: try held("counters"), kept: kept)
+    }
+
+    /// A full read of the server by each client, and then of its cache.
+    private func checkReads() throws {
+        let expected = WorldQueries.allRooms.rows(of: try held("rooms"))
+        for client in clients {
+            for source in [ReadSource.server, .cache] {
+                let read = WorldRead()
+                client.engine?.read(WorldQueries.allRooms, source: source, deadline: .seconds(5)) {
+                    read.value = $0
+                }
+                try pass(.seconds(2))
+                guard case .success(let result)? = read.value else {
+                    throw WorldViolation("\(client.name) cannot read from \(source)")
+                }
+                let rows = result.documents.map(\.document)
+                guard rows.map(\.path) == expected.map(\.path),
+                    zip(rows, expected).allSatisfy({ $0.fields == $1.fields })
+                else { throw WorldViolation("\(client.name) reads other rows from \(source)") }
+            }
+        }
+    }
+}
+
+// @unchecked: a world lives in one thread.
+private final class WorldCount: @unchecked Sendable { var value = -1 }
+// @unchecked: a world lives in one thread.
+private final class WorldRejected: @unchecked Sendable { var value: Set<Int64> = [] }
+// @unchecked: a world lives in one thread.
+private final class WorldRead: @unchecked Sendable { var value: Result<ReadResult, SyncError>? }

@@ -1,0 +1,185 @@
+package import TidemarkModel
+package import TidemarkSync
+
+/// Something that may never happen, and did.
+package struct WorldViolation: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// One batch that somebody wrote, and what has become of it as far as the writer knows.
+package struct WorldWrite {
+    package enum State: Equatable {
+        /// The process was killed before it could tell: it is in the queue, or it is not.
+        case proposed
+        case journalled
+        case acknowledged(Timestamp)
+        /// By the server, after it was queued.
+        case rejected(RPCStatus)
+        /// It was never queued.
+        case refused(SyncError)
+    }
+
+    package let id: String
+    /// Of the writer; the outside has the number -1.
+    package let client: Int
+    /// Counts the writer's batches, from 1.
+    package let sequence: Int
+    package let room: DocumentPath
+    /// No other write has it.
+    package let number: Int64
+    package let addsTag: Bool
+    package var batch: Int64?
+    package var state = State.proposed
+
+    /// Whether it may ever be seen, anywhere.
+    var mayBeSeen: Bool {
+        switch state {
+        case .proposed, .journalled, .acknowledged: true
+        case .rejected, .refused: false
+        }
+    }
+}
+
+/// Every write that was ever made, and what follows from that for what may be shown and held.
+///
+/// Each batch writes a document of its own to `journal`, adds one to its writer's counter and changes a
+/// room: lost, doubled, torn and reordered batches all show in what the server holds.
+package struct WorldLedger {
+    package private(set) var writes: [String: WorldWrite] = [:]
+    /// In the order they were made.
+    package private(set) var order: [String] = []
+    private var tagged: [DocumentPath: Int64] = [:]
+
+    package init() {}
+
+    package static func writer(_ client: Int) -> String { client < 0 ? "x" : "c\(client)" }
+
+    mutating func add(_ write: WorldWrite) {
+        precondition(writes[write.id] == nil)
+        writes[write.id] = write
+        order.append(write.id)
+        if write.addsTag { tagged[write.room, default: 0] += 1 }
+    }
+
+    mutating func set(_ id: String, _ state: WorldWrite.State, batch: Int64? = nil) {
+        writes[id]!.state = state
+        if let batch { writes[id]!.batch = batch }
+    }
+
+    /// The journalled batch of a client that has this number.
+    func write(of client: Int, batch: Int64) -> WorldWrite? {
+        writes.values.first { $0.client == client && $0.batch == batch }
+    }
+
+    // MARK: What is shown
+
+    /// Checks that each value of a room that is shown was written there by somebody.
+    ///
+    /// - Parameters:
+    ///   - client: To whom.
+    ///   - isServers: Whether the client takes it for the server's. A sum above what is not known of
+    ///     yet is a guess, and may be below the tags or count the client's own that are pending twice.
+    func trace(_ document: Document, to client: Int, isServers: Bool) throws {
+        let fields = document.fields
+        func refuse(_ what: String) -> WorldViolation {
+            WorldViolation(
+                "\(document.path.text) shows \(what), which was never written: \(fields.worldText)")
+        }
+        if case .string(let id)? = fields["w"] {
+            guard let write = writes[id], write.room == document.path, write.mayBeSeen else {
+                throw refuse("w \(id), \(writes[id].map { "\($0.state)" } ?? "unknown")")
+            }
+            guard fields["n"] == .integer(write.number), fields["g"] == .integer(write.number % 3)
+            else { throw refuse("a torn write \(id)") }
+        } else if fields["n"] != nil {
+            throw refuse("a number without its writer")
+        }
+        var tags: Int64 = 0
+        if case .array(let values)? = fields["tags"] {
+            tags = Int64(values.count)
+            for case .string(let id) in values {
+                guard let write = writes[id], write.addsTag, write.room == document.path,
+                    write.mayBeSeen
+                else { throw refuse("tag \(id)") }
+            }
+        }
+        if case .integer(let total)? = fields["total"] {
+            let own = isServers ? 0 : pendingTags(of: client, at: document.path)
+            guard !isServers || total >= tags, total <= tagged[document.path, default: 0] + own
+            else {
+                throw refuse("a total of \(total) with \(tags) tags")
+            }
+        }
+    }
+
+    private func pendingTags(of client: Int, at room: DocumentPath) -> Int64 {
+        let own = writes.values.filter { $0.client == client && $0.room == room && $0.addsTag }
+        return Int64(
+            own.filter { $0.state == .journalled || $0.state == .proposed }.count)
+    }
+
+    // MARK: What the server holds in the end
+
+    /// Checks the journal and the counters against what the writers were told.
+    ///
+    /// - Parameter kept: The batches that clients keep as rejected.
+    func check(journal: [Document], counters: [Document], kept: [Int: Set<Int64>]) throws {
+        var found: [String: Document] = [:]
+        for document in journal { found[document.path.id] = document }
+        for id in order {
+            try check(writes[id]!, found[id], kept[writes[id]!.client] ?? [])
+        }
+        if let stranger = found.keys.sorted().first(where: { writes[$0] == nil }) {
+            throw WorldViolation("the server holds \(stranger), which nobody wrote")
+        }
+        var byWriter: [String: [WorldWrite]] = [:]
+        for id in order where found[id] != nil {
+            byWriter[Self.writer(writes[id]!.client), default: []].append(writes[id]!)
+        }
+        for (writer, applied) in byWriter.sorted(by: { $0.key < $1.key }) {
+            let counter = counters.first { $0.path.id == writer }?.fields["n"]
+            guard counter == .integer(Int64(applied.count)) else {
+                throw WorldViolation(
+                    "\(writer) counted \(String(describing: counter)), but \(applied.count) batches "
+                        + "were applied: some twice, or in part"
+                )
+            }
+            for (earlier, later) in zip(applied, applied.dropFirst())
+            where found[earlier.id]!.updateTime >= found[later.id]!.updateTime {
+                throw WorldViolation("\(later.id) was applied before \(earlier.id)")
+            }
+        }
+    }
+
+    private func check(_ write: WorldWrite, _ found: Document?, _ kept: Set<Int64>) throws {
+        switch write.state {
+        case .proposed: return
+        case .acknowledged(let time):
+            guard let found else {
+                throw WorldViolation("\(write.id) was acknowledged at \(time), and is lost")
+            }
+            guard found.updateTime == time else {
+                throw WorldViolation(
+                    "\(write.id) was acknowledged at \(time), and is of \(found.updateTime)")
+            }
+        case .journalled:
+            let isKept = write.batch.map(kept.contains) ?? false
+            if found == nil && !isKept {
+                throw WorldViolation("\(write.id) was journalled, and is lost")
+            }
+            if found != nil && isKept {
+                throw WorldViolation("\(write.id) is kept as rejected, and was applied")
+            }
+        case .rejected(let status):
+            if found != nil {
+                throw WorldViolation("\(write.id) was rejected (\(status)), and was applied")
+            }
+        case .refused(let error):
+            if found != nil {
+                throw WorldViolation("\(write.id) was refused (\(error)), and was applied")
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import TidemarkModel
+
+/// What a world's apps listen to and read: few rooms, so that everything meets everything.
+enum WorldQueries {
+    static let rooms = ["r0", "r1", "r2", "r3", "r4", "r5"].map {
+        DocumentPath(unchecked: "rooms/\($0)")
+    }
+
+    static let allRooms = Query(collectionID: "rooms")
+
+    static let all: [Query] = {
+        let n = FieldPath(name: "n")
+        let g = FieldPath(name: "g")
+        let marks = FieldPath(name: "marks")
+        return [
+            allRooms,
+            Query(collectionID: "rooms", filter: .field(g, .equal, .integer(1))),
+            Query(collectionID: "rooms", orders: [Order(n)], limit: .first(2)),
+            Query(collectionID: "rooms", orders: [Order(n, .descending)], limit: .first(3)),
+            Query(collectionID: "rooms", orders: [Order(n)], limit: .last(2)),
+            Query(
+                collectionID: "rooms",
+                filter: .field(marks, .arrayContainsAny, .array([.integer(1), .integer(2)]))),
+            Query(
+                collectionID: "rooms",
+                filter: .or([
+                    .field(g, .equal, .integer(0)), .field(marks, .arrayContains, .integer(3)),
+                ])
+            ),
+            Query(
+                collectionID: "rooms",
+                filter: .field(g, .isIn, .array([.integer(0), .integer(2)])),
+                orders: [Order(n, .descending)], limit: .first(2)),
+            document(rooms[1]),
+            Query(collectionID: "counters"),
+        ]
+    }()
+
+    private static func document(_ path: DocumentPath) -> Query {
+        Query(
+            collectionID: "rooms",
+            filter: .field(
+                .documentID, .equal,
+                .reference(ReferenceValue(database: World.database, path: path))))
+    }
+}
+
+extension Query {
+    /// Its rows of all documents, by the model's own filter and order.
+    func rows(of documents: [Document]) -> [Document] {
+        var rows = documents.filter { contains($0.path) }
+            .map { (path: $0.path, fields: $0.fields, document: $0) }
+            .filter { matches($0.path, $0.fields, in: World.database) }
+        rows.sort {
+            compare(($0.path, $0.fields), ($1.path, $1.fields), in: World.database) == .ascending
+        }
+        let all = rows.map(\.document)
+        switch limit {
+        case .first(let count)?: return Array(all.prefix(count))
+        case .last(let count)?: return Array(all.suffix(count))
+        case nil: return all
+        }
+    }
+}
