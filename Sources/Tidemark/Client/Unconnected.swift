@@ -1,4 +1,4 @@
-/// Of a client that could not be made: nothing is ever sent.
+/// A network that is not there: of a client that could not be made, and of tests. Nothing is ever sent.
 struct Unconnected: Transport {
     private static let status = RPCStatus(.unavailable, "This client could not be started.")
 

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `tells its observers how far it is`() async throws {
-        let firestore = try Firestore.testing(Unreachable())
+        let firestore = try Firestore.testing(Unconnected())
         let seen = Called<LoadBundleTaskProgress>()
         let never = Called<LoadBundleTaskProgress>()
         let data = Data(Self.bundle(450).joined())
@@ -88,7 +88,7 @@ import Testing
     @Test func `comes from a stream or a sequence of bytes`() async throws {
         let elements = Self.bundle(1_000)
         for way in 0..<2 {
-            let firestore = try Firestore.testing(Unreachable())
+            let firestore = try Firestore.testing(Unconnected())
             let progress =
                 way == 0
                 ? try await firestore.loadBundle(InputStream(data: Data(elements.joined())))
@@ -108,7 +108,7 @@ import Testing
         let rooms = { (firestore: Firestore) in
             try await firestore.collection("rooms").getDocuments(source: .cache)
         }
-        let first = try Firestore.testing(Unreachable(), cache: .directory(folder.path))
+        let first = try Firestore.testing(Unconnected(), cache: .directory(folder.path))
         await #expect(throws: FirestoreError.self) {
             try await first.loadBundle(bytes: Self.stream(Array(elements.prefix(700))).cut)
         }
@@ -128,7 +128,7 @@ import Testing
         await first.terminate()
         input.finish()
         _ = await loading.result
-        let second = try Firestore.testing(Unreachable(), cache: .directory(folder.path))
+        let second = try Firestore.testing(Unconnected(), cache: .directory(folder.path))
         #expect(try await rooms(second).freshness.age == nil)
         #expect(try await second.getQuery(named: "all") == nil)
         // What is left of it goes with the garbage, and what is loaded then is whole.

@@ -35,7 +35,7 @@ import TidemarkServer
             + #""DESCENDING"}],"limit":{"value":2}}}}}"#)
 
     private func offline(_ body: (Firestore) async throws -> Void) async throws {
-        let firestore = try Firestore.testing(Unreachable())
+        let firestore = try Firestore.testing(Unconnected())
         do { try await body(firestore) } catch {
             await firestore.terminate()
             throw error

@@ -14,7 +14,7 @@ import TidemarkTesting
             projectID: project,
             settings: FirestoreSettings(cache: .directory(folder), onBusyCache: onBusyCache),
             environment: SyncEnvironment(
-                transport: Unreachable(), scheduler: DispatchScheduler(),
+                transport: Unconnected(), scheduler: DispatchScheduler(),
                 now: { Timestamp(date: Date()) }, random: { 0.5 }))
     }
 

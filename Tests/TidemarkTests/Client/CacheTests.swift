@@ -8,7 +8,7 @@ import TidemarkServer
 @Suite(.timeLimit(.minutes(1))) struct `A cache` {
     @Test func `that another client has open is refused at once, with the reason`() async throws {
         let folder = try TemporaryFolder()
-        let first = try Firestore.testing(Unreachable(), cache: .directory(folder.path))
+        let first = try Firestore.testing(Unconnected(), cache: .directory(folder.path))
         do throws(FirestoreError) {
             _ = try Firestore(
                 projectID: "projectID", settings: FirestoreSettings(cache: .directory(folder.path)),
@@ -22,7 +22,7 @@ import TidemarkServer
 
     @Test func `is each user's own, and all are cleared at once`() async throws {
         let folder = try TemporaryFolder()
-        let firestore = try Firestore.testing(Unreachable(), cache: .directory(folder.path))
+        let firestore = try Firestore.testing(Unconnected(), cache: .directory(folder.path))
         let document = firestore.document("rooms/a")
         try await firestore.changeUser(to: "ann")
         _ = try await document.enqueueSetData(["n": 1])

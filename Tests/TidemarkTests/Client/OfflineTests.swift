@@ -6,7 +6,7 @@ import TidemarkServer
 @Suite(.timeLimit(.minutes(1))) struct `A client without a network` {
     @Test func `shows its own writes, says how stale it is, and never waits for them`() async throws
     {
-        let firestore = try Firestore.testing(Unreachable())
+        let firestore = try Firestore.testing(Unconnected())
         let document = firestore.document("rooms/blue")
         let receipt = try await document.enqueueSetData(["n": 1])
         let snapshot = try await document.getDocument(within: .seconds(2))
@@ -25,7 +25,7 @@ import TidemarkServer
 
     @Test func `keeps its writes over a kill, and sends them in order`() async throws {
         let folder = try TemporaryFolder()
-        let offline = try Firestore.testing(Unreachable(), cache: .directory(folder.path))
+        let offline = try Firestore.testing(Unconnected(), cache: .directory(folder.path))
         let document = offline.document("rooms/blue")
         _ = try await document.enqueueSetData(["n": 1])
         _ = try await document.enqueueUpdateData(["n": FieldValue.increment(Int64(1))])
@@ -42,7 +42,7 @@ import TidemarkServer
     }
 
     @Test func `says what it lacks, and ends for good`() async throws {
-        let firestore = try Firestore.testing(Unreachable())
+        let firestore = try Firestore.testing(Unconnected())
         do throws(FirestoreError) {
             _ = try await firestore.document("rooms/blue").getDocument(source: .server)
             Issue.record("there is no server")
