@@ -7,7 +7,7 @@ import TidemarkTesting
 /// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 struct WorldTests {
     static let seeds: Range<UInt64> = {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_WORLD_SEEDS"] ?? "0..<200"
+        let text = ProcessInfo.processInfo.environment["TIDEMARK_WORLD_SEEDS"] ?? "0..<2000"
         let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
         guard let first = bounds.first, bounds.count < 3 else {
             preconditionFailure("TIDEMARK_WORLD_SEEDS is a seed, or a range as 0..<200")
