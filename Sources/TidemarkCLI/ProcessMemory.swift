@@ -14,7 +14,7 @@ enum ProcessMemory {
     ///
     /// Buffers from 96 KiB on get pages of their own, which go back when they are freed. By itself glibc
     /// raises that size to the largest buffer it has seen, and what readers of large answers leave then
-    /// lies in holes of the heap: twelve that read nothing held 40 to 270 MiB, and with this 30 to 65.
+    /// lies in holes of the heap: twelve that read nothing held 40 to 270 MiB, and with this 20 to 51, each of six times.
     /// It is more than the 64 KiB that a socket is read by.
     ///
     /// Of what is free at the heap's end 4 MiB are kept, and not 128 KiB, for the next commit.

@@ -2,7 +2,9 @@
 ///
 /// ```swift
 /// let retry = Retry(.mobile)
-/// let page = try await retry.run(.read, classify: { Failure($0) }) { try await load() }
+/// let page = try await retry.run(.read, classify: { _ in Failure(.transient) }) { attempt in
+///     try await load()
+/// }
 /// ```
 ///
 /// Every attempt that exceeds its time is cancelled and left behind, so that a call never outlives its

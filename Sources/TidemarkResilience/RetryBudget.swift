@@ -1,4 +1,4 @@
-public import Synchronization
+import Synchronization
 
 /// How many of a process's calls to one backend may be retries: a fifth, and a few more a second, so
 /// that a server in trouble is not asked several times as much as it was asked before.

@@ -61,7 +61,7 @@ public struct RetryMachine: Hashable, Sendable {
     /// From what the server asked for, delays grow from there.
     private var base: Duration
     private var hasRefreshed = false
-    /// The refresh under way uses the budget's share of the next attempt.
+    /// When it all must be over, the refresh of credentials too; nil for never.
     private let total: Duration?
 
     /// - Parameter deadline: What the caller has left, counted from the start; the policy's own limit

@@ -24,9 +24,7 @@ package struct DocumentTable {
     package func put(_ document: StoredDocument) throws(StoreError) {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
-        let database = try connection.catalog.database(database, connection, creating: true)!
-        let collection = try connection.catalog.collection(
-            document.path.parent, in: database, connection, creating: true)!
+        let collection = try self.collection(making: document.path.parent)
         let name = document.path.nameKey
         if let old = try state(collection, name) {
             try update(old.id, document)
@@ -47,9 +45,7 @@ package struct DocumentTable {
     ) throws(StoreError) {
         precondition(document.kind == .found)
         try transaction.requireWriting()
-        let database = try connection.catalog.database(database, connection, creating: true)!
-        let collection = try connection.catalog.collection(
-            document.path.parent, in: database, connection, creating: true)!
+        let collection = try self.collection(making: document.path.parent)
         let name = document.path.nameKey
         let id: Int64
         if let old {
@@ -102,6 +98,12 @@ package struct DocumentTable {
     func collection(_ path: CollectionPath) throws(StoreError) -> CollectionRow? {
         guard let id = try connection.catalog.database(database, connection) else { return nil }
         return try connection.catalog.collection(path, in: id, connection)
+    }
+
+    /// The collection, which is made where nothing was ever stored in it.
+    func collection(making path: CollectionPath) throws(StoreError) -> CollectionRow {
+        let id = try connection.catalog.database(database, connection, creating: true)!
+        return try connection.catalog.collection(path, in: id, connection, creating: true)!
     }
 }
 

@@ -36,9 +36,7 @@ extension DocumentTable {
     ) throws(StoreError) -> Int64 {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
-        let database = try connection.catalog.database(database, connection, creating: true)!
-        let collection = try connection.catalog.collection(
-            document.path.parent, in: database, connection, creating: true)!
+        let collection = try self.collection(making: document.path.parent)
         let name = document.path.nameKey
         guard let held else {
             let row = try insert(document, in: collection, name)
