@@ -84,9 +84,9 @@ let package = Package(
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-                "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", arguments,
-                httpClient, nioCore, nioHTTP1,
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+                arguments, httpClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -127,6 +127,7 @@ let package = Package(
             ],
             planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel"]),
         tests("TidyTests", []),
     ]
 )

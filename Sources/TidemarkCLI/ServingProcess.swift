@@ -46,16 +46,20 @@ struct ServingProcess {
 
     private func announce(_ ports: AsyncStream<Opened>, _ gate: NetworkGate?) async throws {
         var grpc: Int?
+        var direct: Int?
         var control: Int?
         for await opened in ports {
             switch opened {
             case .grpc(let port):
+                direct = port
                 grpc = try await gate?.open(to: port, network ?? .healthy) ?? port
             case .control(let port): control = port
             }
             guard let grpc, let control else { continue }
             if let portsFile {
-                let text = "{\"firestore\": \(grpc), \"control\": \(control)}\n"
+                // Past the gate, for what is to see the server as it is whatever network is played.
+                let past = gate == nil ? "" : direct.map { ", \"direct\": \($0)" } ?? ""
+                let text = "{\"firestore\": \(grpc), \"control\": \(control)\(past)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
