@@ -16,6 +16,8 @@ extension FirestoreSettings {
         var readDeadline: Duration? = .seconds(10)
         var token: String?
         var onBusyCache = BusyCache.fail
+        var readBudgets: [ReadBudget] = []
+        var stormBounds = StormBreaker.Bounds()
     }
 
     struct Server: Hashable {
