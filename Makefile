@@ -5,11 +5,12 @@ ARGS ?=
 
 .PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client proto clean
 
-# Plays a real history against a local server with three clients and prints what each cost.
+# Plays a real history against local servers: three clients of one feed, then what users of a chat app
+# and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
 # Options go in ARGS: make demo ARGS="--history FILE.jsonl --json out.json"
 demo: setup
 	@$(SWIFT) build -c release --product tidemark
-	@.build/release/tidemark demo chats $(ARGS)
+	@.build/release/tidemark demo all $(ARGS)
 
 # Every test: unit, property, engine, server over sockets, and other people's clients.
 test: setup
@@ -52,7 +53,7 @@ interop:
 
 demo-small:
 	$(SWIFT) build --product tidemark
-	.build/debug/tidemark demo chats --limit 500 --opens 24 $(ARGS)
+	.build/debug/tidemark demo all --limit 500 --opens 24 --small $(ARGS)
 
 serve: setup
 	@$(SWIFT) build -c release --product tidemark

@@ -23,6 +23,9 @@ let arguments = Target.Dependency.product(
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// Defects that the World's tests plant, to see them found. Release builds have none.
@@ -62,6 +65,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
         library("TidemarkModel"),
@@ -74,7 +79,10 @@ let package = Package(
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
         library(
             "TidemarkHTTP",
-            ["TidemarkModel", "TidemarkServer", hummingbird, log, nioCore, nioPosix]),
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkServer", hummingbird, log, nioCore,
+                nioPosix, jwtKit, crypto, cryptoExtras,
+            ]),
         library(
             "Tidemark",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
@@ -88,9 +96,9 @@ let package = Package(
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-                "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", arguments,
-                httpClient, nioCore, nioHTTP1,
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+                arguments, httpClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -131,6 +139,7 @@ let package = Package(
             ],
             planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel"]),
         tests("TidyTests", []),
     ]
 )

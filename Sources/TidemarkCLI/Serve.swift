@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 import TidemarkStore
@@ -10,7 +11,7 @@ struct ServeCommand: AsyncParsableCommand {
         discussion: """
             Prints one line, "ready HOST:PORT", on standard output once it takes calls. Ends on SIGINT \
             and SIGTERM, and then prints what was read, by caller, on standard error. Clients find it \
-            by FIRESTORE_EMULATOR_HOST.
+            by FIRESTORE_EMULATOR_HOST, and its accounts by FIREBASE_AUTH_EMULATOR_HOST.
             """)
 
     @Option(help: "The address to listen on. One that others can reach needs a token.")
@@ -46,6 +47,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
+    @OptionGroup var accountsOptions: AccountsOptions
     @OptionGroup var indexOptions: IndexOptions
     @OptionGroup var accessOptions: AccessOptions
     @OptionGroup var faultOptions: FaultOptions
@@ -53,12 +55,16 @@ struct ServeCommand: AsyncParsableCommand {
 
     func validate() throws {
         _ = try accessOptions.access(listeningOn: host)
+        _ = try accountsOptions.mode(listeningOn: host, access: access())
         _ = try faultOptions.rules()
         _ = try faultOptions.profile()
         _ = try billingOptions.billing()
         if memory, data != nil { throw ValidationError("--memory and --data exclude each other.") }
-        for (name, port) in [("--port", port), ("--control-port", controlPort ?? 0)]
-        where !(0...65_535).contains(port) {
+        let ports = [
+            ("--port", port), ("--control-port", controlPort ?? 0),
+            ("--accounts-port", accountsOptions.accountsPort ?? 0),
+        ]
+        for (name, port) in ports where !(0...65_535).contains(port) {
             throw ValidationError("\(name) must be between 0 and 65535.")
         }
         if !(0.01...3_600).contains(lockTimeout) {
@@ -67,6 +73,10 @@ struct ServeCommand: AsyncParsableCommand {
         if !(0...604_800).contains(history) {
             throw ValidationError("--history must be between 0 and 604800 seconds.")
         }
+    }
+
+    private func access() throws -> AccessToken? {
+        try accessOptions.access(listeningOn: host)
     }
 
     func run() async throws {
@@ -80,13 +90,18 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
+        let accounts = try await accountsOptions.server(
+            listeningOn: host, access: try access(), dataDirectory: directory)
+        let isAnywhere = port == 0 || controlPort == 0
         let process = ServingProcess(
-            server: server, host: host, port: port,
-            controlPort: controlPort ?? (port == 0 ? 0 : 4_000), portsFile: portsFile,
-            access: try accessOptions.access(listeningOn: host),
+            server: server, accounts: accounts, host: host, port: port,
+            controlPort: controlPort ?? (port == 0 ? 0 : 4_000),
+            accountsPort: accountsOptions.accountsPort ?? (isAnywhere ? 0 : 9_099),
+            portsFile: portsFile, access: try access(),
             faults: try faultOptions.rules(), network: try faultOptions.profile())
         do { try await process.run() } catch is CancellationError {}
         server.close()
+        accounts?.close()
         report(server.meter())
         indexOptions.report(server)
     }

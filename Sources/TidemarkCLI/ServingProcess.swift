@@ -8,9 +8,12 @@ import TidemarkWire
 /// The sockets of a server, until a signal.
 struct ServingProcess {
     let server: FirestoreServer
+    /// Nil where there are none.
+    let accounts: AccountsServer?
     let host: String
     let port: Int
     let controlPort: Int
+    let accountsPort: Int
     let portsFile: String?
     let access: AccessToken?
     let faults: [FaultRule]
@@ -32,6 +35,13 @@ struct ServingProcess {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
             group.addTask { try await control.run { opened.yield(.control($0)) } }
+            if let accounts {
+                group.addTask {
+                    try await accounts.run(host: host, port: accountsPort) {
+                        opened.yield(.accounts($0))
+                    }
+                }
+            }
             group.addTask { await Self.signal() }
             group.addTask { try await announce(ports, gate) }
             // Announcing ends by itself; the first of the others to end, ends all.
@@ -42,20 +52,27 @@ struct ServingProcess {
         }
     }
 
-    private enum Opened { case grpc(Int), control(Int) }
+    private enum Opened { case grpc(Int), control(Int), accounts(Int) }
 
     private func announce(_ ports: AsyncStream<Opened>, _ gate: NetworkGate?) async throws {
         var grpc: Int?
+        var direct: Int?
         var control: Int?
+        var accountsPort: Int?
         for await opened in ports {
             switch opened {
             case .grpc(let port):
+                direct = port
                 grpc = try await gate?.open(to: port, network ?? .healthy) ?? port
             case .control(let port): control = port
+            case .accounts(let port): accountsPort = port
             }
-            guard let grpc, let control else { continue }
+            guard let grpc, let control, accounts == nil || accountsPort != nil else { continue }
             if let portsFile {
-                let text = "{\"firestore\": \(grpc), \"control\": \(control)}\n"
+                // Past the gate, for what is to see the server as it is whatever network is played.
+                let past = gate == nil ? "" : direct.map { ", \"direct\": \($0)" } ?? ""
+                let third = accountsPort.map { ", \"accounts\": \($0)" } ?? ""
+                let text = "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))

@@ -24,19 +24,22 @@ BINARY = pathlib.Path(os.environ.get("TIDEMARK", ROOT / ".build/debug/tidemark")
 class Server:
     """A server process. It is told a free port and says when it is ready."""
 
-    def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL):
+    def __init__(self, data, port=0, *flags, stderr=subprocess.DEVNULL, environment=None):
         self.data = pathlib.Path(data)
         ports = self.data / "ports.json"
         self.process = subprocess.Popen(
             [BINARY, "serve", "--port", str(port), "--control-port", "0",
              "--data", self.data, "--ports-file", ports, *map(str, flags)],
-            stdout=subprocess.PIPE, stderr=stderr, text=True)
+            stdout=subprocess.PIPE, stderr=stderr, text=True,
+            env=dict(os.environ, **(environment or {})))
         readable, _, _ = select.select([self.process.stdout], [], [], 30)
         line = self.process.stdout.readline() if readable else ""
         assert line.startswith("ready "), f"the server said {line!r}"
         self.host = line.split()[1]
         self.port = int(self.host.rsplit(":", 1)[1])
-        self.control_port = json.loads(ports.read_text())["control"]
+        ports = json.loads(ports.read_text())
+        self.control_port = ports["control"]
+        self.accounts_port = ports.get("accounts")
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)
@@ -146,8 +149,11 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(config, items):
     """The tests that ask what the others have used run last."""
-    items.sort(key=lambda item: item.path.name == "test_operations.py")
-    files = {path.name for path in pathlib.Path(__file__).parent.glob("test_*.py")}
+    last = ("test_operations.py", "test_every_function.py")
+    items.sort(key=lambda item: item.path.name in last)
+    here = pathlib.Path(__file__).parent
+    files = {path.name for pattern in ("test_*.py", "accounts/test_*.py")
+             for path in here.glob(pattern)}
     config.whole_suite = (
         files == {item.path.name for item in items} and not config.option.keyword
         and not any("::" in argument for argument in config.args))

@@ -76,8 +76,8 @@ enum ImportRules {
         ],
         "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkServer", "Hummingbird", "HTTPTypes", "NIOCore", "NIOPosix",
-            "Logging",
+            "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
+            "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
         "Tidemark": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",

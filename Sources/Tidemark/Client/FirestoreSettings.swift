@@ -134,6 +134,13 @@ extension FirestoreSettings {
         set { set(\.token, newValue) }
     }
 
+    /// Asked for the bearer token of every call, in the place of ``token``: the account that is signed
+    /// in. A call that is refused for its token is made once more, with a new one.
+    public var tokenProvider: (any TokenProvider)? {
+        get { values.tokenProvider }
+        set { set(\.tokenProvider, newValue) }
+    }
+
     public var onBusyCache: BusyCache {
         get { values.onBusyCache }
         set { set(\.onBusyCache, newValue) }

@@ -15,6 +15,7 @@ extension FirestoreSettings {
         var label: String?
         var readDeadline: Duration? = .seconds(10)
         var token: String?
+        var tokenProvider: (any TokenProvider)?
         var onBusyCache = BusyCache.fail
         var readBudgets: [ReadBudget] = []
         var stormBounds = StormBreaker.Bounds()

@@ -60,6 +60,9 @@ struct Setup: Sendable {
                 connection = made
                 environment = Self.environment(made.transport)
             }
+            if let tokens = settings.tokenProvider {
+                environment.transport = AuthorizedTransport(environment.transport, tokens)
+            }
             environment.transport = LoggedTransport(environment.transport)
             let engine = try engine(of: database, environment)
             return Client(settings, engine, environment, connection, fault: nil)

@@ -41,7 +41,7 @@ public struct FeedDefinition: Sendable {
 }
 
 /// A definition with its texts parsed and its rules checked.
-struct ParsedDefinition: Sendable {
+package struct ParsedDefinition: Sendable {
     let query: QueryValue
     let itemTime: FieldPath
     let changeTime: FieldPath
@@ -52,7 +52,7 @@ struct ParsedDefinition: Sendable {
     /// Under which the feed keeps its records: another definition begins anew.
     let key: String
 
-    init(_ definition: FeedDefinition) throws(FirestoreError) {
+    package init(_ definition: FeedDefinition) throws(FirestoreError) {
         query = try definition.query.runnable()
         guard query.orders.isEmpty, query.limit == nil, query.start == nil, query.end == nil else {
             throw .invalidArgument("A feed sets orders, limits and cursors itself.")
@@ -73,6 +73,10 @@ struct ParsedDefinition: Sendable {
         overlap = definition.overlap
         window = definition.window
         key = "feed/\(query.canonicalID)/\(itemTime.encoded)/\(changeTime.encoded)"
+    }
+
+    package var settings: FeedSettings {
+        FeedSettings(pageSize: pageSize, overlap: overlap, window: window)
     }
 
     var marksKey: String { key + "/marks" }

@@ -12,7 +12,7 @@ extension ParsedDefinition {
 
     /// What is held and not cleared, below a position.
     func display(
-        below end: FeedItem.Position?, action: Timestamp?, in database: DatabaseID
+        below end: PagePosition?, action: Timestamp?, in database: DatabaseID
     ) -> QueryValue {
         // Times that the server is to set pass every mark, and are above all that is stored.
         var result = display
@@ -24,37 +24,48 @@ extension ParsedDefinition {
     }
 
     /// All above a mark, those marked as deleted too.
-    func counted(above mark: Timestamp?) -> QueryValue { display.filtered(above: mark, itemTime) }
+    private func counted(above mark: Timestamp?) -> QueryValue {
+        display.filtered(above: mark, itemTime)
+    }
 
     /// Those above a mark that have the field of deletes: no other takes part in such an order.
-    func counted(above mark: Timestamp?, having deleted: FieldPath) -> QueryValue {
+    private func counted(above mark: Timestamp?, having deleted: FieldPath) -> QueryValue {
         var result = counted(above: mark)
         result.orders.insert(Order(deleted, .descending), at: 1)
         return result
     }
 
     /// Those of them in which it is null: they are not deleted.
-    func counted(above mark: Timestamp?, lacking deleted: FieldPath) -> QueryValue {
+    private func counted(above mark: Timestamp?, lacking deleted: FieldPath) -> QueryValue {
         counted(above: mark).adding(.unary(deleted, .isNull))
     }
 
-    var indexed: [QueryValue] {
-        let counts = deletedField.map {
-            [counted(above: nil, having: $0), counted(above: nil, lacking: $0)]
-        }
-        return [display] + (counts ?? [])
+    /// What tells how many items are above a mark: all, and with marked deletes those that have the
+    /// field, and those in which it is null.
+    func counts(above mark: Timestamp?) -> [QueryValue] {
+        guard let deletedField else { return [counted(above: mark)] }
+        return [
+            counted(above: mark), counted(above: mark, having: deletedField),
+            counted(above: mark, lacking: deletedField),
+        ]
+    }
+
+    var indexed: [QueryValue] { [display] + counts(above: nil).dropFirst() }
+
+    /// What a document is in the feed; nil for one that is no item of it.
+    func row<Content>(
+        _ view: ViewDocument, _ content: (ViewDocument) -> Content
+    ) -> FeedRow<Content>? {
+        let fields = view.document.fields
+        guard let value = fields[itemTime], !isDeleted(fields) else { return nil }
+        return FeedRow(
+            PagePosition(value: value, path: view.path), content(view),
+            hasPendingWrites: view.hasPendingWrites)
     }
 
     func isDeleted(_ fields: MapValue) -> Bool {
         guard let deletedField, let value = fields[deletedField] else { return false }
         return value != .null
-    }
-}
-
-extension FeedItem.Position {
-    /// A time that the server is still to set has no place among stored ones.
-    var isUnsettled: Bool {
-        if case .pendingServerTimestamp = value { true } else { false }
     }
 }
 

@@ -5,50 +5,15 @@ public struct FeedItem: Sendable, Identifiable, Hashable {
     /// The document's path, unique in any feed.
     public var id: String { document.reference.path }
     /// The item's own time; the first instant of year 1 where the field holds no time.
-    public let time: Timestamp
-    public let document: QueryDocumentSnapshot
+    public var time: Timestamp { row.time }
+    public var document: QueryDocumentSnapshot { row.content }
     /// Newer than what the user has consumed.
-    public private(set) var isUnread: Bool
-    /// Where it stands in the feed.
-    let position: Position
+    public var isUnread: Bool { row.isUnread }
+    public var hasPendingWrites: Bool { row.hasPendingWrites }
 
-    public var hasPendingWrites: Bool { document.metadata.hasPendingWrites }
-    var path: DocumentPath { position.path }
+    private let row: FeedRow<QueryDocumentSnapshot>
 
-    /// - Parameter value: Of the field that items are shown by.
-    init(_ document: QueryDocumentSnapshot, itemTime value: Value, consumption: Timestamp?) {
-        self.document = document
-        time = ParsedDefinition.time(value) ?? .min
-        position = Position(value: value, path: document.documentPath)
-        isUnread = false
-        mark(consumption: consumption)
-    }
-
-    mutating func mark(consumption: Timestamp?) {
-        isUnread = consumption.map(isAbove) ?? true
-    }
-
-    /// A time that the server is still to set is above every mark, as it is above every time.
-    func isAbove(_ mark: Timestamp) -> Bool {
-        switch position.value {
-        case .timestamp(let time): time > mark
-        case .pendingServerTimestamp: true
-        default: false
-        }
-    }
-
-    /// A place in a feed: the item time, whatever kind of value it is, and the path.
-    struct Position: Hashable, Sendable {
-        let value: Value
-        let path: DocumentPath
-
-        /// Whether it comes first, the newest being first.
-        func precedes(_ other: Position) -> Bool {
-            let result = Value.compare(value, other.value)
-            if result != .equal { return result == .descending }
-            return DocumentPath.compare(path, other.path) == .descending
-        }
-    }
+    init(_ row: FeedRow<QueryDocumentSnapshot>) { self.row = row }
 }
 
 /// Where a feed stands with the server.
@@ -75,6 +40,13 @@ public struct FeedState: Hashable, Sendable {
     /// counting below, at least those in the window.
     public internal(set) var unreadCount = 0
     public internal(set) var phase: FeedPhase
+
+    init(_ shown: FeedMachine<QueryDocumentSnapshot>.Shown) {
+        items = shown.rows.map(FeedItem.init)
+        hasMore = shown.hasMore
+        unreadCount = shown.unreadCount
+        phase = shown.phase
+    }
 }
 
 /// What a sync came to.

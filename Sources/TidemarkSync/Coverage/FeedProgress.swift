@@ -29,9 +29,17 @@ package struct FeedProgress: Hashable, Sendable {
                 coverage.confirm(asOf: asOf)
             }
         }
-        if let action { coverage.cut(below: .end(of: action)) }
+        if let action { cut(action: action) }
         return fresh
     }
+
+    /// As of when every change is known; nil before the first read has ended.
+    package var readTime: Timestamp? { cursor.readTime }
+    /// Whether no read was cut off.
+    package var isDrained: Bool { cursor.drain == nil }
+
+    /// Forgets what a clear has hidden: nothing below the mark need be held.
+    package mutating func cut(action: Timestamp) { coverage.cut(below: .end(of: action)) }
 }
 
 extension FeedProgress {

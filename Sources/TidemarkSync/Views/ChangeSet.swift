@@ -34,6 +34,16 @@ struct ChangeSet: Equatable {
         }
     }
 
+    /// A row where none was before.
+    ///
+    /// - Returns: False, with nothing done, when there is a change of its document already.
+    mutating func addNew(_ row: ViewRow) -> Bool {
+        let change = Change(kind: .added, row: row, old: nil)
+        guard let known = changes.updateValue(change, forKey: row.path) else { return true }
+        changes[row.path] = known
+        return false
+    }
+
     /// Nil when the two cancel out.
     private static func merged(
         _ old: ViewChange.Kind, _ new: ViewChange.Kind

@@ -7,10 +7,13 @@ import TidemarkModel
 final class ViewRow: Sendable {
     let document: ViewDocument
     fileprivate let sortKey: [Value]
+    /// Rows that differ in it are in its order.
+    fileprivate let leadingBits: UInt64
 
     init(_ document: ViewDocument, _ fields: some FieldSource, _ order: RowOrder) {
         self.document = document
         sortKey = order.orders.map { $0.field.isDocumentID ? .null : fields[$0.field] ?? .null }
+        leadingBits = order.leadingBits(document.path, sortKey)
     }
 
     var path: DocumentPath { document.path }
@@ -25,11 +28,28 @@ extension ViewRow: Equatable {
 /// The order of a query's rows.
 struct RowOrder: Equatable, Sendable {
     let orders: [Order]
+    /// Whether all rows are of one collection, so that their ids are in the order of their paths.
+    private let isOfOneCollection: Bool
 
-    init(_ query: Query) { orders = query.normalizedOrders }
+    init(_ query: Query) {
+        orders = query.normalizedOrders
+        isOfOneCollection = query.collection != nil
+    }
+
+    fileprivate func leadingBits(_ path: DocumentPath, _ sortKey: [Value]) -> UInt64 {
+        guard let first = orders.first else { return 0 }
+        let bits: UInt64
+        if first.field.isDocumentID {
+            bits = isOfOneCollection ? path.leadingIDBits : 0
+        } else {
+            bits = sortKey[0].leadingBits
+        }
+        return first.direction == .ascending ? bits : ~bits
+    }
 
     /// Never equal for two paths: the orders end with the document's name.
     func precedes(_ left: ViewRow, _ right: ViewRow) -> Bool {
+        if left.leadingBits != right.leadingBits { return left.leadingBits < right.leadingBits }
         for (index, order) in orders.enumerated() {
             let result =
                 order.field.isDocumentID
@@ -43,10 +63,12 @@ struct RowOrder: Equatable, Sendable {
 }
 
 /// Rows in a query's order, found by path too. Insertion and removal cost a binary search and
-/// moving a word a row; many insertions at once move each word once.
+/// moving two words a row; many insertions at once move each word once.
 struct DocumentSet: Equatable, Sendable {
     let order: RowOrder
     private(set) var rows: [ViewRow] = []
+    /// Of each row: a search goes through these words and not through the rows.
+    private var leadingBits: [UInt64] = []
     private var byPath: [DocumentPath: ViewRow] = [:]
 
     init(_ order: RowOrder) { self.order = order }
@@ -59,8 +81,11 @@ struct DocumentSet: Equatable, Sendable {
         // Rows mostly come in order.
         if let last = rows.last, order.precedes(last, row) {
             rows.append(row)
+            leadingBits.append(row.leadingBits)
         } else {
-            rows.insert(row, at: position(of: row, before: rows.count))
+            let index = position(of: row, before: rows.count)
+            rows.insert(row, at: index)
+            leadingBits.insert(row.leadingBits, at: index)
         }
     }
 
@@ -83,7 +108,9 @@ struct DocumentSet: Equatable, Sendable {
             end = position(of: row, before: end)
             positions.append(end)
         }
-        rows.insert(sorted, before: positions.reversed())
+        positions.reverse()
+        rows.insertWords(sorted, before: positions)
+        leadingBits.insertWords(sorted.map(\.leadingBits), before: positions)
     }
 
     mutating func remove(_ path: DocumentPath) {
@@ -95,6 +122,7 @@ struct DocumentSet: Equatable, Sendable {
         let index = position(of: row, before: rows.count)
         precondition(rows[index] === row, "the rows are out of order")
         rows.remove(at: index)
+        leadingBits.remove(at: index)
     }
 
     /// Of the first row that does not come before `row`.
@@ -103,28 +131,32 @@ struct DocumentSet: Equatable, Sendable {
         var high = end
         while low < high {
             let middle = (low + high) / 2
-            if order.precedes(rows[middle], row) { low = middle + 1 } else { high = middle }
+            let bits = leadingBits[middle]
+            let precedes =
+                bits == row.leadingBits
+                ? order.precedes(rows[middle], row) : bits < row.leadingBits
+            if precedes { low = middle + 1 } else { high = middle }
         }
         return low
     }
 }
 
-extension [ViewRow] {
+extension Array {
     /// Inserts each element before the one that has its position now.
     ///
     /// The words of the array are moved as words: moving them as references would count each twice, which
     /// for a large array takes longer than all else.
     ///
     /// - Precondition: The positions rise.
-    fileprivate mutating func insert(_ new: [ViewRow], before positions: [Int]) {
+    fileprivate mutating func insertWords(_ new: [Element], before positions: [Int]) {
         let count = count
         append(contentsOf: new)
         withUnsafeMutableBufferPointer { buffer in
             guard let base = UnsafeMutableRawPointer(buffer.baseAddress) else { return }
-            let width = MemoryLayout<ViewRow>.stride
+            let width = MemoryLayout<Element>.stride
             func address(_ index: Int) -> UnsafeMutableRawPointer { base + index * width }
             let added = UnsafeMutableRawPointer.allocate(
-                byteCount: new.count * width, alignment: MemoryLayout<ViewRow>.alignment)
+                byteCount: new.count * width, alignment: MemoryLayout<Element>.alignment)
             defer { added.deallocate() }
             added.copyMemory(from: address(count), byteCount: new.count * width)
             var end = count

@@ -186,22 +186,22 @@ extension View {
     /// Where no limit sets one row against another, those that are new are inserted together.
     private mutating func applyAll(_ documents: [LocalDocument], _ changes: inout ChangeSet) {
         changes.reserveCapacity(documents.count)
+        // Every look for a path costs a hash of it: none where there is nothing to be found.
+        let isFirst = rows.count == 0
         var new: [ViewRow] = []
-        var paths: Set<DocumentPath> = []
         for document in documents {
-            guard rows[document.path] == nil, documents.count > 8 else {
+            guard isFirst || rows[document.path] == nil, documents.count > 8 else {
                 _ = apply(document, &changes, nil)
                 continue
             }
             guard let row = row(for: document) else { continue }
-            guard paths.insert(row.path).inserted else {
+            guard changes.addNew(row) else {
                 // Twice in one event: the second change is one of the row that the first made.
                 rows.insert(contentsOf: new)
-                (new, paths) = ([], [])
+                new = []
                 _ = apply(document, &changes, nil)
                 continue
             }
-            changes.add(.added, row, from: nil)
             note(row)
             new.append(row)
         }
@@ -210,9 +210,11 @@ extension View {
 
     private mutating func replace(with documents: [LocalDocument]) -> ChangeSet {
         var changes = ChangeSet()
-        let kept = Set(documents.map(\.path))
-        for row in rows.rows where !kept.contains(row.path) {
-            _ = apply(LocalDocument(unknown: row.path), &changes, nil)
+        if rows.count > 0 {
+            let kept = Set(documents.map(\.path))
+            for row in rows.rows where !kept.contains(row.path) {
+                _ = apply(LocalDocument(unknown: row.path), &changes, nil)
+            }
         }
         applyAll(documents, &changes)
         trim(&changes)
@@ -315,7 +317,7 @@ extension View {
 
     /// What else is remembered of a row.
     private mutating func note(_ row: ViewRow) {
-        if !synced.contains(row.path) { unsynced.insert(row.path) }
+        if synced.isEmpty || !synced.contains(row.path) { unsynced.insert(row.path) }
         if row.document.hasLocalMutations {
             mutated.insert(row.path)
         } else if !mutated.isEmpty {

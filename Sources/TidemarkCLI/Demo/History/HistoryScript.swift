@@ -42,7 +42,7 @@ struct HistoryScript: Sendable {
     private static let touched = FieldTransform(
         FieldPath(name: ItemFields.updatedAt), .serverTimestamp)
 
-    private static func insert(_ event: HistoryEvent, _ collection: CollectionPath) -> Mutation {
+    static func insert(_ event: HistoryEvent, _ collection: CollectionPath) -> Mutation {
         Mutation(
             path: path(event, collection),
             .set([
@@ -51,7 +51,7 @@ struct HistoryScript: Sendable {
             ]), transforms: [touched])
     }
 
-    private static func edit(
+    static func edit(
         _ event: HistoryEvent, _ number: Int, _ collection: CollectionPath
     ) -> Mutation {
         let text = Value.string(event.text + " (edited at event \(number))")
@@ -61,7 +61,7 @@ struct HistoryScript: Sendable {
             transforms: [touched], precondition: .exists(true))
     }
 
-    private static func delete(
+    static func delete(
         _ event: HistoryEvent, _ time: Int64, _ collection: CollectionPath
     ) -> Mutation {
         let mark = Value.timestamp(Timestamp(seconds: time, nanoseconds: 0))

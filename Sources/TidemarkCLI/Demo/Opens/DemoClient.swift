@@ -1,5 +1,6 @@
 import Foundation
 import Tidemark
+import TidemarkModel
 
 /// One way of keeping a feed, as an app would build it.
 protocol DemoClient {
@@ -15,16 +16,22 @@ struct DemoPlace: Sendable {
     static let project = "demo"
     static let collection = "feeds/history/items"
 
-    let host: String
+    let port: Int
     /// The client's own folder; nothing else writes there.
     let folder: URL
+
+    /// For calls without a client.
+    static func context(_ label: String) throws -> CallContext {
+        CallContext(
+            database: try DatabaseID(project: project), label: label, token: TokenVariable.value)
+    }
 
     func firestore(label: String) throws -> Firestore {
         try Firestore(
             projectID: Self.project,
             settings: FirestoreSettings(
-                host: host, isSSLEnabled: false, cache: .directory(folder.path), label: label,
-                token: TokenVariable.value))
+                host: "127.0.0.1:\(port)", isSSLEnabled: false, cache: .directory(folder.path),
+                label: label, token: TokenVariable.value))
     }
 }
 

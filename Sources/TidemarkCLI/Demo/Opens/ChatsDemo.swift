@@ -16,9 +16,8 @@ struct ChatsDemo {
         defer { try? FileManager.default.removeItem(at: folder) }
         let server = try ServerProcess(data: folder.appendingPathComponent("server"))
         defer { server.stop() }
-        let host = "127.0.0.1:\(server.port)"
         let transport = GRPCTransport(.init(host: "127.0.0.1", port: server.port, usesTLS: false))
-        var clients = try self.clients(host: host, folder: folder)
+        var clients = try self.clients(port: server.port, folder: folder)
         var tallies = clients.map { Tally(name: $0.name) }
         var stage = try await Stage(
             script: HistoryScript(history, collection: Self.collection, seed: seed),
@@ -50,11 +49,11 @@ struct ChatsDemo {
 
     private static let collection = CollectionPath(unchecked: DemoPlace.collection)
 
-    private func clients(host: String, folder: URL) throws -> [any DemoClient] {
+    private func clients(port: Int, folder: URL) throws -> [any DemoClient] {
         func place(_ name: String) throws -> DemoPlace {
             let own = folder.appendingPathComponent(name)
             try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-            return DemoPlace(host: host, folder: own)
+            return DemoPlace(port: port, folder: own)
         }
         return [
             BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),
@@ -85,7 +84,7 @@ private struct Stage {
         self.transport = transport
         clock = script.steps[0].time
         try await server.setClock(secondsSince1970: clock)
-        player = try await EventPlayer(transport, try Self.context("player"))
+        player = try await EventPlayer(transport, try DemoPlace.context("player"))
     }
 
     mutating func play(until time: Int64) async throws {
@@ -109,17 +108,11 @@ private struct Stage {
     /// A full read of the server, outside of every client.
     func truth() async throws -> Truth {
         let query = Query(collection: CollectionPath(unchecked: DemoPlace.collection))
-        return Truth(try await transport.documents(of: query, Self.context("check")).documents)
+        return Truth(try await transport.documents(of: query, DemoPlace.context("check")).documents)
     }
 
     func close() async {
         player.finish()
         await transport.close()
-    }
-
-    private static func context(_ label: String) throws -> CallContext {
-        CallContext(
-            database: try DatabaseID(project: DemoPlace.project), label: label,
-            token: TokenVariable.value)
     }
 }

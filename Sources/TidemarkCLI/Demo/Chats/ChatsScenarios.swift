@@ -1,0 +1,96 @@
+import TidemarkModel
+
+/// The rows of journeys 2, made of a history.
+struct ChatsScenarios {
+    /// By what all sizes are divided: 1, or 10 for a quick look.
+    var scale = 1
+    let history: History
+    let seed: UInt64
+
+    var rows: [any ScenarioRow] {
+        [openChat, notifications, activity, clearThenReopen, afterAWeek]
+    }
+
+    /// No event of any row is after it.
+    var clock: Int64 { max(history.end, history.events.map(\.authoredAt).max() ?? 0) }
+
+    /// For the first line: what is not as the history has it.
+    var remark: String {
+        let largest = 10_000 / scale
+        guard history.events.count < largest else { return "" }
+        return """
+            Where a row is larger than the history of \(grouped(history.events.count)) events, the \
+            history comes again before itself, under other ids.
+            """
+    }
+
+    private var openChat: FeedRow {
+        var row = list("open a chat", "open-chat", of: 1_000, new: 50, in: "rooms/blue/messages")
+        row.bar.fewer = 0.95
+        return row
+    }
+
+    private var notifications: FeedRow {
+        var row = list(
+            "notifications", "notifications", of: 10_000, new: 50,
+            in: "users/ada/notifications")
+        row.bar.fewer = 0.995
+        return row
+    }
+
+    private var activity: FeedRow {
+        var row = list("activity feed", "activity", of: 5_000, new: 20, in: "activity/all/posts")
+        row.bar.fewer = 0.996
+        return row
+    }
+
+    private var clearThenReopen: FeedRow {
+        let collection = CollectionPath(unchecked: "rooms/cleared/messages")
+        let all = history.stretched(to: 1_000 / scale)
+        let (new, edits) = (30 / scale, max(1, 3 / scale))
+        let old = all.dropLast(new)
+        let mark = old.map(\.authoredAt).max() ?? 0
+        // Somebody edits what this user has cleared: nothing of it is to come back.
+        let edited = old.suffix(edits).map { HistoryScript.edit($0, 0, collection) }
+        return FeedRow(
+            name:
+                "clear a chat of \(grouped(old.count)), then reopen with \(new) new and \(edits) edited",
+            slug: "clear-then-reopen",
+            bar: Bar(reads: new + edits + 1, fewer: 0.95, showsContentOffline: false),
+            collection: collection, seed: old.map { HistoryScript.insert($0, collection) },
+            news: edited + all.suffix(new).map { HistoryScript.insert($0, collection) },
+            cleared: Timestamp(seconds: mark, nanoseconds: 0))
+    }
+
+    /// Edits and deletes of old items as in the first demo.
+    private var afterAWeek: FeedRow {
+        let collection = CollectionPath(unchecked: "rooms/week/messages")
+        let week = history.busiestWeek
+        let events = history.events[..<week.upperBound].suffix(max(4_000 / scale, week.count + 1))
+        let start = history.events[week.lowerBound].committedAt
+        let script = HistoryScript(
+            History(Array(events), source: history.source, limit: nil), collection: collection,
+            seed: seed)
+        let (seed, news) = (
+            script.steps.filter { $0.time < start }, script.steps.filter { $0.time >= start }
+        )
+        let changed = Set(news.map(\.mutation.path)).count
+        return FeedRow(
+            name: "back after a week in which \(changed) of \(grouped(script.items)) changed",
+            slug: "after-a-week", bar: Bar(reads: changed + 1), collection: collection,
+            seed: seed.map(\.mutation), news: news.map(\.mutation), away: 7 * 86_400)
+    }
+
+    /// - Parameter count: With the new ones, as the journey counts.
+    private func list(
+        _ name: String, _ slug: String, of count: Int, new: Int, in path: String
+    ) -> FeedRow {
+        let (count, new) = (count / scale, new / scale)
+        let collection = CollectionPath(unchecked: path)
+        let all = history.stretched(to: count).map { HistoryScript.insert($0, collection) }
+        return FeedRow(
+            name: "\(name) of \(grouped(count)) with \(new) new", slug: slug,
+            bar: Bar(reads: new + 1), collection: collection, seed: Array(all.dropLast(new)),
+            news: Array(all.suffix(new)))
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Tidemark
+import TidemarkModel
+import TidemarkResilience
+
+/// The list of conversations needs a composite index. A developer runs the query once on a local
+/// server; then it goes to production, which has the indexes of the file.
+struct IndexRow: ScenarioRow {
+    let slug = "index"
+    let name = "a query whose composite index nobody made"
+    let bar = Bar(
+        showsContentOffline: false,
+        most: ["not found in development": 0, "refused though it has its index": 0])
+
+    private static let collection = CollectionPath(unchecked: "conversations")
+    private static let members = "members"
+
+    let seed: [Mutation] = []
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let folder = visit.place.folder
+        let file = folder.appendingPathComponent("firestore.indexes.json")
+        try Data(#"{"indexes": [], "fieldOverrides": []}"#.utf8).write(to: file)
+        // As it was, the local server ran every query.
+        let options = side == .before ? [] : ["--indexes", file.path]
+        let isRefused = try await run(visit, "first", options).isEmpty
+        visit.measured("not found in development", isRefused ? 0 : 1)
+        try Data(Self.index.utf8).write(to: file)
+        let shown = try await run(visit, "second", options)
+        visit.measured("refused though it has its index", shown.isEmpty ? 1 : 0)
+        visit.isUpToDate()
+        return shown
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        Truth(living: ["blue": .min])
+    }
+
+    /// One run of the app against a local server of the developer's, on the network of the visit.
+    ///
+    /// - Returns: Nothing when the query was refused for its index.
+    private func run(
+        _ visit: Visit, _ folder: String, _ options: [String]
+    ) async throws -> [ShownItem] {
+        let data = visit.place.folder.appendingPathComponent(folder)
+        let server = try ServerProcess(data: data, options: options + ["--network", "healthy"])
+        defer { server.stop() }
+        let direct = DirectServer(server)
+        try await direct.play([conversation])
+        await direct.close()
+        let network = visit.network
+        let faults = network.faults(label: visit.label)
+        try await server.order(network.profile, rules: faults.map(\.rule))
+        let own = Visit(
+            network, DemoPlace(port: server.port, folder: data), label: visit.label,
+            server: server, direct, faults: faults)
+        do {
+            let shown = try await query(own)
+            _ = await own.end()
+            return shown
+        } catch {
+            _ = await own.end()
+            throw error
+        }
+    }
+
+    private func query(_ visit: Visit) async throws -> [ShownItem] {
+        let query = try visit.firestore().collection(Self.collection.text)
+            .whereField(Self.members, arrayContains: "ada")
+            .order(by: ItemFields.updatedAt, descending: true).limit(to: 50)
+        do {
+            let found = try await visit.retrying {
+                try await query.getDocuments(source: .server, within: .seconds(20))
+            }
+            return found.documents.map { ShownItem(id: $0.documentID, version: .min) }
+        } catch let error as RetryError {
+            let refusal = error.last as? FirestoreError
+            if refusal?.code != .failedPrecondition { throw error }
+            return []
+        }
+    }
+
+    private var conversation: Mutation {
+        Mutation(
+            path: DocumentPath(unchecked: Self.collection.text + "/blue"),
+            .set([
+                Self.members: .array([.string("ada"), .string("grace")]),
+                ItemFields.updatedAt: .timestamp(Timestamp(seconds: 0, nanoseconds: 0)),
+            ]))
+    }
+
+    private static let index = """
+        {"indexes": [{"collectionGroup": "conversations", "queryScope": "COLLECTION", "fields": [
+          {"fieldPath": "\(members)", "arrayConfig": "CONTAINS"},
+          {"fieldPath": "\(ItemFields.updatedAt)", "order": "DESCENDING"}]}], "fieldOverrides": []}
+        """
+}

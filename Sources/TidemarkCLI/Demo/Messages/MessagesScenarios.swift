@@ -1,0 +1,18 @@
+/// The rows of journeys 4, made of a history.
+struct MessagesScenarios {
+    /// By what all sizes are divided: 1, or 10 for a quick look.
+    var scale = 1
+    let history: History
+
+    var rows: [any ScenarioRow] {
+        let arriving = 16 / min(scale, 4)
+        return [
+            OpenConversationRow(history.stretched(to: 1_000 / scale), new: 50 / scale),
+            PagingRow(history.stretched(to: 1_000 / scale + arriving), arriving: arriving),
+            RetryRow(), SendRow(history.stretched(to: 20)), IndexRow(),
+        ]
+    }
+
+    /// No event of any row is after it.
+    var clock: Int64 { max(history.end, history.events.map(\.authoredAt).max() ?? 0) }
+}

@@ -1,0 +1,78 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// A conversation is opened: its newest page is live, and there is no listener without a limit.
+struct OpenConversationRow: ScenarioRow {
+    private let conversation: Conversation
+    private let new: [HistoryEvent]
+
+    init(_ events: [HistoryEvent], new: Int) {
+        conversation = Conversation("opened", Array(events.dropLast(new)))
+        self.new = Array(events.suffix(new))
+    }
+
+    let slug = "open-conversation"
+    var name: String {
+        let count = conversation.events.count + new.count
+        return "open a conversation of \(grouped(count)) with \(new.count) new, its head live"
+    }
+    var bar: Bar {
+        Bar(
+            reads: Conversation.pageSize + 1,
+            // The old aim, here of the first screenful.
+            most: ["load ms": 1_000])
+    }
+    var seed: [Mutation] { conversation.seed }
+    var news: [Mutation] { Side.allCases.flatMap { conversation.arrivals(new[...], $0) } }
+
+    func lastUse(_ side: Side, _ firestore: Firestore) async throws {
+        switch side {
+        case .before: _ = try await listen(firestore) {}
+        case .after:
+            let pager = try conversation.pager(firestore, side)
+            _ = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
+            pager.close()
+        }
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        switch side {
+        case .before:
+            let shown = try await listen(firestore) { visit.sawContent() }
+            visit.isUpToDate()
+            visit.measuredLoad()
+            return shown
+        case .after:
+            let pager = try conversation.pager(firestore, side)
+            defer { pager.close() }
+            let head = try await pager.first { state in
+                if !state.items.isEmpty { visit.sawContent() }
+                return !state.isFromCache && !state.isLoadingMore
+            }
+            visit.isUpToDate()
+            visit.measuredLoad()
+            return head.items.shownItems
+        }
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        var query = TidemarkModel.Query(collection: conversation.collection(side))
+        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
+        query.limit = side == .after ? .first(Conversation.pageSize) : nil
+        return Truth(try await server.documents(of: query))
+    }
+
+    /// The app as it was: everything, for ever.
+    private func listen(
+        _ firestore: Firestore, sawContent: () -> Void
+    ) async throws -> [ShownItem] {
+        let query = conversation.newestFirst(firestore, .before)
+        for try await snapshot in query.snapshots(includeMetadataChanges: true) {
+            if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }
+            if !snapshot.isEmpty { sawContent() }
+        }
+        throw CancellationError()
+    }
+}

@@ -1,0 +1,137 @@
+import Synchronization
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// A new device pages a conversation to its first message, while messages arrive, change and vanish.
+struct PagingRow: ScenarioRow {
+    private let conversation: Conversation
+    private let arriving: [HistoryEvent]
+
+    init(_ events: [HistoryEvent], arriving: Int) {
+        conversation = Conversation("paged", Array(events.dropLast(arriving)))
+        self.arriving = Array(events.suffix(arriving))
+    }
+
+    let slug = "page-conversation"
+    var name: String {
+        "page a conversation of \(grouped(conversation.events.count)) by 50 while it changes"
+    }
+    /// Each message once; each that comes, changes or goes once more, and the one that takes the place
+    /// of one that went; and a read for the page that finds nothing.
+    var bar: Bar {
+        var bar = Bar(
+            reads: conversation.events.count + 2 * changes(.after).joined().count + 1,
+            showsContentOffline: false)
+        bar.mostOn[.threeG] = ["page ms": 1_000, "page in round trips": 1.2]
+        return bar
+    }
+    var seed: [Mutation] { conversation.seed }
+
+    /// What happens after each page: something arrives at the head, and on some pages an old message
+    /// that is shown already, or is still to come, is edited or deleted.
+    private func changes(_ side: Side) -> [[Mutation]] {
+        let collection = conversation.collection(side)
+        let old = conversation.events
+        return arriving.enumerated().map { index, event in
+            var mutations = [HistoryScript.insert(event, collection)]
+            let shown = old[max(0, old.count - 1 - 7 * (index + 1))]
+            let coming = old[min(old.count - 1, 3 * index)]
+            switch index % 4 {
+            case 0: mutations.append(HistoryScript.edit(shown, index, collection))
+            case 1: mutations.append(Mutation(path: Self.path(shown, collection), .delete))
+            case 2: mutations.append(HistoryScript.edit(coming, index, collection))
+            default: mutations.append(Mutation(path: Self.path(coming, collection), .delete))
+            }
+            return mutations
+        }
+    }
+
+    private static func path(_ event: HistoryEvent, _ collection: CollectionPath) -> DocumentPath {
+        DocumentPath(unchecked: collection.text + "/" + event.id)
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        switch side {
+        case .before: return try await pageBesideListener(firestore, visit)
+        case .after: return try await page(firestore, visit)
+        }
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        try await conversation.truth(side, server)
+    }
+
+    private func page(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let pager = try conversation.pager(firestore, .after)
+        defer { pager.close() }
+        var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
+        visit.sawContent()
+        var changes = changes(.after)[...]
+        var pages: [Duration] = []
+        while state.hasMore {
+            if let next = changes.popFirst() { try await visit.happens(next) }
+            let start = ContinuousClock.now
+            let count = state.items.count
+            pager.loadMore()
+            state = try await pager.first {
+                !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
+            }
+            pages.append(.now - start)
+        }
+        for next in changes { try await visit.happens(next) }
+        let truth = try await conversation.truth(.after, visit.direct)
+        try await settling {
+            _ = try await pager.first { Difference($0.items.shownItems, against: truth).isNone }
+        }
+        visit.isUpToDate()
+        try await visit.measuredPages(pages)
+        return pager.current.items.shownItems
+    }
+
+    /// The app as it was: careful pages by cursor, and beside them a listener without a limit.
+    private func pageBesideListener(
+        _ firestore: Firestore, _ visit: Visit
+    ) async throws -> [ShownItem] {
+        let query = conversation.newestFirst(firestore, .before)
+        let (live, input) = AsyncStream.makeStream(
+            of: [ShownItem].self, bufferingPolicy: .bufferingNewest(1))
+        let registration = query.addSnapshotListener { snapshot, _ in
+            if let snapshot { input.yield(snapshot.documents.shownItems) }
+        }
+        defer { registration.remove() }
+        var changes = changes(.before)[...]
+        var pages: [Duration] = []
+        var last: QueryDocumentSnapshot?
+        repeat {
+            if let next = changes.popFirst() { try await visit.happens(next) }
+            let start = ContinuousClock.now
+            let page = query.limit(to: Conversation.pageSize)
+            let next = last.map { page.start(afterDocument: $0) } ?? page
+            let documents = try await visit.retrying {
+                try await next.getDocuments(source: .server, within: .seconds(30)).documents
+            }
+            visit.sawContent()
+            pages.append(.now - start)
+            last = documents.count < Conversation.pageSize ? nil : documents.last
+        } while last != nil
+        for next in changes { try await visit.happens(next) }
+        let truth = try await conversation.truth(.before, visit.direct)
+        let shown = Mutex<[ShownItem]>([])
+        try await settling {
+            for await items in live {
+                shown.withLock { $0 = items }
+                if Difference(items, against: truth).isNone { return }
+            }
+        }
+        visit.isUpToDate()
+        try await visit.measuredPages(pages)
+        return shown.withLock { $0 }
+    }
+
+    /// Waits until all that has happened is shown; what is not by then is told as a difference.
+    private func settling(_ operation: @escaping @Sendable () async throws -> Void) async throws {
+        do { try await within(.seconds(15), operation) } catch is TookTooLong {}
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import TidemarkModel
+import TidemarkServer
+
+/// Messages are sent, the app is killed among them, started again, and goes on.
+struct SendRow: ScenarioRow {
+    private let messages: [HistoryEvent]
+
+    init(_ messages: [HistoryEvent]) {
+        precondition(messages.count >= 2)
+        self.messages = messages
+    }
+
+    let slug = "send"
+    var name: String { "send \(messages.count) messages, the app killed (-9) among them" }
+    var bar: Bar {
+        var bar = Bar(
+            reads: 0, showsContentOffline: false,
+            most: ["out of order": 0, "sent twice": 0, "not journalled": 0])
+        for network in [DemoNetwork.healthy, .threeG] { bar.mostOn[network] = ["send ms": 2_000] }
+        return bar
+    }
+    let seed: [Mutation] = []
+
+    private func collection(_ side: Side) -> String { "sent/\(side.rawValue)/messages" }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let texts = visit.place.folder.appendingPathComponent("texts.json")
+        try JSONEncoder().encode(messages).write(to: texts)
+        let app = SendingApp(
+            side: side, texts: texts, collection: collection(side), visit: visit)
+        var acknowledged = try app.run(from: 0, killedAfter: messages.count / 2).acknowledged
+        // Its network is back in a minute at the most; it is not told.
+        let rest = try app.run(from: acknowledged, killedAfter: nil)
+        acknowledged += rest.acknowledged
+        visit.isUpToDate()
+        visit.measured("not journalled", Double(messages.count - acknowledged))
+        visit.measured("send ms", rest.sendMilliseconds)
+        visit.measured("journal ms", rest.journalMilliseconds)
+        return try await judge(side, visit)
+    }
+
+    /// What is on the server in the end is compared with what the user has sent.
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        Truth(living: Dictionary(uniqueKeysWithValues: messages.map { ($0.id, .min) }))
+    }
+
+    private func judge(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let path = CollectionPath(unchecked: collection(side))
+        let documents = try await visit.direct.documents(in: path)
+        let places = Dictionary(
+            uniqueKeysWithValues: messages.enumerated().map { ($0.element.id, $0.offset) })
+        let order = documents.sorted { $0.createTime < $1.createTime }.map {
+            places[$0.path.id] ?? -1
+        }
+        visit.measured("out of order", Double(zip(order, order.dropFirst()).count { $0 > $1 }))
+        let counters = CollectionPath(unchecked: "sent")
+        let sent = try await visit.direct.documents(in: counters)
+            .first { $0.path.id == side.rawValue }?.fields[SendCommand.counter]
+        let commits = if case .integer(let count)? = sent { Int(count) } else { 0 }
+        visit.measured("sent twice", Double(max(0, commits - documents.count)))
+        return documents.map { ShownItem(id: $0.path.id, version: .min) }
+    }
+}
+
+/// The app that sends, in a process of its own, so that it can be killed.
+private struct SendingApp {
+    struct Run {
+        var acknowledged = 0
+        var sendMilliseconds = 0.0
+        var journalMilliseconds = 0.0
+    }
+
+    let side: Side
+    let texts: URL
+    let collection: String
+    let visit: Visit
+
+    /// - Parameter count: How many messages it acknowledges to the user before it is killed; nil for
+    ///   all there are.
+    func run(from first: Int, killedAfter count: Int?) throws -> Run {
+        let process = Process()
+        process.executableURL = Bundle.main.executableURL
+        process.arguments = [
+            "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
+            "--collection", collection, "--port", "\(visit.place.port)", "--label", visit.label,
+            "--cache", visit.place.folder.appendingPathComponent("cache").path,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        var run = Run()
+        var rest = Data()
+        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+            rest += data
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let words = String(decoding: rest[..<end], as: UTF8.self).split(separator: " ")
+                rest = Data(rest[(end + 1)...])
+                switch words.first {
+                case "acknowledged": run.acknowledged += 1
+                case "sent": run.sendMilliseconds = Double(words[1]) ?? .infinity
+                case "journalled": run.journalMilliseconds = Double(words[1]) ?? .infinity
+                default: break
+                }
+                if run.acknowledged == count { kill(process.processIdentifier, SIGKILL) }
+            }
+        }
+        process.waitUntilExit()
+        return run
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// The figures of a run, as a table and as JSON.
+struct DemoReport: Sendable {
+    /// Dollars for 100,000 reads: Firestore's list price that the journeys reckon with.
+    static let pricePer100k = 0.36
+
+    let clients: [Tally]
+    let seconds: Double
+
+    var table: String {
+        let head = [
+            "client", "opens", "reads billed", "saved", "missed", "shown twice", "edits missed",
+            "deleted shown", "bytes", "first content", "p99", "price",
+        ]
+        let rows = clients.map(cells)
+        let widths = head.indices.map { column in
+            ([head] + rows).map { $0[column].count }.max()!
+        }
+        func line(_ cells: [String]) -> String {
+            zip(cells, widths).enumerated().map { index, cell in
+                let padding = String(repeating: " ", count: cell.1 - cell.0.count)
+                return index == 0 ? cell.0 + padding : padding + cell.0
+            }.joined(separator: "  ")
+        }
+        let rule = widths.map { String(repeating: "-", count: $0) }.joined(separator: "  ")
+        return ([line(head), rule] + rows.map(line)).joined(separator: "\n")
+    }
+
+    private func cells(_ tally: Tally) -> [String] {
+        [
+            tally.name, "\(tally.opens)", grouped(tally.reads),
+            String(format: "%.1f %%", saved(tally) * 100), grouped(tally.difference.missed.count),
+            grouped(tally.difference.doubled.count), grouped(tally.difference.outdated.count),
+            grouped(tally.difference.deletedShown.count), grouped(tally.bytes),
+            String(format: "%.1f ms", tally.firstContentMilliseconds(share: 0.5)),
+            String(format: "%.1f ms", tally.firstContentMilliseconds(share: 0.99)),
+            String(format: "$%.4f", price(tally)),
+        ]
+    }
+
+    /// The share of the first client's reads that this one did not make.
+    func saved(_ tally: Tally) -> Double {
+        guard let before = clients.first, before.reads > 0 else { return 0 }
+        return 1 - Double(tally.reads) / Double(before.reads)
+    }
+
+    func price(_ tally: Tally) -> Double {
+        Double(tally.reads) / 100_000 * Self.pricePer100k
+    }
+}

@@ -1,0 +1,109 @@
+import TidemarkModel
+
+/// An item as a client showed it: which, and which version.
+struct ShownItem: Hashable, Sendable {
+    let id: String
+    let version: Timestamp
+}
+
+/// What is really there: a full read of the server, made by none of the clients that are compared.
+struct Truth: Sendable {
+    /// By id, the version of every item that is not deleted.
+    let living: [String: Timestamp]
+
+    init(living: [String: Timestamp]) { self.living = living }
+
+    /// - Parameter isShown: Whether the user is to see a document that is not deleted.
+    init(_ documents: [Document], where isShown: (Document) -> Bool = { _ in true }) {
+        var living: [String: Timestamp] = [:]
+        for document in documents
+        where document.fields[ItemFields.deletedAt] == nil && isShown(document) {
+            living[document.path.id] = document.updateTime
+        }
+        self.living = living
+    }
+}
+
+/// How what a client showed differs from what is there. Ids, each once.
+struct Difference: Hashable, Sendable {
+    /// The server has it, the client showed none of it.
+    var missed: Set<String> = []
+    var doubled: Set<String> = []
+    /// Shown in an old version.
+    var outdated: Set<String> = []
+    /// Shown, and deleted or not to be seen.
+    var deletedShown: Set<String> = []
+
+    init() {}
+
+    init(_ shown: [ShownItem], against truth: Truth) {
+        var seen: Set<String> = []
+        for item in shown {
+            if !seen.insert(item.id).inserted { doubled.insert(item.id) }
+            guard let version = truth.living[item.id] else {
+                deletedShown.insert(item.id)
+                continue
+            }
+            if version != item.version { outdated.insert(item.id) }
+        }
+        missed = Set(truth.living.keys).subtracting(seen)
+    }
+
+    var isNone: Bool { self == Difference() }
+
+    mutating func formUnion(_ other: Difference) {
+        missed.formUnion(other.missed)
+        doubled.formUnion(other.doubled)
+        outdated.formUnion(other.outdated)
+        deletedShown.formUnion(other.deletedShown)
+    }
+}
+
+/// What one client did over all its opens.
+struct Tally: Sendable {
+    let name: String
+    private(set) var opens = 0
+    private(set) var bytes = 0
+    /// At some open.
+    private(set) var difference = Difference()
+    private var firstContent: [Duration] = []
+    /// From the server's meter, at the end.
+    var reads = 0
+
+    init(name: String) { self.name = name }
+
+    mutating func record(_ open: ClientOpen, against truth: Truth) {
+        opens += 1
+        bytes += open.bytes
+        if let duration = open.firstContent { firstContent.append(duration) }
+        difference.formUnion(Difference(open.shown, against: truth))
+    }
+
+    /// Whether it showed at every open just what was there.
+    var isFaithful: Bool { difference.isNone }
+
+    /// The time by which a share of the opens had their first content, in milliseconds.
+    func firstContentMilliseconds(share: Double) -> Double {
+        guard !firstContent.isEmpty else { return 0 }
+        let sorted = firstContent.sorted()
+        let rank = Int((share * Double(sorted.count)).rounded(.up)) - 1
+        return sorted[min(max(rank, 0), sorted.count - 1)].milliseconds
+    }
+}
+
+/// What one client did in one open.
+struct ClientOpen: Sendable {
+    /// From before the client existed to the first items; nil when there was nothing on disk to show
+    /// before the server answered.
+    var firstContent: Duration?
+    /// Everything it shows once it is up to date.
+    var shown: [ShownItem]
+    /// Sent and received.
+    var bytes: Int
+}
+
+extension Duration {
+    var milliseconds: Double {
+        Double(components.seconds) * 1_000 + Double(components.attoseconds) / 1e15
+    }
+}

@@ -1,0 +1,33 @@
+import TidemarkModel
+import TidemarkWire
+
+/// Calls on the device's network without a client: no cache, nothing tried again.
+struct CallerTransport: Sendable {
+    private let transport: GRPCTransport
+    private let label: String
+
+    init(_ visit: Visit) {
+        transport = GRPCTransport(
+            .init(host: "127.0.0.1", port: visit.place.port, usesTLS: false))
+        label = visit.label
+    }
+
+    /// The documents of a query, or why not.
+    func documents(of query: Query) async throws -> [Document] {
+        try await transport.documents(of: query, try DemoPlace.context(label)).documents
+    }
+
+    /// What the smallest call takes on a connection that is there: the median of five.
+    func roundTrip() async throws -> Duration {
+        let nothing = Query(collection: CollectionPath(unchecked: "nothing"))
+        var trips: [Duration] = []
+        for _ in 0..<6 {
+            let start = ContinuousClock.now
+            _ = try await transport.documents(of: nothing, try DemoPlace.context("round-trip"))
+            trips.append(.now - start)
+        }
+        return trips.dropFirst().sorted()[2]
+    }
+
+    func close() async { await transport.close() }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// All that a demo measured, for its file and its exit code.
+struct DemoFigures: Sendable {
+    /// The three clients; nil where they were not played.
+    var clients: DemoReport?
+    var scenarios: [ScenarioResult] = []
+
+    /// Sentences; none when all holds.
+    var complaints: [String] {
+        var complaints: [String] = []
+        if let tidemark = clients?.clients.last, !tidemark.isFaithful {
+            complaints.append("Tidemark did not show just what was there.")
+        }
+        for result in scenarios where !result.holds {
+            let reasons = result.complaints.joined(separator: "; ")
+            complaints.append(
+                "\(result.name), \(result.network.rawValue), does not hold: \(reasons).")
+        }
+        return complaints
+    }
+
+    func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return try encoder.encode(self)
+    }
+}
+
+extension DemoFigures: Encodable {
+    private enum Key: String, CodingKey { case clients, seconds, scenarios }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        if let clients {
+            let figures = clients.clients.map { ClientFigures($0, in: clients) }
+            try container.encode(figures, forKey: .clients)
+            try container.encode(clients.seconds, forKey: .seconds)
+        }
+        try container.encode(scenarios, forKey: .scenarios)
+    }
+}
+
+/// One of the three clients.
+private struct ClientFigures: Encodable {
+    struct FirstContent: Encodable {
+        let median, p99: Double
+    }
+
+    let name: String
+    let opens, reads, missed, doubled, editsMissed, deletedShown, bytes: Int
+    let saved, priceDollars: Double
+    let firstContentMs: FirstContent
+
+    init(_ tally: Tally, in report: DemoReport) {
+        name = tally.name
+        (opens, reads, bytes) = (tally.opens, tally.reads, tally.bytes)
+        missed = tally.difference.missed.count
+        doubled = tally.difference.doubled.count
+        editsMissed = tally.difference.outdated.count
+        deletedShown = tally.difference.deletedShown.count
+        saved = report.saved(tally)
+        priceDollars = report.price(tally)
+        firstContentMs = FirstContent(
+            median: tally.firstContentMilliseconds(share: 0.5),
+            p99: tally.firstContentMilliseconds(share: 0.99))
+    }
+}

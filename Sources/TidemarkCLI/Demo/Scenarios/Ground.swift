@@ -1,0 +1,54 @@
+import Foundation
+import Tidemark
+
+/// What every network begins from: a server that holds all the rows, and the devices that were used on
+/// it. Made once and copied for each network.
+struct Ground {
+    /// Deltas reach back five minutes; a device that was used less than that after a change reads it
+    /// again. None of these is.
+    static let pause: Int64 = 600
+    private static let commitSize = 500
+
+    let folder: URL
+    /// The server's clock at the end, in seconds since 1970.
+    let clock: Int64
+
+    /// - Parameter clock: No event of any row is after it.
+    static func make(
+        _ rows: [any ScenarioRow], in folder: URL, clock: Int64, progress: (String) -> Void
+    ) async throws -> Ground {
+        let ground = Ground(folder: folder, clock: clock + pause)
+        let server = try ServerProcess(data: folder.appendingPathComponent("server"))
+        defer { server.stop() }
+        try await server.setClock(secondsSince1970: clock)
+        let direct = DirectServer(server)
+        for row in rows {
+            progress("preparing: \(row.name)")
+            try await direct.play(row.seed, together: commitSize)
+        }
+        try await server.setClock(secondsSince1970: ground.clock)
+        for row in rows {
+            progress("preparing: \(row.name), the device's last use")
+            for side in Side.allCases {
+                let firestore = try ground.place(row, side, port: server.port)
+                    .firestore(label: "preparation")
+                try await row.lastUse(side, firestore)
+                await firestore.terminate()
+            }
+        }
+        await direct.close()
+        return ground
+    }
+
+    /// Nobody has it open any more.
+    func copy(to other: URL) throws -> Ground {
+        try FileManager.default.copyItem(at: folder, to: other)
+        return Ground(folder: other, clock: clock)
+    }
+
+    func place(_ row: any ScenarioRow, _ side: Side, port: Int) throws -> DemoPlace {
+        let own = folder.appendingPathComponent("devices/\(row.slug)-\(side.rawValue)")
+        try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+        return DemoPlace(port: port, folder: own)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import TidemarkModel
+import TidemarkServer
+
+/// All rows on one network, one after the other, against a server of its own.
+struct Lane {
+    /// Beyond this a use is given up, and does not hold.
+    private static let patience = Duration.seconds(150)
+    /// Moments at which news arrive: each move of the clock is a call.
+    private static let moments = 12
+
+    let network: DemoNetwork
+    let ground: Ground
+    private let server: ServerProcess
+    private let direct: DirectServer
+    private var clock: Int64
+
+    init(_ network: DemoNetwork, _ ground: Ground) async throws {
+        self.network = network
+        self.ground = ground
+        // Without a gate no network of connections could be played later.
+        server = try ServerProcess(
+            data: ground.folder.appendingPathComponent("server"), options: ["--network", "healthy"])
+        direct = DirectServer(server)
+        clock = ground.clock
+        try await wait(Ground.pause)
+    }
+
+    mutating func play(_ row: any ScenarioRow) async throws -> ScenarioResult {
+        try await play(row.news, over: row.away)
+        let before = try await measure(row, .before)
+        let after = try await measure(row, .after)
+        return ScenarioResult(
+            name: row.name, network: network, bar: row.bar, before: before, after: after)
+    }
+
+    func end() async {
+        await direct.close()
+        server.stop()
+    }
+
+    private mutating func wait(_ seconds: Int64) async throws {
+        clock += seconds
+        try await server.setClock(secondsSince1970: clock)
+    }
+
+    private mutating func play(_ news: [Mutation], over seconds: Int64) async throws {
+        let moments = max(1, min(news.count, Self.moments))
+        for moment in 0..<moments {
+            let part = news[(news.count * moment / moments)..<(news.count * (moment + 1) / moments)]
+            try await wait(seconds / Int64(moments))
+            try await direct.play(Array(part))
+        }
+        try await wait(Ground.pause)
+    }
+
+    private func measure(_ row: any ScenarioRow, _ side: Side) async throws -> Measured {
+        let label = "\(row.slug).\(side.rawValue)"
+        let place = try ground.place(row, side, port: server.port)
+        let faults = row.faults(label: label) + network.faults(label: label)
+        try await server.order(network.profile, rules: faults.map(\.rule))
+        let visit = Visit(network, place, label: label, server: server, direct, faults: faults)
+        var shown: [ShownItem] = []
+        var failure: String?
+        do {
+            shown = try await within(Self.patience) { try await row.use(side, visit) }
+        } catch { failure = "\(error)" }
+        var measured = await visit.end()
+        let applied = try await server.faultsApplied()
+        try await server.order(.healthy)
+        measured.failure = failure
+        measured.difference = Difference(shown, against: try await row.truth(side, direct))
+        measured.lostAnswers = zip(faults, applied).filter(\.0.isBilled).map(\.1).reduce(0, +)
+        measured.reads = try await server.meter()[label]?.reads ?? 0
+        return measured
+    }
+}
+
+/// Runs what may hang: it is cancelled when its time is over.
+func within<Value: Sendable>(
+    _ limit: Duration, _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw TookTooLong(limit: limit)
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw CancellationError() }
+        return value
+    }
+}
+
+struct TookTooLong: Error, CustomStringConvertible {
+    let limit: Duration
+    var description: String { "it took longer than \(limit.components.seconds) s" }
+}

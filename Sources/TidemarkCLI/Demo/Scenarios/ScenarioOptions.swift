@@ -1,0 +1,61 @@
+import ArgumentParser
+import Foundation
+
+/// Which scenarios a demo plays, and where their figures go.
+struct ScenarioOptions: ParsableArguments {
+    @Flag(help: "Play everything at a tenth of its size.")
+    var small = false
+
+    @Option(
+        name: .customLong("network"),
+        help: ArgumentHelp(
+            """
+            Play only this network; may be given again. One of \
+            \(DemoNetwork.allCases.map(\.rawValue).joined(separator: ", ")).
+            """, valueName: "name"))
+    var networks: [DemoNetwork] = []
+
+    @Option(
+        name: .customLong("scenario"),
+        help: ArgumentHelp(
+            "Play only the scenarios with this in their name; may be given again.",
+            valueName: "text"))
+    var names: [String] = []
+
+    @Option(help: "Write the figures to this file, as JSON.")
+    var json: String?
+
+    var scale: Int { small ? 10 : 1 }
+
+    /// Plays them, and prints their table.
+    func play(_ rows: [any ScenarioRow], clock: Int64) async throws -> [ScenarioResult] {
+        let rows = rows.filter { row in
+            names.isEmpty || names.contains { row.name.contains($0) }
+        }
+        if rows.isEmpty { return [] }
+        let start = ContinuousClock.now
+        let run = ScenarioRun(
+            rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock)
+        let results = try await run.run { ProgressLine.show($0) }
+        ProgressLine.clear()
+        print(ScenarioTable(results: results))
+        let seconds = (ContinuousClock.now - start).milliseconds / 1_000
+        print(String(format: "%.1f s in all", seconds))
+        return results
+    }
+
+    /// Writes the figures, and says of everything that does not hold, why.
+    ///
+    /// - Throws: A failure when something does not.
+    func conclude(_ figures: DemoFigures) throws {
+        if let json {
+            try figures.json().write(to: URL(fileURLWithPath: json), options: .atomic)
+        }
+        for complaint in figures.complaints {
+            FileHandle.standardError.write(Data("\(complaint)\n".utf8))
+        }
+        if !figures.complaints.isEmpty { throw ExitCode.failure }
+    }
+}
+
+extension DemoNetwork: ExpressibleByArgument {}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// Plays rows on networks, each network beside the others.
+struct ScenarioRun {
+    let rows: [any ScenarioRow]
+    let networks: [DemoNetwork]
+    /// No event of any row is after it.
+    let clock: Int64
+
+    /// Row by row, each on all networks.
+    func run(progress: @escaping @Sendable (String) -> Void) async throws -> [ScenarioResult] {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-demo-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let ground = try await Ground.make(
+            rows, in: folder.appendingPathComponent("ground"), clock: clock, progress: progress)
+        let grounds = try networks.map {
+            ($0, try ground.copy(to: folder.appendingPathComponent($0.rawValue)))
+        }
+        let lanes = try await withThrowingTaskGroup(of: [ScenarioResult].self) { group in
+            for (network, ground) in grounds {
+                group.addTask { try await play(network, ground, progress) }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        return rows.indices.flatMap { row in
+            networks.compactMap { network in
+                lanes.map { $0[row] }.first { $0.network == network }
+            }
+        }
+    }
+
+    private func play(
+        _ network: DemoNetwork, _ ground: Ground, _ progress: @Sendable (String) -> Void
+    ) async throws -> [ScenarioResult] {
+        var lane = try await Lane(network, ground)
+        var results: [ScenarioResult] = []
+        do {
+            for row in rows {
+                progress("\(network.rawValue): \(row.name)")
+                results.append(try await lane.play(row))
+            }
+        } catch {
+            await lane.end()
+            throw error
+        }
+        await lane.end()
+        return results
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkModel
+import TidemarkResilience
+import TidemarkServer
+
+/// One use of an app that is measured: its clients, and the moments that a person sees.
+final class Visit: Sendable {
+    /// How long the device has no network, where it has none at first.
+    static let offline = Duration.milliseconds(1_500)
+    /// Waits between attempts are shorter than an app's, so that the demo is: 0.2, 0.4 and 0.8 s.
+    static let retryScale = 0.1
+
+    let network: DemoNetwork
+    let place: DemoPlace
+    let label: String
+    /// Past the network.
+    let direct: DirectServer
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
+
+    private struct State {
+        var clients: [Firestore] = []
+        var isOnline: Bool
+        var returning: Task<Void, any Error>?
+        var measured = Measured()
+
+        init(isOnline: Bool = true) { self.isOnline = isOnline }
+    }
+
+    init(
+        _ network: DemoNetwork, _ place: DemoPlace, label: String, server: ServerProcess,
+        _ direct: DirectServer, faults: [DemoFault]
+    ) {
+        (self.network, self.place, self.label, self.direct) = (network, place, label, direct)
+        guard network == .offline else { return }
+        let returning = Task {
+            try await Task.sleep(for: Self.offline)
+            try await server.order(.healthy, rules: faults.map(\.rule))
+            self.cameBack()
+        }
+        state.withLock { state in
+            state.isOnline = false
+            state.returning = returning
+        }
+    }
+
+    /// As an app opens it, on the cache of its last run.
+    func firestore() throws -> Firestore {
+        let firestore = try place.firestore(label: label)
+        state.withLock { $0.clients.append(firestore) }
+        return firestore
+    }
+
+    /// The first call counts.
+    func sawContent() {
+        let now = ContinuousClock.now
+        state.withLock { state in
+            if state.measured.firstContent != nil { return }
+            state.measured.firstContent = now - start
+            state.measured.hadContentOffline = !state.isOnline
+        }
+    }
+
+    func isUpToDate() {
+        let now = ContinuousClock.now
+        state.withLock { $0.measured.upToDate = now - start }
+    }
+
+    func measured(_ name: String, _ figure: Double) {
+        state.withLock { $0.measured.figures[name] = figure }
+    }
+
+    /// How long it took until there was a screenful, from disk or server.
+    func measuredLoad() {
+        state.withLock { state in
+            let first = [state.measured.firstContent, state.measured.upToDate].compactMap { $0 }
+            state.measured.figures["load ms"] = first.min()?.milliseconds
+        }
+    }
+
+    /// What pages took, beside the smallest call on the same network.
+    func measuredPages(_ pages: [Duration]) async throws {
+        guard let page = pages.median else { return }
+        let caller = CallerTransport(self)
+        let roundTrip = try await caller.roundTrip()
+        await caller.close()
+        measured("pages", Double(pages.count))
+        measured("page ms", page.milliseconds)
+        measured("slowest page ms", pages.max()?.milliseconds ?? 0)
+        measured("round trip ms", roundTrip.milliseconds)
+        measured("page in round trips", page / roundTrip)
+    }
+
+    /// What others do meanwhile, on a good network.
+    func happens(_ mutations: [Mutation]) async throws { try await direct.play(mutations) }
+
+    /// Returns once the device has a network.
+    func untilOnline() async throws { try await state.withLock(\.returning)?.value }
+
+    /// As the system tells an app.
+    var connectivity: Connectivity {
+        Connectivity(
+            isOnline: { self.state.withLock(\.isOnline) },
+            untilOnline: { try await self.untilOnline() })
+    }
+
+    /// Asks as an app on a bad network does: by the `mobile` policy, and not while there is none.
+    func retrying<Value: Sendable>(
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        var retry = Retry(.mobile)
+        retry.policy.delayScale = Self.retryScale
+        retry.connectivity = connectivity
+        return try await retry.run(.read, classify: Failure.init(demo:)) { _ in
+            try await operation()
+        }
+    }
+
+    /// As the system tells an app, of whatever make.
+    private func cameBack() {
+        let clients = state.withLock { state in
+            state.isOnline = true
+            return state.clients
+        }
+        for client in clients { client.networkMayBeBack() }
+    }
+
+    /// Ends the clients.
+    func end() async -> Measured {
+        try? await state.withLock(\.returning)?.value
+        var bytes = 0
+        for client in state.withLock(\.clients) { bytes += await client.terminateCountingBytes() }
+        return state.withLock { state in
+            state.measured.bytes = bytes
+            return state.measured
+        }
+    }
+}
+
+extension Failure {
+    /// What may pass by itself is tried again.
+    init(demo error: any Error) {
+        let code =
+            (error as? FirestoreError)?.code
+            ?? (error as? RPCStatus).flatMap { FirestoreErrorCode(rawValue: Int($0.code.rawValue)) }
+        switch code {
+        case .unavailable, .deadlineExceeded, .internal, .aborted: self.init(.transient)
+        case .resourceExhausted: self.init(.throttled)
+        case .unauthenticated: self.init(.authentication)
+        case .cancelled: self.init(.cancelled)
+        default: self.init(.permanent)
+        }
+    }
+}
+
+extension [Duration] {
+    var median: Duration? { isEmpty ? nil : sorted()[count / 2] }
+}

@@ -1,0 +1,32 @@
+import TidemarkModel
+import TidemarkWire
+
+/// A server as it is, whatever network clients have to it.
+struct DirectServer: Sendable {
+    private let transport: GRPCTransport
+
+    init(_ server: ServerProcess) {
+        transport = GRPCTransport(
+            .init(host: "127.0.0.1", port: server.directPort, usesTLS: false))
+    }
+
+    /// Reads a query whole; on the meter under a label of its own.
+    func documents(of query: Query) async throws -> [Document] {
+        try await transport.documents(of: query, try DemoPlace.context("check")).documents
+    }
+
+    func documents(in collection: CollectionPath) async throws -> [Document] {
+        try await documents(of: Query(collection: collection))
+    }
+
+    /// Commits in order, `together` at a time.
+    func play(_ mutations: [Mutation], together: Int = 1) async throws {
+        let context = try DemoPlace.context("player")
+        for first in stride(from: 0, to: mutations.count, by: together) {
+            let part = mutations[first..<min(first + together, mutations.count)]
+            _ = try await transport.commit(Array(part), context)
+        }
+    }
+
+    func close() async { await transport.close() }
+}

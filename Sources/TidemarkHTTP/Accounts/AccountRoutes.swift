@@ -1,0 +1,216 @@
+import Foundation
+import TidemarkServer
+
+/// A request, without what HTTP around it is.
+struct AccountsRequest: Sendable {
+    var method = "POST"
+    /// As it came: escaped.
+    var path = ""
+    var query: [String: String] = [:]
+    var isForm = false
+    /// Who shows what: the header's text.
+    var authorization: String?
+    var apiKey: String?
+    var address = ""
+    var origin = ""
+}
+
+/// What a path asks for.
+enum AccountsRoute: Equatable {
+    case call(AccountMethod, project: String?, extra: [String: JSONTree])
+    case alive
+    case project
+    case keys
+    case discovery
+    /// The address is known, the method is not.
+    case wrongMethod
+
+    /// Whether errors are told as of securetoken. Source: server-production-facts 10.
+    var isToken: Bool { if case .call(.refresh, _, _) = self { true } else { false } }
+    /// Whether an emulator's tools call it without showing who they are.
+    var isTools: Bool {
+        switch self {
+        case .call(.clearAccounts, _, _), .call(.getConfig, _, _), .call(.updateConfig, _, _),
+            .call(.listOobCodes, _, _), .call(.listVerificationCodes, _, _):
+            true
+        default: false
+        }
+    }
+
+    /// Nil where there is nothing.
+    init?(_ request: AccountsRequest) {
+        guard var parts = Self.parts(request.path) else { return nil }
+        if ["identitytoolkit.googleapis.com", "securetoken.googleapis.com", "www.googleapis.com"]
+            .contains(parts.first)
+        {
+            parts.removeFirst()
+        }
+        switch parts.first {
+        case nil: self = .alive
+        case "v1": self.init(versionOne: Array(parts.dropFirst()), request.method)
+        case "v2": self.init(versionTwo: Array(parts.dropFirst()), request.method)
+        case "identitytoolkit":
+            guard parts.count == 4, parts[1] == "v3", parts[2] == "relyingparty",
+                let method = Self.legacy[parts[3]]
+            else { return nil }
+            self = Self.posted(.call(method, project: nil, extra: [:]), request.method)
+        case "emulator": self.init(tools: Array(parts.dropFirst()), request)
+        case ".well-known":
+            switch parts.last {
+            case "jwks.json" where parts.count == 2: self = .keys
+            case "openid-configuration" where parts.count == 2: self = .discovery
+            default: return nil
+            }
+        case "service_accounts", "robot":
+            guard parts.contains("jwk"),
+                parts.last == "securetoken@system.gserviceaccount.com"
+            else { return nil }
+            self = .keys
+        default: return nil
+        }
+    }
+
+    /// Unescaped, each for itself, so that an escaped slash is a part of a name. Nil for what no path
+    /// of ours has.
+    private static func parts(_ path: String) -> [String]? {
+        guard path.utf8.count <= 2_048, path.hasPrefix("/") else { return nil }
+        var parts: [String] = []
+        for part in path.dropFirst().split(separator: "/", omittingEmptySubsequences: false) {
+            guard let plain = String(part).removingPercentEncoding,
+                plain != ".", plain != "..", !plain.unicodeScalars.contains("\0")
+            else { return nil }
+            parts.append(plain)
+        }
+        if parts.last == "" { parts.removeLast() }
+        return parts
+    }
+
+    private static func posted(_ route: AccountsRoute, _ method: String) -> AccountsRoute {
+        method == "POST" ? route : .wrongMethod
+    }
+}
+
+// MARK: - Version 1
+
+extension AccountsRoute {
+    private static let actions: [String: AccountMethod] = [
+        "signUp": .signUp, "signInWithPassword": .signInWithPassword,
+        "signInWithCustomToken": .signInWithCustomToken, "signInWithIdp": .signInWithIdp,
+        "signInWithEmailLink": .signInWithEmailLink, "lookup": .lookup, "update": .update,
+        "delete": .delete, "sendOobCode": .sendOobCode, "resetPassword": .resetPassword,
+        "createAuthUri": .createAuthUri, "batchGet": .batchGet, "batchCreate": .batchCreate,
+        "batchDelete": .batchDelete, "query": .query,
+    ]
+
+    private static let legacy: [String: AccountMethod] = [
+        "signupNewUser": .signUp, "verifyPassword": .signInWithPassword,
+        "verifyCustomToken": .signInWithCustomToken, "verifyAssertion": .signInWithIdp,
+        "emailLinkSignin": .signInWithEmailLink, "getAccountInfo": .lookup,
+        "setAccountInfo": .update, "deleteAccount": .delete,
+        "getOobConfirmationCode": .sendOobCode, "resetPassword": .resetPassword,
+        "createAuthUri": .createAuthUri,
+    ]
+
+    private init?(versionOne parts: [String], _ method: String) {
+        var parts = parts
+        var project: String?
+        if parts == ["token"] {
+            self = Self.posted(.call(.refresh, project: nil, extra: [:]), method)
+            return
+        }
+        if parts == ["projects"] {
+            self = method == "GET" ? .project : .wrongMethod
+            return
+        }
+        if parts.first == "projects", parts.count >= 2 {
+            if parts.count == 2, let end = parts[1].range(of: ":createSessionCookie"),
+                end.upperBound == parts[1].endIndex
+            {
+                let name = String(parts[1][..<end.lowerBound])
+                self = Self.posted(
+                    .call(.createSessionCookie, project: name, extra: [:]), method)
+                return
+            }
+            project = parts[1]
+            parts.removeFirst(2)
+        }
+        guard parts.count == 1 else { return nil }
+        if parts[0] == "accounts" {
+            let action: AccountMethod = project == nil ? .signUp : .create
+            self = Self.posted(.call(action, project: project, extra: [:]), method)
+            return
+        }
+        let words = parts[0].split(separator: ":", maxSplits: 1).map(String.init)
+        guard words.count == 2, words[0] == "accounts", let action = Self.actions[words[1]] else {
+            return nil
+        }
+        let route = AccountsRoute.call(action, project: project, extra: [:])
+        if action == .batchGet {
+            self = method == "GET" ? route : .wrongMethod
+        } else {
+            self = Self.posted(route, method)
+        }
+    }
+}
+
+// MARK: - Providers and tools
+
+extension AccountsRoute {
+    private init?(versionTwo parts: [String], _ method: String) {
+        guard (3...4).contains(parts.count), parts[0] == "projects",
+            ["oauthIdpConfigs", "inboundSamlConfigs"].contains(parts[2])
+        else { return nil }
+        var extra: [String: JSONTree] = ["_kind": .text(parts[2])]
+        if parts.count == 4 { extra["_id"] = .text(parts[3]) }
+        let action: AccountMethod? =
+            switch (method, parts.count) {
+            case ("POST", 3): .createProvider
+            case ("GET", 3): .listProviders
+            case ("GET", 4): .getProvider
+            case ("PATCH", 4): .updateProvider
+            case ("DELETE", 4): .deleteProvider
+            default: nil
+            }
+        self = action.map { .call($0, project: parts[1], extra: extra) } ?? .wrongMethod
+    }
+
+    private init?(tools parts: [String], _ request: AccountsRequest) {
+        if parts == ["action"] {
+            self.init(linkOf: request)
+            return
+        }
+        guard parts.count == 4, parts[0] == "v1", parts[1] == "projects" else { return nil }
+        let action: AccountMethod? =
+            switch (request.method, parts[3]) {
+            case ("DELETE", "accounts"): .clearAccounts
+            case ("GET", "config"): .getConfig
+            case ("PATCH", "config"): .updateConfig
+            case ("GET", "oobCodes"): .listOobCodes
+            case ("GET", "verificationCodes"): .listVerificationCodes
+            default: nil
+            }
+        if let action {
+            self = .call(action, project: parts[2], extra: [:])
+            return
+        }
+        let known = ["accounts", "config", "oobCodes", "verificationCodes"]
+        guard known.contains(parts[3]) else { return nil }
+        self = .wrongMethod
+    }
+
+    /// Where the links in mail lead.
+    private init?(linkOf request: AccountsRequest) {
+        let code = JSONTree.text(request.query["oobCode"] ?? "")
+        var extra = ["oobCode": code]
+        switch request.query["mode"] {
+        case "verifyEmail", "verifyAndChangeEmail":
+            self = .call(.update, project: nil, extra: extra)
+        case "resetPassword", "signIn":
+            if let password = request.query["newPassword"] {
+                extra["newPassword"] = .text(password)
+            }
+            self = .call(.resetPassword, project: nil, extra: extra)
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import TidemarkModel
+import TidemarkServer
+
+/// What is answered to a request.
+struct AccountsAnswer: Sendable {
+    var status = 200
+    var body: [String: JSONTree] = [:]
+    /// In seconds; for what may be kept.
+    var maxAge: Int?
+}
+
+extension AccountsServer {
+    /// A body's greatest size in bytes, by what is asked: an import has a thousand accounts.
+    static func maxBodyBytes(_ route: AccountsRoute) -> Int {
+        switch route {
+        case .call(.batchCreate, _, _): 8 << 20
+        case .call(.batchDelete, _, _): 1 << 20
+        default: 128 << 10
+        }
+    }
+
+    /// - Parameter body: Reads it, up to so many bytes; nil when it is longer.
+    func answer(
+        _ request: AccountsRequest, body: (_ limit: Int) async -> Data?
+    ) async -> AccountsAnswer {
+        guard let route = AccountsRoute(request) else {
+            return Self.failure(AccountRefusal("NOT_FOUND", status: 404), isToken: false)
+        }
+        do throws(AccountRefusal) {
+            return try await answer(route, request, body)
+        } catch { return Self.failure(error, isToken: route.isToken) }
+    }
+
+    private func answer(
+        _ route: AccountsRoute, _ request: AccountsRequest, _ body: (_ limit: Int) async -> Data?
+    ) async throws(AccountRefusal) -> AccountsAnswer {
+        switch route {
+        case .alive:
+            return AccountsAnswer(
+                body: ["authEmulator": .object(["ready": .bool(true)])])
+        case .wrongMethod:
+            throw AccountRefusal("METHOD_NOT_ALLOWED : \(request.method)", status: 405)
+        case .keys:
+            return AccountsAnswer(
+                body: ["keys": .list(desk.published.map { .object($0) })], maxAge: 3_600)
+        case .discovery: return AccountsAnswer(body: discovery(request), maxAge: 3_600)
+        case .project:
+            return AccountsAnswer(body: [
+                "projectId": .text(settings.project),
+                "authorizedDomains": .list([.text("localhost"), .text("127.0.0.1")]),
+            ])
+        case .call(let method, let project, let extra):
+            let isAdmin = try isAdministrator(request, route)
+            guard let data = await body(Self.maxBodyBytes(route)) else {
+                throw AccountRefusal("PAYLOAD_TOO_LARGE", status: 413)
+            }
+            let project = project ?? settings.project
+            guard AccountsSettings.isProject(project) else {
+                throw AccountRefusal("INVALID_PROJECT_ID")
+            }
+            var call = AccountCall(
+                method, project: project,
+                fields: AccountFields(try fields(request, data, extra)))
+            call.isAdmin = isAdmin
+            call.address = request.address
+            call.origin = request.origin
+            return AccountsAnswer(body: try await perform(call))
+        }
+    }
+
+    private func fields(
+        _ request: AccountsRequest, _ data: Data, _ extra: [String: JSONTree]
+    ) throws(AccountRefusal) -> [String: JSONTree] {
+        var fields: [String: JSONTree] = [:]
+        if request.isForm {
+            guard let form = AccountsJSON.form(String(decoding: data, as: UTF8.self)) else {
+                throw AccountRefusal("INVALID_ARGUMENT : The form cannot be read.")
+            }
+            fields = form.mapValues { .text($0) }
+        } else if !data.isEmpty {
+            guard let object = AccountsJSON.object(data) else {
+                throw AccountRefusal("INVALID_ARGUMENT : The body is no JSON object.")
+            }
+            fields = object
+        }
+        let names = [
+            "maxResults", "nextPageToken", "fields", "pageSize", "pageToken", "updateMask",
+            "oauthIdpConfigId", "inboundSamlConfigId",
+        ]
+        for name in names where request.query[name] != nil {
+            fields[name] = request.query[name].map { .text($0) }
+        }
+        for name in fields.keys where name.hasPrefix("_") { fields[name] = nil }
+        return fields.merging(extra) { $1 }
+    }
+
+    /// - Throws: For a bearer that is nobody's, and for a caller who shows neither one nor a key.
+    private func isAdministrator(
+        _ request: AccountsRequest, _ route: AccountsRoute
+    ) throws(AccountRefusal) -> Bool {
+        if let header = request.authorization {
+            if let access, access.matches(authorization: header) { return true }
+            let isOwner = header == "Bearer owner" || header.hasPrefix("Bearer ya29.")
+            if settings.mode == .emulator, isOwner { return true }
+            throw AccountRefusal("UNAUTHENTICATED : The bearer token is not known.", status: 401)
+        }
+        if route.isTools, settings.mode == .emulator { return true }
+        let isLink = request.path.hasSuffix("/emulator/action")
+        if request.apiKey?.isEmpty == false || isLink { return false }
+        throw AccountRefusal(
+            "PERMISSION_DENIED : The request is missing a valid API key.", status: 403)
+    }
+
+    private func discovery(_ request: AccountsRequest) -> [String: JSONTree] {
+        [
+            "issuer": .text(TokenFacts.issuer + settings.project),
+            "jwks_uri": .text(request.origin + "/.well-known/jwks.json"),
+            "id_token_signing_alg_values_supported": .list([.text("ES256")]),
+            "subject_types_supported": .list([.text("public")]),
+            "response_types_supported": .list([.text("id_token")]),
+        ]
+    }
+
+    /// The two shapes that production's errors have. Source: server-production-facts 10.
+    static func failure(_ refusal: AccountRefusal, isToken: Bool) -> AccountsAnswer {
+        var error: [String: JSONTree] = [
+            "code": .integer(Int64(refusal.status)), "message": .text(refusal.message),
+        ]
+        if isToken {
+            error["status"] = .text("INVALID_ARGUMENT")
+        } else {
+            error["errors"] = .list([
+                .object([
+                    "message": .text(refusal.message), "domain": .text("global"),
+                    "reason": .text("invalid"),
+                ])
+            ])
+        }
+        return AccountsAnswer(status: refusal.status, body: ["error": .object(error)])
+    }
+}

@@ -1,0 +1,177 @@
+import Crypto
+public import Foundation
+import JWTKit
+import TidemarkServer
+
+/// Whose tokens are believed where tokens are signed, from a file:
+///
+/// ```json
+/// {
+///   "providers": {
+///     "apple.com": {
+///       "issuers": ["https://appleid.apple.com"], "audiences": ["com.example.app"],
+///       "jwks": {"keys": [{"kty": "RSA", "kid": "…", "alg": "RS256", "n": "…", "e": "AQAB"}]}
+///     }
+///   },
+///   "customTokens": {"jwks": {"keys": []}}
+/// }
+/// ```
+///
+/// Nothing is fetched: keys come with the file, and a provider that changes its keys needs a new one.
+public struct ProviderKeys: Sendable {
+    /// Those of keys with a public half. A key both sides know has no place in such a file.
+    static let algorithms: Set<String> = [
+        "RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA",
+    ]
+
+    struct Provider: Sendable {
+        let issuers: Set<String>
+        let audiences: Set<String>
+        let keys: JWTKeyCollection
+    }
+
+    private(set) var providers: [String: Provider] = [:]
+    private(set) var customTokens: JWTKeyCollection?
+
+    /// Nobody is believed.
+    public init() {}
+
+    private struct File: Decodable {
+        struct Entry: Decodable {
+            let issuers: [String]
+            let audiences: [String]
+            let jwks: JWKS
+        }
+        struct Custom: Decodable { let jwks: JWKS }
+
+        let providers: [String: Entry]?
+        let customTokens: Custom?
+    }
+
+    /// - Throws: ``ProviderKeysError`` with a sentence.
+    public init(json data: Data) async throws(ProviderKeysError) {
+        guard AccountsJSON.isShallow(data),
+            let file = try? JSONDecoder().decode(File.self, from: data)
+        else {
+            throw ProviderKeysError(
+                message: """
+                    The file must be {"providers": {NAME: {"issuers": […], "audiences": […], "jwks": \
+                    {"keys": […]}}}, "customTokens": {"jwks": …}}.
+                    """)
+        }
+        for (name, entry) in file.providers ?? [:] {
+            if entry.issuers.isEmpty || entry.audiences.isEmpty {
+                throw ProviderKeysError(message: "\(name) needs an issuer and an audience.")
+            }
+            providers[name] = Provider(
+                issuers: Set(entry.issuers), audiences: Set(entry.audiences),
+                keys: try await Self.collection(entry.jwks, of: name))
+        }
+        if let custom = file.customTokens {
+            customTokens = try await Self.collection(custom.jwks, of: "customTokens")
+        }
+    }
+
+    private static func collection(
+        _ jwks: JWKS, of name: String
+    ) async throws(ProviderKeysError) -> JWTKeyCollection {
+        let collection = JWTKeyCollection()
+        for key in jwks.keys {
+            let isPublic = [.rsa, .ecdsa, .octetKeyPair].contains(key.keyType)
+            do {
+                if !isPublic { throw ProviderKeysError(message: "of a kind that is not public") }
+                try await collection.add(jwk: key)
+            } catch {
+                throw ProviderKeysError(
+                    message: "A key of \(name) is no good; each needs a kty, a kid and its numbers."
+                )
+            }
+        }
+        return collection
+    }
+}
+
+/// Why keys cannot be used.
+public struct ProviderKeysError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let message: String
+
+    public init(message: String) { self.message = message }
+
+    public var description: String { message }
+}
+
+extension TokenDesk {
+    /// Who a provider's answer says this is.
+    ///
+    /// - Parameter body: As a form: `id_token=…&providerId=apple.com&nonce=…`.
+    func identity(_ body: String) async throws(AccountRefusal) -> ProviderIdentity {
+        guard let form = AccountsJSON.form(body), let provider = form["providerId"],
+            !provider.isEmpty, provider.utf8.count <= 256
+        else { throw AccountRefusal("INVALID_CREDENTIAL_OR_PROVIDER_ID : providerId is missing.") }
+        guard let token = form["id_token"], !token.isEmpty else {
+            throw AccountRefusal(
+                "INVALID_IDP_RESPONSE : An id_token is needed; an access_token says too little.")
+        }
+        let claims: [String: JSONTree]
+        do {
+            claims = try await providerClaims(token, provider, nonce: form["nonce"])
+        } catch let refusal as AccountRefusal where refusal != .invalidIDToken {
+            throw refusal
+        } catch { throw AccountRefusal("INVALID_IDP_RESPONSE : The id_token is no good.") }
+        guard case .text(let subject)? = claims["sub"], (1...512).contains(subject.utf8.count)
+        else { throw AccountRefusal("INVALID_IDP_RESPONSE : The id_token has no sub.") }
+        var identity = ProviderIdentity(providerID: provider, rawID: subject)
+        identity.email = Self.text(claims["email"])
+        identity.isEmailVerified = Self.isTrue(claims["email_verified"])
+        identity.displayName = Self.text(claims["name"])
+        identity.photoURL = Self.text(claims["picture"])
+        identity.rawUserInfo = String(decoding: AccountsJSON.data(claims), as: UTF8.self)
+        identity.idToken = token
+        identity.accessToken = form["access_token"]
+        return identity
+    }
+
+    private func providerClaims(
+        _ token: String, _ provider: String, nonce: String?
+    ) async throws -> [String: JSONTree] {
+        guard mode == .secure else {
+            if token.hasPrefix("{") { return AccountsJSON.object(Data(token.utf8)) ?? [:] }
+            return try Self.unverified(token)
+        }
+        guard let known = providers.providers[provider] else {
+            throw AccountRefusal("OPERATION_NOT_ALLOWED : \(provider) is not set up here.")
+        }
+        let claims = try await verified(
+            token, known.keys, algorithms: ProviderKeys.algorithms)
+        let seconds = now() / 1_000
+        var audiences: [String] = []
+        switch claims["aud"] {
+        case .text(let one)?: audiences = [one]
+        case .list(let all)?: audiences = all.compactMap(Self.text)
+        default: break
+        }
+        guard let issuer = Self.text(claims["iss"]), known.issuers.contains(issuer),
+            !known.audiences.isDisjoint(with: audiences),
+            let expiry = claims["exp"].integer, expiry > seconds,
+            claims["iat"].integer ?? 0 <= seconds + 300
+        else { throw AccountRefusal.invalidIDToken }
+        // Apple's token has the digest of what the app made up; Google's has it as it is.
+        if let expected = Self.text(claims["nonce"]) {
+            let digest = SHA256.hash(data: Data((nonce ?? "").utf8))
+            let text = digest.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+            guard let nonce, expected == nonce || expected == text.joined() else {
+                throw AccountRefusal("MISSING_OR_INVALID_NONCE")
+            }
+        }
+        return claims
+    }
+
+    private static func text(_ value: JSONTree?) -> String? {
+        if case .text(let text)? = value, text.utf8.count <= 2_048 { text } else { nil }
+    }
+
+    /// Apple writes it as a text.
+    private static func isTrue(_ value: JSONTree?) -> Bool {
+        value == .bool(true) || value == .text("true")
+    }
+}

@@ -1,0 +1,192 @@
+import Crypto
+import Foundation
+import JWTKit
+import TidemarkServer
+import TidemarkStore
+
+/// Signs tokens and reads those that come: ours, providers' and those of custom sign-ins.
+///
+/// Where tokens are unsigned, anybody's word is taken; that is what an emulator is for. Where they are
+/// signed, each is held against the keys of who should have signed it, and its header against the one
+/// algorithm of these keys.
+struct TokenDesk: Sendable {
+    /// A longer token is not looked at.
+    static let maxBytes = 16_384
+    /// A key signs for so long, in milliseconds: 90 days. It is published for as long again as a cookie
+    /// is good.
+    static let keyLifetime: Int64 = 90 * 86_400_000
+    private static let cookieLifetime: Int64 = 15 * 86_400_000
+    static let audience =
+        "https://identitytoolkit.googleapis.com/google.identity.identitytoolkit.v1.IdentityToolkit"
+
+    let mode: AccountsSettings.Mode
+    let providers: ProviderKeys
+    let now: @Sendable () -> Int64
+    private let own: JWTKeyCollection
+    private let signer: JWKIdentifier?
+    /// The public halves, as they are published.
+    let published: [[String: JSONTree]]
+
+    /// - Parameter now: In milliseconds since 1970.
+    init(
+        _ core: AccountsCore, providers: ProviderKeys, now: @escaping @Sendable () -> Int64
+    ) async throws {
+        mode = core.settings.mode
+        self.providers = providers
+        self.now = now
+        own = JWTKeyCollection()
+        guard mode == .secure else {
+            await own.addUnsecuredNone()
+            signer = nil
+            published = []
+            return
+        }
+        var published: [[String: JSONTree]] = []
+        let records = try Self.keys(core, now())
+        for record in records {
+            let key = try P256.Signing.PrivateKey(rawRepresentation: record.key)
+            let id = JWKIdentifier(string: record.id)
+            await own.add(ecdsa: try ES256PrivateKey(backing: key), kid: id)
+            published.append(Self.publicKey(key.publicKey, record.id))
+        }
+        signer = JWKIdentifier(string: records[0].id)
+        self.published = published
+    }
+
+    /// Those that tokens may still be signed with, the one to sign with first.
+    private static func keys(_ core: AccountsCore, _ now: Int64) throws -> [SigningKeyRecord] {
+        var records = try core.signingKeys()
+        if records.first.map({ now - $0.createdAt > keyLifetime }) ?? true {
+            let key = P256.Signing.PrivateKey()
+            let id = SHA256.hash(data: key.publicKey.rawRepresentation).prefix(16)
+            let record = SigningKeyRecord(
+                id: id.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(),
+                key: Array(key.rawRepresentation), createdAt: now)
+            try core.addSigningKey(record)
+            records.insert(record, at: 0)
+        }
+        return [records[0]]
+            + records.dropFirst().filter { now - $0.createdAt < keyLifetime + cookieLifetime * 2 }
+    }
+
+    private static func publicKey(
+        _ key: P256.Signing.PublicKey, _ id: String
+    ) -> [String: JSONTree] {
+        let point = key.rawRepresentation
+        func text(_ part: Data) -> JSONTree {
+            .text(
+                part.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+                    .replacing("=", with: ""))
+        }
+        return [
+            "kty": .text("EC"), "crv": .text("P-256"), "alg": .text("ES256"), "use": .text("sig"),
+            "kid": .text(id), "x": text(point.prefix(32)), "y": text(point.suffix(32)),
+        ]
+    }
+
+    func sign(_ claims: [String: JSONTree]) async throws(AccountRefusal) -> String {
+        do {
+            return try await own.sign(ClaimSet(claims), kid: signer, header: ["typ": "JWT"])
+        } catch { throw AccountRefusal("INTERNAL_ERROR : A token cannot be signed.", status: 500) }
+    }
+
+    // MARK: Reading
+
+    /// What a token of ours says, an ID token or a session's cookie.
+    func facts(_ text: String) async throws(AccountRefusal) -> TokenFacts {
+        let claims: [String: JSONTree]
+        do {
+            claims =
+                mode == .secure
+                ? try await verified(text, own, algorithms: ["ES256"]) : try Self.unverified(text)
+        } catch { throw .invalidIDToken }
+        guard let facts = TokenFacts(claims) else { throw .invalidIDToken }
+        return facts
+    }
+
+    func customToken(_ text: String) async throws(AccountRefusal) -> CustomTokenFacts {
+        let invalid = AccountRefusal("INVALID_CUSTOM_TOKEN")
+        var claims: [String: JSONTree]
+        do {
+            if mode == .secure {
+                guard let keys = providers.customTokens else {
+                    throw AccountRefusal("OPERATION_NOT_ALLOWED")
+                }
+                claims = try await verified(text, keys, algorithms: ProviderKeys.algorithms)
+                guard let expiry = claims["exp"].integer, expiry > now() / 1_000 else {
+                    throw invalid
+                }
+            } else if text.hasPrefix("{") {
+                claims = AccountsJSON.object(Data(text.utf8)) ?? [:]
+                claims["aud"] = .text(Self.audience)
+            } else {
+                claims = try Self.unverified(text)
+            }
+        } catch let refusal as AccountRefusal where refusal != .invalidIDToken {
+            throw refusal
+        } catch { throw invalid }
+        guard case .text(Self.audience)? = claims["aud"] else {
+            throw AccountRefusal("INVALID_CUSTOM_TOKEN : The audience is another.")
+        }
+        guard case .text(let localID)? = claims["uid"] ?? claims["user_id"] else {
+            throw AccountRefusal("MISSING_IDENTIFIER")
+        }
+        var own: [String: JSONTree] = [:]
+        if case .object(let fields)? = claims["claims"] { own = fields }
+        return CustomTokenFacts(localID: localID, claims: own)
+    }
+
+    /// The claims of a token, whoever signed it, if anybody did.
+    static func unverified(_ text: String) throws -> [String: JSONTree] {
+        try check(text)
+        return try DefaultJWTParser().parse(Array(text.utf8), as: ClaimSet.self).payload.claims
+    }
+
+    /// - Parameter algorithms: Those that keys of this kind sign with. What the header says is believed
+    ///   only when it is one of them, and then the key decides.
+    func verified(
+        _ text: String, _ keys: JWTKeyCollection, algorithms: Set<String>
+    ) async throws -> [String: JSONTree] {
+        try Self.check(text)
+        let header = try DefaultJWTParser().parse(Array(text.utf8), as: ClaimSet.self).header
+        guard let algorithm = header.alg, algorithms.contains(algorithm) else {
+            throw AccountRefusal.invalidIDToken
+        }
+        return try await keys.verify(text, as: ClaimSet.self).claims
+    }
+
+    /// That it is short, has three parts, and none of them is deep.
+    private static func check(_ text: String) throws {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard text.utf8.count <= maxBytes, parts.count == 3 else {
+            throw AccountRefusal.invalidIDToken
+        }
+        for part in parts.prefix(2) {
+            var plain = String(decoding: part, as: UTF8.self)
+                .replacing("-", with: "+").replacing("_", with: "/")
+            while !plain.utf8.count.isMultiple(of: 4) { plain += "=" }
+            guard let data = Data(base64Encoded: plain), AccountsJSON.isShallow(data) else {
+                throw AccountRefusal.invalidIDToken
+            }
+        }
+    }
+}
+
+/// All that a token says.
+struct ClaimSet: JWTPayload {
+    let claims: [String: JSONTree]
+
+    init(_ claims: [String: JSONTree]) { self.claims = claims }
+
+    init(from decoder: any Decoder) throws {
+        guard case .object(let claims) = try JSONTree(from: decoder) else {
+            throw AccountRefusal.invalidIDToken
+        }
+        self.claims = claims
+    }
+
+    func encode(to encoder: any Encoder) throws { try JSONTree.object(claims).encode(to: encoder) }
+
+    /// Times and names are looked at by whoever asked, with the clock they have.
+    func verify(using algorithm: some JWTAlgorithm) {}
+}

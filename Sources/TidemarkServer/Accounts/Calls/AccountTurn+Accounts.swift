@@ -1,0 +1,235 @@
+extension AccountTurn {
+    // MARK: Looking up
+
+    /// The caller's own account, or those an administrator names. No `users` where there are none:
+    /// Firebase's own libraries look for that. Source: server-protocol 4.
+    func lookup() throws -> AccountReply {
+        var found: [Account] = []
+        if call.isAdmin, !fields.has("idToken") {
+            found = try named()
+        } else {
+            found = [try user()]
+        }
+        var reply = Self.reply("GetAccountInfoResponse")
+        if !found.isEmpty { reply.fields["users"] = .list(found.map { $0.json() }) }
+        return reply
+    }
+
+    /// Names in one lookup. Source: Firebase, `getUsers`.
+    static let maxNames = 100
+
+    private func named() throws -> [Account] {
+        var found: [Account] = []
+        func add(_ account: Account?) {
+            guard let account, !found.contains(where: { $0.row == account.row }) else { return }
+            found.append(account)
+        }
+        for id in try fields.texts("localId", upTo: Self.maxNames) {
+            add(try accounts.account(localID: id))
+        }
+        for email in try fields.texts("email", upTo: Self.maxNames) {
+            add(try accounts.account(email: email.lowercased()))
+        }
+        for number in try fields.texts("phoneNumber", upTo: Self.maxNames) {
+            add(try accounts.account(phoneNumber: number))
+        }
+        for name in try fields.list("federatedUserId", upTo: Self.maxNames) {
+            guard let provider = name.fields?["providerId"].text,
+                let rawID = name.fields?["rawId"].text
+            else { throw AccountRefusal.invalidArgument("federatedUserId") }
+            add(try accounts.account(providerID: provider, rawID: rawID))
+        }
+        return found
+    }
+
+    // MARK: Deleting
+
+    func delete() throws -> AccountReply {
+        let account = try subject()
+        if call.token != nil { try requireRecentLogin() }
+        try accounts.delete(account)
+        if let email = account.email { try codes.deleteAll(of: email) }
+        return Self.reply("DeleteAccountResponse")
+    }
+
+    // MARK: Changing
+
+    /// What can be refused before a password's key is made.
+    func checkUpdate() throws {
+        if fields.has("oobCode") { return }
+        if fields.has("idToken") || !call.isAdmin {
+            _ = try user()
+            try requireRecentLogin()
+        } else {
+            _ = try subject()
+        }
+    }
+
+    private static let administrators = [
+        "customAttributes", "validSince", "disableUser", "phoneNumber", "emailVerified",
+        "createdAt", "lastLoginAt", "linkProviderUserInfo", "localId",
+    ]
+
+    func update() throws -> AccountReply {
+        if fields.has("oobCode") { return try applyCode() }
+        var account = try subject()
+        let isOwn = call.token != nil
+        if isOwn || !call.isAdmin {
+            for name in Self.administrators where fields.has(name) {
+                throw AccountRefusal.insufficientPermission
+            }
+        }
+        let before = account
+        try changeProfile(&account)
+        try changeCredentials(&account)
+        if !isOwn { try changeAsAdministrator(&account) }
+        try removeAttributes(&account)
+        try accounts.update(account)
+        var reply = updated(account)
+        let hasNewCredentials =
+            account.email != before.email || account.password != before.password
+        if isOwn {
+            if hasNewCredentials { try requireRecentLogin() }
+            let wantsTokens = try fields.flag("returnSecureToken") ?? false
+            if hasNewCredentials || wantsTokens {
+                try grantAgain(&reply, &account, isNew: hasNewCredentials)
+            }
+        }
+        return reply
+    }
+
+    private func grantAgain(
+        _ reply: inout AccountReply, _ account: inout Account, isNew: Bool
+    ) throws {
+        guard let token = call.token else { return }
+        try grant(
+            &reply, to: &account, provider: token.provider ?? "password",
+            claims: AccountClaims.text(sessionClaims(token, of: account)),
+            authTime: isNew ? seconds : token.authTime)
+    }
+
+    /// What the sign-in wanted said, of all that its token says.
+    private func sessionClaims(_ token: TokenFacts, of account: Account) -> [String: JSONTree] {
+        guard token.provider == "custom" else { return [:] }
+        var claims = token.claims
+        for name in AccountClaims.reserved { claims[name] = nil }
+        for name in AccountClaims.ofAccounts { claims[name] = nil }
+        for name in account.customAttributes.flatMap(AccountClaims.object)?.keys ?? [:].keys {
+            claims[name] = nil
+        }
+        return claims
+    }
+
+    private func changeProfile(_ account: inout Account) throws {
+        if let name = try fields.text("displayName", upTo: 1_024) {
+            account.displayName = name.isEmpty ? nil : name
+        }
+        if let url = try fields.text("photoUrl") { account.photoURL = url.isEmpty ? nil : url }
+    }
+
+    private func changeCredentials(_ account: inout Account) throws {
+        var revokes = false
+        if let email = try fields.email(), email != account.email {
+            if try accounts.account(email: email) != nil { throw AccountRefusal.emailExists }
+            if let old = account.email { try codes.deleteAll(of: old) }
+            account.initialEmail = account.initialEmail ?? email
+            account.email = email
+            account.isEmailVerified = false
+            revokes = call.token != nil
+        }
+        if try fields.filled("password") != nil {
+            account.password = try storedPassword()
+            revokes = true
+        }
+        if revokes { try revokeTokens(of: &account) }
+    }
+
+    private func changeAsAdministrator(_ account: inout Account) throws {
+        if let number = try fields.phoneNumber(), number != account.phoneNumber {
+            if try accounts.account(phoneNumber: number) != nil {
+                throw AccountRefusal.phoneNumberExists
+            }
+            account.phoneNumber = number
+        }
+        if let claims = try fields.customAttributes() {
+            account.customAttributes = claims.isEmpty ? nil : claims
+        }
+        if let time = try fields.integer("validSince") {
+            account.validSince = time
+            if isSecure { try sessions.deleteAll(of: account.row, begunBy: min(time, seconds)) }
+        }
+        account.isDisabled = try fields.flag("disableUser") ?? account.isDisabled
+        account.isEmailVerified = try fields.flag("emailVerified") ?? account.isEmailVerified
+        account.createdAt = try fields.integer("createdAt") ?? account.createdAt
+        account.lastLoginAt = try fields.integer("lastLoginAt") ?? account.lastLoginAt
+        if let info = try fields.object("linkProviderUserInfo") {
+            try link(ProviderLink(json: info), to: &account)
+        }
+    }
+
+    /// - Throws: Where the account has another identity there, or the identity another account.
+    func link(_ link: ProviderLink?, to account: inout Account) throws {
+        guard let link, !link.providerID.isEmpty, !link.rawID.isEmpty else {
+            throw AccountRefusal("INVALID_PROVIDER_ID")
+        }
+        if let other = try accounts.account(providerID: link.providerID, rawID: link.rawID),
+            other.row != account.row
+        {
+            throw AccountRefusal.federatedIDLinked
+        }
+        account.links.removeAll { $0.providerID == link.providerID }
+        account.links.append(link)
+        account.links.sort { $0.providerID < $1.providerID }
+    }
+
+    private func removeAttributes(_ account: inout Account) throws {
+        for name in try fields.texts("deleteAttribute", upTo: 32) {
+            switch name {
+            case "DISPLAY_NAME": account.displayName = nil
+            case "PHOTO_URL": account.photoURL = nil
+            case "EMAIL": account.email = nil
+            case "PASSWORD": account.password = nil
+            case "PROVIDER": account.links = []
+            default: throw AccountRefusal.invalidArgument("deleteAttribute")
+            }
+        }
+        for name in try fields.texts("deleteProvider", upTo: 32) {
+            switch name {
+            case "phone": account.phoneNumber = nil
+            case "password":
+                account.password = nil
+                account.usesEmailLink = false
+            default: account.links.removeAll { $0.providerID == name }
+            }
+        }
+    }
+
+    func updated(_ account: Account) -> AccountReply {
+        var reply = Self.reply(
+            "SetAccountInfoResponse",
+            [
+                "localId": .text(account.localID), "emailVerified": .bool(account.isEmailVerified),
+                "providerUserInfo": .list(account.providerUserInfo),
+            ])
+        let texts: [(String, String?)] = [
+            ("email", account.email), ("displayName", account.displayName),
+            ("photoUrl", account.photoURL),
+            ("passwordHash", account.password.map { _ in Account.redacted }),
+        ]
+        for (name, value) in texts { if let value { reply.fields[name] = .text(value) } }
+        return reply
+    }
+}
+
+extension ProviderLink {
+    /// Nil without a provider and an id.
+    init?(json fields: [String: JSONTree]) {
+        guard let provider = fields["providerId"].text, let raw = fields["rawId"].text,
+            provider.utf8.count <= 256, raw.utf8.count <= 512
+        else { return nil }
+        self.init(
+            providerID: provider, rawID: raw, email: fields["email"].text,
+            displayName: fields["displayName"].text, photoURL: fields["photoUrl"].text,
+            screenName: fields["screenName"].text, federatedID: fields["federatedId"].text)
+    }
+}

@@ -1,0 +1,154 @@
+import TidemarkStore
+
+extension AccountTurn {
+    /// Accounts on a page at most. Source: server-protocol 4.
+    static let maxPage: Int64 = 1_000
+
+    /// A page of all accounts, in the order of the bytes of their ids. `fields=users.localId` leaves
+    /// everything else out, and then the accounts' rows are not read at all.
+    func page() throws -> AccountReply {
+        let wanted = try fields.integer("maxResults") ?? 20
+        guard (1...Self.maxPage).contains(wanted) else {
+            throw AccountRefusal("INVALID_PAGE_SELECTION")
+        }
+        let after = try fields.filled("nextPageToken", upTo: 1_024).map(PageMark.localID) ?? ""
+        guard let after else { throw AccountRefusal("INVALID_PAGE_SELECTION") }
+        var reply = Self.reply("DownloadAccountResponse")
+        let users: [JSONTree]
+        let last: String?
+        if try wantsIDsAlone() {
+            let ids = try accounts.ids(after: after, limit: Int(wanted))
+            users = ids.map { .object(["localId": .text($0)]) }
+            last = ids.last
+        } else {
+            let page = try accounts.page(after: after, limit: Int(wanted))
+            users = page.map { $0.json(withPassword: true) }
+            last = page.last?.localID
+        }
+        if !users.isEmpty { reply.fields["users"] = .list(users) }
+        // Set on a full last page too. Source: server-protocol 4.
+        if users.count == Int(wanted), let last {
+            reply.fields["nextPageToken"] = .text(PageMark.text(last))
+        }
+        return reply
+    }
+
+    /// Google's partial responses, of which this is the one that is known here.
+    private func wantsIDsAlone() throws -> Bool {
+        guard let mask = try fields.filled("fields") else { return false }
+        let parts = Set(mask.split(separator: ",").map(String.init))
+        let ids: Set<String> = ["users.localId", "users/localId", "users(localId)"]
+        guard !parts.intersection(ids).isEmpty,
+            parts.subtracting(ids).isSubset(of: ["nextPageToken", "kind"])
+        else {
+            throw AccountRefusal.invalidArgument(
+                "fields can be nextPageToken and users.localId, or nothing.")
+        }
+        return true
+    }
+
+    private static let orders = [
+        "USER_ID": "localID", "NAME": "displayName", "CREATED_AT": "createdAt",
+        "LAST_LOGIN_AT": "lastLoginAt", "USER_EMAIL": "email",
+    ]
+
+    /// Accounts by a condition, or how many there are.
+    func query() throws -> AccountReply {
+        if try fields.flag("returnUserInfo") == false {
+            return AccountReply(["recordsCount": .text(String(try accounts.count()))])
+        }
+        let limit = try fields.integer("limit") ?? 500
+        let offset = try fields.integer("offset") ?? 0
+        guard (1...500).contains(limit), (0...10_000_000).contains(offset) else {
+            throw AccountRefusal.invalidArgument("limit is 1 to 500, offset not negative.")
+        }
+        let sort = try fields.filled("sortBy") ?? "USER_ID"
+        guard let column = Self.orders[sort] else { throw AccountRefusal.invalidArgument("sortBy") }
+        let direction = try fields.filled("order") == "DESC" ? "DESC" : "ASC"
+        let (condition, values) = try condition()
+        let users = try accounts.accounts(
+            where: condition, values, orderedBy: "\(column) \(direction), localID", offset: offset,
+            limit: limit)
+        return AccountReply([
+            "recordsCount": .text(String(users.count)),
+            "userInfo": .list(users.map { $0.json() }),
+        ])
+    }
+
+    private func condition() throws -> (String, [SQLValue]) {
+        var parts: [String] = []
+        var values: [SQLValue] = []
+        for expression in try fields.list("expression", upTo: 10) {
+            let known = [("email", "email"), ("userId", "localID"), ("phoneNumber", "phoneNumber")]
+            for (name, column) in known {
+                guard let value = expression.fields?[name].text else { continue }
+                parts.append("\(column) = ?")
+                values.append(.text(name == "email" ? value.lowercased() : value))
+            }
+        }
+        return (parts.isEmpty ? "1" : parts.joined(separator: " OR "), values)
+    }
+
+    // MARK: The project
+
+    func clear() throws -> AccountReply {
+        try accounts.clear()
+        return AccountReply([:])
+    }
+
+    func configuration() throws -> ProjectConfiguration {
+        let rows = try transaction.rows(
+            "SELECT json FROM projectConfiguration WHERE project = ?", [.text(call.project)])
+        return ProjectConfiguration(
+            rows.first.flatMap { AccountClaims.object($0.text(0)) }, isSecure: isSecure)
+    }
+
+    func updateConfiguration() throws -> AccountReply {
+        let known: Set = ["signIn", "emailPrivacyConfig"]
+        for name in fields.values.keys where !known.contains(name) {
+            throw AccountRefusal.invalidArgument("\(name) is not known here.")
+        }
+        if try fields.object("signIn")?["allowDuplicateEmails"].flag == true {
+            throw AccountRefusal("UNSUPPORTED : Here an address is one account's.")
+        }
+        var configuration = try configuration()
+        if let privacy = try fields.object("emailPrivacyConfig"),
+            let hides = privacy["enableImprovedEmailPrivacy"].flag
+        {
+            configuration.hidesAccounts = hides
+        }
+        try transaction.execute(
+            "INSERT OR REPLACE INTO projectConfiguration (project, json) VALUES (?, ?)",
+            [.text(call.project), .text(AccountClaims.text(configuration.json))])
+        return AccountReply(configuration.json)
+    }
+}
+
+/// What a project's tools may set.
+struct ProjectConfiguration {
+    /// Whether an answer may say that an address has an account. Always hidden where tokens are signed,
+    /// unless an administrator says otherwise.
+    var hidesAccounts: Bool
+
+    init(_ json: [String: JSONTree]?, isSecure: Bool) {
+        let privacy = json?["emailPrivacyConfig"]?.fields
+        hidesAccounts = privacy?["enableImprovedEmailPrivacy"].flag ?? isSecure
+    }
+
+    var json: [String: JSONTree] {
+        [
+            "signIn": .object(["allowDuplicateEmails": .bool(false)]),
+            "emailPrivacyConfig": .object(["enableImprovedEmailPrivacy": .bool(hidesAccounts)]),
+        ]
+    }
+}
+
+/// Where a list goes on, as its reader has it. Not the id itself: who reads it should not make one.
+enum PageMark {
+    static func text(_ id: String) -> String { Base64.text(Array(id.utf8), isURL: true) }
+
+    /// Nil for what is none.
+    static func localID(_ text: String) -> String? {
+        Base64.bytes(text).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}

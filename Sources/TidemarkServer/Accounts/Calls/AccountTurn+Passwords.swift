@@ -1,0 +1,57 @@
+extension AccountTurn {
+    /// The key that the call needs of a password; refuses what needs no key to be refused.
+    func passwordWork() throws -> PasswordWork? {
+        switch call.method {
+        case .signInWithPassword: return try signInWork()
+        case .signUp, .create, .update:
+            guard let password = try fields.password() else { return nil }
+            if call.method == .update { try checkUpdate() }
+            if call.method == .signUp { try checkSignUp() }
+            return newWork(password)
+        case .resetPassword:
+            guard let password = try fields.filled("newPassword") else { return nil }
+            if password.unicodeScalars.count < 6 { throw AccountRefusal.weakPassword }
+            _ = try code(.resetPassword)
+            return newWork(password)
+        default: return nil
+        }
+    }
+
+    private func newWork(_ password: String) -> PasswordWork {
+        PasswordWork(
+            scheme: settings.passwords, salt: environment.randomBytes(16), password: password)
+    }
+
+    /// The same work where there is no such account, so that the time an answer takes does not tell.
+    private func signInWork() throws -> PasswordWork {
+        guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
+        guard let password = try fields.filled("password") else {
+            throw AccountRefusal.missingPassword
+        }
+        let stored = try accounts.account(email: email)?.password
+        return PasswordWork(
+            scheme: stored?.scheme ?? settings.passwords,
+            salt: stored?.salt ?? Array(repeating: 0, count: 16), password: password)
+    }
+
+    func signInWithPassword() throws -> AccountReply {
+        guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
+        let hides = try configuration().hidesAccounts
+        guard var account = try accounts.account(email: email) else {
+            throw hides ? AccountRefusal.invalidLogin : .emailNotFound
+        }
+        // Made for a password that was another by the time it was ready, it is good for nothing.
+        guard let key, let stored = account.password, stored.scheme == key.work.scheme,
+            stored.salt == key.work.salt, isSame(stored.key, key.key)
+        else { throw hides ? AccountRefusal.invalidLogin : .invalidPassword }
+        if account.isDisabled { throw AccountRefusal.userDisabled }
+        var reply = Self.reply(
+            "VerifyPasswordResponse",
+            [
+                "localId": .text(account.localID), "email": .text(email),
+                "displayName": .text(account.displayName ?? ""), "registered": .bool(true),
+            ])
+        try grant(&reply, to: &account, provider: "password")
+        return reply
+    }
+}

@@ -1,0 +1,118 @@
+extension AccountTurn {
+    /// Signs in whom a provider vouches for, or links them to the caller's account.
+    func signInWithProvider() throws -> AccountReply {
+        guard let identity = call.identity else {
+            throw AccountRefusal("INVALID_IDP_RESPONSE")
+        }
+        var reply = Self.reply(
+            "VerifyAssertionResponse",
+            [
+                "providerId": .text(identity.providerID),
+                "rawUserInfo": .text(identity.rawUserInfo),
+                "federatedId": .text(identity.federatedID), "rawId": .text(identity.rawID),
+            ])
+        let texts: [(String, String?)] = [
+            ("displayName", identity.displayName), ("photoUrl", identity.photoURL),
+            ("oauthIdToken", identity.idToken), ("oauthAccessToken", identity.accessToken),
+        ]
+        for (name, value) in texts { if let value { reply.fields[name] = .text(value) } }
+        guard let (found, isNew) = try holder(identity, &reply) else { return reply }
+        var account = found
+        reply.fields["localId"] = .text(account.localID)
+        if isNew { reply.fields["isNewUser"] = .bool(true) }
+        if let email = account.email { reply.fields["email"] = .text(email) }
+        reply.fields["emailVerified"] = .bool(account.isEmailVerified)
+        try grant(&reply, to: &account, provider: identity.providerID)
+        return reply
+    }
+
+    /// - Returns: Nil where another way to sign in must be shown first; the reply says which.
+    private func holder(
+        _ identity: ProviderIdentity, _ reply: inout AccountReply
+    ) throws -> (Account, isNew: Bool)? {
+        let linked = try accounts.account(
+            providerID: identity.providerID, rawID: identity.rawID)
+        if fields.has("idToken") {
+            var account = try user()
+            if let linked, linked.row != account.row { throw AccountRefusal.federatedIDLinked }
+            try adopt(identity, &account)
+            return (account, false)
+        }
+        if var account = linked {
+            if account.isDisabled { throw AccountRefusal.userDisabled }
+            try adopt(identity, &account)
+            return (account, false)
+        }
+        if let email = identity.address, var account = try accounts.account(email: email) {
+            if account.isDisabled { throw AccountRefusal.userDisabled }
+            guard identity.isEmailVerified else {
+                reply.fields["needConfirmation"] = .bool(true)
+                reply.fields["email"] = .text(email)
+                reply.fields["verifiedProvider"] = .list(
+                    account.providerUserInfo.compactMap { $0.fields?["providerId"] })
+                return nil
+            }
+            // Source: server-protocol 4: the same verified address is the same account.
+            try claimAddress(of: &account)
+            account.isEmailVerified = true
+            try adopt(identity, &account)
+            return (account, false)
+        }
+        var account = Account(localID: newLocalID(), createdAt: now)
+        account.validSince = seconds
+        try accounts.insert(&account)
+        try adopt(identity, &account)
+        return (account, true)
+    }
+
+    /// Puts what a provider says into an account, where the account says nothing itself.
+    private func adopt(_ identity: ProviderIdentity, _ account: inout Account) throws {
+        try link(
+            ProviderLink(
+                providerID: identity.providerID, rawID: identity.rawID, email: identity.address,
+                displayName: identity.displayName, photoURL: identity.photoURL,
+                federatedID: identity.federatedID), to: &account)
+        account.displayName = account.displayName ?? identity.displayName
+        account.photoURL = account.photoURL ?? identity.photoURL
+        guard account.email == nil, let email = identity.address,
+            try accounts.account(email: email) == nil
+        else { return }
+        account.email = email
+        account.initialEmail = account.initialEmail ?? email
+        account.isEmailVerified = identity.isEmailVerified
+    }
+
+    /// How an address signs in, for whom that may be told.
+    func signInMethods() throws -> AccountReply {
+        guard let identifier = try fields.filled("identifier", upTo: 256) else {
+            throw AccountRefusal("MISSING_IDENTIFIER")
+        }
+        let session = Base64.text(environment.randomBytes(16), isURL: true)
+        var reply = Self.reply("CreateAuthUriResponse", ["sessionId": .text(session)])
+        if try configuration().hidesAccounts { return reply }
+        let account = try accounts.account(email: identifier.lowercased())
+        reply.fields["registered"] = .bool(account != nil)
+        guard let account else { return reply }
+        let providers = account.providerUserInfo.compactMap { $0.fields?["providerId"] }
+        var methods = providers.filter { $0 != .text("password") }
+        if account.password != nil { methods.append(.text("password")) }
+        if account.usesEmailLink { methods.append(.text("emailLink")) }
+        reply.fields["allProviders"] = .list(providers)
+        reply.fields["signinMethods"] = .list(methods)
+        return reply
+    }
+}
+
+extension ProviderIdentity {
+    /// In small letters; nil for what is none.
+    var address: String? {
+        guard let email else { return nil }
+        let fields = AccountFields(["email": .text(email)])
+        return (try? fields.email()) ?? nil
+    }
+
+    /// Source: server-protocol 4; Google's own has the address of its accounts.
+    var federatedID: String {
+        providerID == "google.com" ? "https://accounts.google.com/\(rawID)" : rawID
+    }
+}

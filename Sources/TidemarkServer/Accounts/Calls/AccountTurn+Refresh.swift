@@ -1,0 +1,89 @@
+extension AccountTurn {
+    /// New tokens for a refresh token.
+    ///
+    /// Where tokens are signed, a refresh token is good once. The one before it is good as long as the
+    /// newest was not shown, because its holder may never have had the answer. Any other was shown
+    /// before: two hold the session, one of them stole it, and it ends for both.
+    func refresh() throws -> AccountReply {
+        guard let grantType = try fields.filled("grant_type") else {
+            throw AccountRefusal("MISSING_GRANT_TYPE")
+        }
+        guard grantType == "refresh_token" else { throw AccountRefusal("INVALID_GRANT_TYPE") }
+        guard let text = try fields.filled("refresh_token") else {
+            throw AccountRefusal("MISSING_REFRESH_TOKEN")
+        }
+        guard let token = RefreshToken(text: text), var session = try sessions.session(token.id)
+        else { throw AccountRefusal.invalidRefreshToken }
+        let digest = environment.digest(token.secret)
+        let isNewest = isSame(digest, session.secret)
+        guard isNewest || isSame(digest, session.previous) else {
+            if isSecure { try sessions.delete(session.id) }
+            return AccountReply(refusal: .invalidRefreshToken)
+        }
+        // The path of this call names no project: the session knows.
+        guard let project = try sessions.project(of: session) else {
+            throw AccountRefusal.invalidRefreshToken
+        }
+        var turn = self
+        turn.call.project = project
+        return try turn.refresh(&session, shown: text, digest)
+    }
+
+    private func refresh(
+        _ session: inout Session, shown text: String, _ digest: [UInt8]
+    ) throws -> AccountReply {
+        guard var account = try accounts.account(row: session.account) else {
+            throw AccountRefusal.invalidRefreshToken
+        }
+        if account.isDisabled { throw AccountRefusal.userDisabled }
+        if session.createdAt < account.validSince { throw AccountRefusal.tokenExpired }
+        var answered = text
+        if isSecure {
+            let secret = environment.randomBytes(32)
+            session.previous = digest
+            session.secret = environment.digest(secret)
+            answered = RefreshToken(session.id, secret).text
+        }
+        session.usedAt = seconds
+        try sessions.update(session)
+        account.lastRefreshAt = now
+        try accounts.update(account)
+        return refreshed(account, session, answered)
+    }
+
+    private func refreshed(
+        _ account: Account, _ session: Session, _ token: String
+    ) -> AccountReply {
+        var reply = AccountReply([
+            "refresh_token": .text(token), "expires_in": .text(String(AccountClaims.lifetime)),
+            "token_type": .text("Bearer"), "user_id": .text(account.localID),
+            // A number, and the same for every project: ours have none.
+            "project_id": .text("12345"),
+        ])
+        reply.claims = AccountClaims.make(
+            of: account, session: session, project: call.project, now: seconds)
+        reply.tokenFields = ["id_token", "access_token"]
+        return reply
+    }
+
+    /// A cookie for as long as was asked: 5 minutes to 14 days. Source: Firebase, "Manage Session
+    /// Cookies".
+    func createSessionCookie() throws -> AccountReply {
+        guard let token = call.token else {
+            throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken
+        }
+        _ = try user()
+        let duration = try fields.integer("validDuration") ?? 1_209_600
+        guard (300...1_209_600).contains(duration) else {
+            throw AccountRefusal("INVALID_DURATION")
+        }
+        var claims = token.claims
+        claims["iss"] = .text(TokenFacts.cookieIssuer + call.project)
+        claims["iat"] = .integer(seconds)
+        claims["exp"] = .integer(seconds + duration)
+        var reply = AccountReply([:])
+        reply.claims = claims
+        reply.tokenFields = ["sessionCookie"]
+        return reply
+    }
+}

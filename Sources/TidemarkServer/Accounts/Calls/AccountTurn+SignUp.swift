@@ -1,0 +1,135 @@
+import TidemarkModel
+
+extension AccountTurn {
+    /// What can be refused before a password's key is made.
+    func checkSignUp() throws {
+        if fields.has("idToken") {
+            _ = try user()
+            return
+        }
+        if let email = try fields.email(), try accounts.account(email: email) != nil {
+            throw AccountRefusal.emailExists
+        }
+    }
+
+    /// Without an address and a password it is anonymous; with a token it makes the holder's account
+    /// one that signs in by password.
+    func signUp() throws -> AccountReply {
+        if fields.has("localId") {
+            guard call.isAdmin else { throw AccountRefusal("UNEXPECTED_PARAMETER : User ID") }
+            return try create()
+        }
+        if fields.has("idToken") { return try upgrade() }
+        let email = try fields.email()
+        if try fields.filled("password") != nil, email == nil { throw AccountRefusal.missingEmail }
+        var account = Account(localID: newLocalID(), createdAt: now)
+        if let email {
+            guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
+            if try accounts.account(email: email) != nil { throw AccountRefusal.emailExists }
+            account.email = email
+            account.initialEmail = email
+            account.password = try storedPassword()
+        }
+        account.displayName = try fields.filled("displayName", upTo: 1_024)
+        account.validSince = seconds
+        try accounts.insert(&account)
+        var reply = Self.reply("SignupNewUserResponse", ["localId": .text(account.localID)])
+        if let email { reply.fields["email"] = .text(email) }
+        if let name = account.displayName { reply.fields["displayName"] = .text(name) }
+        try grant(&reply, to: &account, provider: email == nil ? "anonymous" : "password")
+        return reply
+    }
+
+    private func upgrade() throws -> AccountReply {
+        var account = try user()
+        guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
+        guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
+        if let other = try accounts.account(email: email), other.row != account.row {
+            throw AccountRefusal.emailExists
+        }
+        if account.email != email { account.isEmailVerified = false }
+        account.email = email
+        account.initialEmail = account.initialEmail ?? email
+        account.password = try storedPassword()
+        try revokeTokens(of: &account)
+        var reply = Self.reply(
+            "SignupNewUserResponse",
+            ["localId": .text(account.localID), "email": .text(email)])
+        if let name = account.displayName { reply.fields["displayName"] = .text(name) }
+        try grant(&reply, to: &account, provider: "password")
+        return reply
+    }
+
+    func signInWithCustomToken() throws -> AccountReply {
+        guard let custom = call.custom else { throw AccountRefusal("MISSING_CUSTOM_TOKEN") }
+        guard AccountFields.isLocalID(custom.localID) else { throw AccountRefusal.invalidLocalID }
+        for name in custom.claims.keys.sorted() where AccountClaims.reserved.contains(name) {
+            throw AccountRefusal("FORBIDDEN_CLAIM : \(name)")
+        }
+        let claims = AccountClaims.text(custom.claims)
+        if claims.utf8.count > AccountClaims.maxTextBytes {
+            throw AccountRefusal("CLAIMS_TOO_LARGE")
+        }
+        var isNew = false
+        var account: Account
+        if let known = try accounts.account(localID: custom.localID) {
+            account = known
+            if account.isDisabled { throw AccountRefusal.userDisabled }
+        } else {
+            isNew = true
+            account = Account(localID: custom.localID, createdAt: now)
+            account.validSince = seconds
+            try accounts.insert(&account)
+        }
+        account.isCustom = true
+        // Without the account's id. Source: server-production-facts 10.
+        var reply = Self.reply("VerifyCustomTokenResponse", ["isNewUser": .bool(isNew)])
+        try grant(&reply, to: &account, provider: "custom", claims: claims)
+        return reply
+    }
+
+    func signInWithEmailLink() throws -> AccountReply {
+        let code = try code(.signIn)
+        guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
+        guard email.hasSameBytes(as: code.email) else { throw AccountRefusal.invalidEmail }
+        var isNew = false
+        var account: Account
+        if fields.has("idToken") {
+            account = try user()
+            if let other = try accounts.account(email: email), other.row != account.row {
+                throw AccountRefusal.emailExists
+            }
+        } else if let known = try accounts.account(email: email) {
+            account = known
+            if account.isDisabled { throw AccountRefusal.userDisabled }
+            try claimAddress(of: &account)
+        } else {
+            isNew = true
+            account = Account(localID: newLocalID(), createdAt: now)
+            account.validSince = seconds
+            try accounts.insert(&account)
+        }
+        account.initialEmail = account.initialEmail ?? email
+        account.email = email
+        account.isEmailVerified = true
+        account.usesEmailLink = true
+        try codes.delete(code)
+        var reply = Self.reply(
+            "EmailLinkSigninResponse",
+            [
+                "localId": .text(account.localID), "email": .text(email),
+                "isNewUser": .bool(isNew),
+            ])
+        try grant(&reply, to: &account, provider: "password")
+        return reply
+    }
+
+    /// Whoever proves that the address is theirs gets the account without what was set by someone who
+    /// never did: the password, and the sessions that it opened.
+    func claimAddress(of account: inout Account) throws {
+        guard !account.isEmailVerified else { return }
+        account.password = nil
+        account.links = []
+        try revokeTokens(of: &account)
+    }
+}

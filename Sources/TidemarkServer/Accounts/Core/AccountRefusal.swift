@@ -1,0 +1,51 @@
+/// Why a call about accounts is refused. The text is the protocol's: clients compare it up to its first
+/// space. Source: server-protocol 4, server-production-facts 10.
+package struct AccountRefusal: Error, Hashable, Sendable {
+    /// As of HTTP.
+    package let status: Int
+    package let message: String
+
+    package init(_ message: String, status: Int = 400) {
+        self.status = status
+        self.message = message
+    }
+
+    static let adminOnly = AccountRefusal("ADMIN_ONLY_OPERATION")
+    static let codeExpired = AccountRefusal("EXPIRED_OOB_CODE")
+    static let codeInvalid = AccountRefusal("INVALID_OOB_CODE")
+    static let configurationNotFound = AccountRefusal("CONFIGURATION_NOT_FOUND", status: 404)
+    static let credentialTooOld = AccountRefusal("CREDENTIAL_TOO_OLD_LOGIN_AGAIN")
+    static let duplicateLocalID = AccountRefusal("DUPLICATE_LOCAL_ID")
+    static let emailExists = AccountRefusal("EMAIL_EXISTS")
+    static let emailNotFound = AccountRefusal("EMAIL_NOT_FOUND")
+    static let federatedIDLinked = AccountRefusal("FEDERATED_USER_ID_ALREADY_LINKED")
+    static let insufficientPermission = AccountRefusal("INSUFFICIENT_PERMISSION", status: 403)
+    static let invalidEmail = AccountRefusal("INVALID_EMAIL")
+    package static let invalidIDToken = AccountRefusal("INVALID_ID_TOKEN")
+    static let invalidLocalID = AccountRefusal(
+        "INVALID_LOCAL_ID : An id is 1 to 128 characters that can name a document.")
+    static let invalidLogin = AccountRefusal("INVALID_LOGIN_CREDENTIALS")
+    static let invalidPassword = AccountRefusal("INVALID_PASSWORD")
+    package static let invalidRefreshToken = AccountRefusal("INVALID_REFRESH_TOKEN")
+    static let missingEmail = AccountRefusal("MISSING_EMAIL")
+    static let missingIDToken = AccountRefusal("MISSING_ID_TOKEN")
+    static let missingLocalID = AccountRefusal("MISSING_LOCAL_ID")
+    static let missingPassword = AccountRefusal("MISSING_PASSWORD")
+    static let operationNotAllowed = AccountRefusal("OPERATION_NOT_ALLOWED")
+    static let phoneNumberExists = AccountRefusal("PHONE_NUMBER_EXISTS")
+    static let providerAlreadyLinked = AccountRefusal("PROVIDER_ALREADY_LINKED")
+    package static let tokenExpired = AccountRefusal("TOKEN_EXPIRED")
+    static let tooManyAttempts = AccountRefusal(
+        """
+        TOO_MANY_ATTEMPTS_TRY_LATER : Access to this account has been disabled for a while because of \
+        many failed attempts to sign in.
+        """)
+    static let userDisabled = AccountRefusal("USER_DISABLED")
+    static let userNotFound = AccountRefusal("USER_NOT_FOUND")
+    static let weakPassword = AccountRefusal(
+        "WEAK_PASSWORD : Password should be at least 6 characters")
+
+    static func invalidArgument(_ detail: String) -> AccountRefusal {
+        AccountRefusal("INVALID_ARGUMENT : \(detail)")
+    }
+}

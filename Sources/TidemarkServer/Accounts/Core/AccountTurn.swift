@@ -1,0 +1,193 @@
+import TidemarkModel
+import TidemarkStore
+
+/// One call on its way through one transaction.
+struct AccountTurn {
+    var call: AccountCall
+    let settings: AccountsSettings
+    let environment: AccountsEnvironment
+    let transaction: StoreTransaction
+    /// What was made of the call's password.
+    var key: PasswordKey?
+    /// In milliseconds since 1970.
+    let now: Int64
+
+    init(
+        _ call: AccountCall, _ settings: AccountsSettings, _ environment: AccountsEnvironment,
+        _ transaction: StoreTransaction
+    ) {
+        self.call = call
+        self.settings = settings
+        self.environment = environment
+        self.transaction = transaction
+        now = environment.now().microseconds / 1_000
+    }
+
+    var fields: AccountFields { call.fields }
+    var seconds: Int64 { now / 1_000 }
+    var isSecure: Bool { settings.mode == .secure }
+    var accounts: AccountTable { AccountTable(project: call.project, transaction: transaction) }
+    var sessions: SessionTable { SessionTable(transaction: transaction) }
+    var codes: OneTimeCodeTable {
+        OneTimeCodeTable(project: call.project, transaction: transaction)
+    }
+
+    func answer() throws -> AccountReply {
+        switch call.method {
+        case .signUp: try signUp()
+        case .signInWithPassword: try signInWithPassword()
+        case .signInWithCustomToken: try signInWithCustomToken()
+        case .signInWithIdp: try signInWithProvider()
+        case .signInWithEmailLink: try signInWithEmailLink()
+        case .lookup: try lookup()
+        case .update: try update()
+        case .delete: try delete()
+        case .refresh: try refresh()
+        case .sendOobCode: try sendCode()
+        case .resetPassword: try resetPassword()
+        case .createAuthUri: try signInMethods()
+        case .createSessionCookie: try createSessionCookie()
+        default: try answerAdministrator()
+        }
+    }
+
+    private func answerAdministrator() throws -> AccountReply {
+        switch call.method {
+        case .create: try create()
+        case .batchGet: try page()
+        case .batchCreate: try importAll()
+        case .batchDelete: try deleteAll()
+        case .query: try query()
+        case .clearAccounts: try clear()
+        case .getConfig: AccountReply(try configuration().json)
+        case .updateConfig: try updateConfiguration()
+        case .listOobCodes: try listCodes()
+        case .listVerificationCodes: AccountReply(["verificationCodes": .list([])])
+        default: try answerAboutProviders()
+        }
+    }
+
+    /// A reply as the protocol names it.
+    static func reply(_ kind: String, _ fields: [String: JSONTree] = [:]) -> AccountReply {
+        var fields = fields
+        fields["kind"] = .text("identitytoolkit#\(kind)")
+        return AccountReply(fields)
+    }
+
+    // MARK: Who calls
+
+    /// The account whose token was shown.
+    func user() throws -> Account {
+        guard let token = call.token else {
+            throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken
+        }
+        guard token.project.hasSameBytes(as: call.project) else {
+            throw AccountRefusal.invalidIDToken
+        }
+        // An emulator's tokens do not run out. Source: server-protocol 4.
+        if isSecure, token.expiresAt <= seconds { throw AccountRefusal.tokenExpired }
+        guard let account = try accounts.account(localID: token.localID) else {
+            throw AccountRefusal.userNotFound
+        }
+        if account.isDisabled { throw AccountRefusal.userDisabled }
+        if token.issuedAt < account.validSince { throw AccountRefusal.tokenExpired }
+        return account
+    }
+
+    /// How long a sign-in counts as recent, in seconds: 5 minutes. Source: Firebase,
+    /// `requires-recent-login`.
+    static let recentLogin: Int64 = 300
+
+    func requireRecentLogin() throws {
+        guard isSecure, let token = call.token else { return }
+        if seconds - token.authTime > Self.recentLogin { throw AccountRefusal.credentialTooOld }
+    }
+
+    /// The account an administrator names, or the caller's own.
+    func subject() throws -> Account {
+        guard call.isAdmin, !fields.has("idToken") else { return try user() }
+        guard let localID = try fields.filled("localId") else {
+            throw AccountRefusal.missingLocalID
+        }
+        guard let account = try accounts.account(localID: localID) else {
+            throw AccountRefusal.userNotFound
+        }
+        return account
+    }
+
+    // MARK: Tokens
+
+    /// Begins a session and answers with its tokens.
+    ///
+    /// - Parameter authTime: When the holder signed in, in seconds; nil for now.
+    func grant(
+        _ reply: inout AccountReply, to account: inout Account, provider: String,
+        claims: String = "{}", authTime: Int64? = nil
+    ) throws {
+        if authTime == nil { account.lastLoginAt = now }
+        account.lastRefreshAt = now
+        try accounts.update(account)
+        let secret = environment.randomBytes(32)
+        let session = Session(
+            id: environment.randomBytes(16), account: account.row,
+            secret: environment.digest(secret), provider: provider, claims: claims,
+            createdAt: authTime ?? seconds, usedAt: seconds)
+        try sessions.insert(session)
+        reply.fields["refreshToken"] = .text(RefreshToken(session.id, secret).text)
+        reply.fields["expiresIn"] = .text(String(AccountClaims.lifetime))
+        reply.claims = AccountClaims.make(
+            of: account, session: session, project: call.project, now: seconds)
+        reply.tokenFields = ["idToken"]
+    }
+
+    /// Voids all tokens of an account from before now.
+    func revokeTokens(of account: inout Account) throws {
+        account.validSince = seconds
+        // Source: server-production-facts 10: moving the time back revives them. Where tokens are worth
+        // something, nothing does.
+        if isSecure { try sessions.deleteAll(of: account.row, begunBy: seconds) }
+    }
+
+    // MARK: Passwords
+
+    /// What the call's password was made to, for keeping.
+    func storedPassword() throws -> StoredPassword {
+        guard let key else { throw AccountRefusal.missingPassword }
+        return StoredPassword(
+            scheme: key.work.scheme, salt: key.work.salt, key: key.key, updatedAt: now)
+    }
+
+    /// A new id, of 28 letters and digits as Firebase's are.
+    func newLocalID() -> String {
+        let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+        var id = ""
+        while id.count < 28 {
+            for byte in environment.randomBytes(32) where byte < 248 && id.count < 28 {
+                id.append(letters[Int(byte) % letters.count])
+            }
+        }
+        return id
+    }
+}
+
+/// A session's name and what proves it, as its holder has them.
+struct RefreshToken {
+    let id: [UInt8]
+    let secret: [UInt8]
+
+    init(_ id: [UInt8], _ secret: [UInt8]) {
+        self.id = id
+        self.secret = secret
+    }
+
+    /// Nil for what is none of ours.
+    init?(text: String) {
+        guard text.utf8.count == 64, let bytes = Base64.bytes(text), bytes.count == 48 else {
+            return nil
+        }
+        id = Array(bytes[..<16])
+        secret = Array(bytes[16...])
+    }
+
+    var text: String { Base64.text(id + secret, isURL: true) }
+}

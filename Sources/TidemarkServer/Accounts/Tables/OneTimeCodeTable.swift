@@ -1,0 +1,99 @@
+import TidemarkStore
+
+/// A code that was sent to an address. Times in milliseconds since 1970.
+struct OneTimeCode: Hashable, Sendable {
+    enum Kind: String, Sendable {
+        case resetPassword = "PASSWORD_RESET"
+        case verifyEmail = "VERIFY_EMAIL"
+        case signIn = "EMAIL_SIGNIN"
+        case changeEmail = "VERIFY_AND_CHANGE_EMAIL"
+    }
+
+    var row: Int64 = 0
+    var digest: [UInt8]
+    /// The code itself; nil where only its holder may know it.
+    var code: String?
+    var kind: Kind
+    var email: String
+    var newEmail: String?
+    var link: String?
+    var createdAt: Int64
+}
+
+/// The codes of one project.
+struct OneTimeCodeTable {
+    /// How long a code is good, in milliseconds: an hour. Source: Firebase, "Email link expiration".
+    static let lifetime: Int64 = 3_600_000
+    /// Of one address, the newest.
+    static let maxPerEmail = 10
+    /// Of a project, the newest.
+    static let maxInAll = 10_000
+
+    let project: String
+    let transaction: StoreTransaction
+
+    private static let columns = "id, digest, code, kind, email, newEmail, link, createdAt"
+
+    func code(_ digest: [UInt8]) throws(StoreError) -> OneTimeCode? {
+        let rows = try transaction.rows(
+            "SELECT \(Self.columns) FROM oneTimeCode WHERE project = ? AND digest = ?",
+            [.text(project), .blob(digest)])
+        return try rows.first.map { row throws(StoreError) in try read(row) }
+    }
+
+    func all() throws(StoreError) -> [OneTimeCode] {
+        let rows = try transaction.rows(
+            "SELECT \(Self.columns) FROM oneTimeCode WHERE project = ? ORDER BY id",
+            [.text(project)])
+        var codes: [OneTimeCode] = []
+        for row in rows { codes.append(try read(row)) }
+        return codes
+    }
+
+    private func read(_ row: SQLRow) throws(StoreError) -> OneTimeCode {
+        guard let kind = OneTimeCode.Kind(rawValue: row.text(3)) else {
+            throw .corrupt(detail: "a one-time code is for \(row.text(3))")
+        }
+        return OneTimeCode(
+            row: row.integer(0), digest: row.blob(1), code: row.optionalText(2), kind: kind,
+            email: row.text(4), newEmail: row.optionalText(5), link: row.optionalText(6),
+            createdAt: row.integer(7))
+    }
+
+    func insert(_ code: OneTimeCode) throws(StoreError) {
+        try transaction.execute(
+            "DELETE FROM oneTimeCode WHERE project = ? AND createdAt < ?",
+            [.text(project), .integer(code.createdAt - Self.lifetime)])
+        try transaction.execute(
+            """
+            DELETE FROM oneTimeCode WHERE id IN (SELECT id FROM oneTimeCode WHERE project = ?
+            AND email = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+            """, [.text(project), .text(code.email), .integer(Int64(Self.maxPerEmail - 1))])
+        try transaction.execute(
+            """
+            DELETE FROM oneTimeCode WHERE project = ? AND id <= (SELECT id FROM oneTimeCode
+            WHERE project = ? ORDER BY id DESC LIMIT 1 OFFSET ?)
+            """, [.text(project), .text(project), .integer(Int64(Self.maxInAll - 1))])
+        try transaction.execute(
+            """
+            INSERT INTO oneTimeCode (project, digest, code, kind, email, newEmail, link, createdAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .text(project), .blob(code.digest), .init(code.code), .text(code.kind.rawValue),
+                .text(code.email), .init(code.newEmail), .init(code.link),
+                .integer(code.createdAt),
+            ])
+    }
+
+    func delete(_ code: OneTimeCode) throws(StoreError) {
+        try transaction.execute("DELETE FROM oneTimeCode WHERE id = ?", [.integer(code.row)])
+    }
+
+    /// What was sent to an address that is another account's now, or nobody's.
+    func deleteAll(of email: String) throws(StoreError) {
+        try transaction.execute(
+            "DELETE FROM oneTimeCode WHERE project = ? AND email = ?",
+            [.text(project), .text(email)])
+    }
+}

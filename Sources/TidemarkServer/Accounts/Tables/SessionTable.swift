@@ -1,0 +1,83 @@
+import TidemarkStore
+
+/// What a refresh token stands for. Times in seconds since 1970.
+struct Session: Hashable, Sendable {
+    var id: [UInt8]
+    var account: Int64
+    /// The digest of the newest token's secret.
+    var secret: [UInt8]
+    /// Of the one before, as long as the newest was not shown: its holder may not have heard of it.
+    var previous: [UInt8] = []
+    /// As in `sign_in_provider`.
+    var provider: String
+    /// What the sign-in wants said in every token, as the text of a JSON object.
+    var claims = "{}"
+    var createdAt: Int64
+    var usedAt: Int64
+}
+
+struct SessionTable {
+    /// Of one account, the newest; the one unused for longest gives way.
+    static let maxPerAccount = 100
+
+    let transaction: StoreTransaction
+
+    func session(_ id: [UInt8]) throws(StoreError) -> Session? {
+        try transaction.rows(
+            """
+            SELECT id, account, secret, previous, provider, claims, createdAt, usedAt
+            FROM session WHERE id = ?
+            """, [.blob(id)]
+        ).first.map { row in
+            Session(
+                id: row.blob(0), account: row.integer(1), secret: row.blob(2),
+                previous: row.blob(3), provider: row.text(4), claims: row.text(5),
+                createdAt: row.integer(6), usedAt: row.integer(7))
+        }
+    }
+
+    /// Nil where its account is gone.
+    func project(of session: Session) throws(StoreError) -> String? {
+        try transaction.rows(
+            "SELECT project FROM account WHERE id = ?", [.integer(session.account)]
+        ).first.map { $0.text(0) }
+    }
+
+    func insert(_ session: Session) throws(StoreError) {
+        try transaction.execute(
+            """
+            DELETE FROM session WHERE id IN (SELECT id FROM session WHERE account = ?
+            ORDER BY usedAt DESC, id LIMIT -1 OFFSET ?)
+            """, [.integer(session.account), .integer(Int64(Self.maxPerAccount - 1))])
+        try transaction.execute(
+            """
+            INSERT INTO session (id, account, secret, previous, provider, claims, createdAt, usedAt)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                .blob(session.id), .integer(session.account), .blob(session.secret),
+                .blob(session.previous), .text(session.provider), .text(session.claims),
+                .integer(session.createdAt), .integer(session.usedAt),
+            ])
+    }
+
+    func update(_ session: Session) throws(StoreError) {
+        try transaction.execute(
+            "UPDATE session SET secret = ?, previous = ?, claims = ?, usedAt = ? WHERE id = ?",
+            [
+                .blob(session.secret), .blob(session.previous), .text(session.claims),
+                .integer(session.usedAt), .blob(session.id),
+            ])
+    }
+
+    func delete(_ id: [UInt8]) throws(StoreError) {
+        try transaction.execute("DELETE FROM session WHERE id = ?", [.blob(id)])
+    }
+
+    /// All of an account that began by `time`.
+    func deleteAll(of account: Int64, begunBy time: Int64) throws(StoreError) {
+        try transaction.execute(
+            "DELETE FROM session WHERE account = ? AND createdAt <= ?",
+            [.integer(account), .integer(time)])
+    }
+}

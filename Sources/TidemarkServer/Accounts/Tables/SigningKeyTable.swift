@@ -1,0 +1,39 @@
+import TidemarkStore
+
+/// A key that tokens are signed with.
+package struct SigningKeyRecord: Hashable, Sendable {
+    package let id: String
+    /// The private key, as its library writes it.
+    package let key: [UInt8]
+    /// In milliseconds since 1970.
+    package let createdAt: Int64
+
+    package init(id: String, key: [UInt8], createdAt: Int64) {
+        self.id = id
+        self.key = key
+        self.createdAt = createdAt
+    }
+}
+
+extension SigningKeyRecord: CustomStringConvertible, CustomReflectable {
+    package var description: String { "SigningKeyRecord(\(id))" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+struct SigningKeyTable {
+    let transaction: StoreTransaction
+
+    /// The newest first.
+    func all() throws(StoreError) -> [SigningKeyRecord] {
+        try transaction.rows(
+            "SELECT id, key, createdAt FROM signingKey ORDER BY createdAt DESC, id"
+        )
+        .map { SigningKeyRecord(id: $0.text(0), key: $0.blob(1), createdAt: $0.integer(2)) }
+    }
+
+    func insert(_ key: SigningKeyRecord) throws(StoreError) {
+        try transaction.execute(
+            "INSERT INTO signingKey (id, key, createdAt) VALUES (?, ?, ?)",
+            [.text(key.id), .blob(key.key), .integer(key.createdAt)])
+    }
+}

@@ -1,0 +1,285 @@
+import Synchronization
+package import TidemarkModel
+
+/// Puts a ``TokenProvider``'s token into every call.
+///
+/// A server that answers `UNAUTHENTICATED` before anything else makes it ask for another token, once,
+/// and make the call again with that. Where messages have come already (a token that runs out under an
+/// open stream) the end is passed on, and the next call asks for another token at once.
+///
+/// A call waits for its token inside its own deadline; it can be cancelled meanwhile.
+package struct AuthorizedTransport: Transport {
+    /// Messages of one stream that wait for its token. One more ends the stream.
+    package static let maxWaiting = 10_000
+
+    private let base: any Transport
+    private let tokens: TokenSource
+
+    package init(_ base: any Transport, _ provider: any TokenProvider) {
+        self.base = base
+        tokens = TokenSource(provider)
+    }
+
+    package func call(
+        _ request: Request, _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
+    ) -> any CancellableCall {
+        let run = AuthorizedRun<Request, Reply>(context, tokens, receive) { [base] context, sink in
+            AuthorizedRun.Inner(base.call(request, context, receive: sink))
+        }
+        run.start()
+        return run
+    }
+
+    package func listen(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
+    ) -> any RequestStream<ListenRequest> {
+        let run = AuthorizedRun(context, tokens, receive) { [base] context, sink in
+            AuthorizedRun<ListenRequest, ListenResponse>.Inner(
+                stream: base.listen(context, receive: sink))
+        }
+        run.start()
+        return run
+    }
+
+    package func write(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
+    ) -> any RequestStream<WriteRequest> {
+        let run = AuthorizedRun(context, tokens, receive) { [base] context, sink in
+            AuthorizedRun<WriteRequest, WriteResponse>.Inner(
+                stream: base.write(context, receive: sink))
+        }
+        run.start()
+        return run
+    }
+}
+
+/// The provider, and the token that a server refused last.
+final class TokenSource: Sendable {
+    private let provider: any TokenProvider
+    private let refused = Mutex<String?>(nil)
+
+    init(_ provider: any TokenProvider) { self.provider = provider }
+
+    func token(_ receive: @escaping @Sendable (Result<String?, RPCStatus>) -> Void) {
+        provider.token(replacing: refused.withLock { $0 }, receive: receive)
+    }
+
+    func refuse(_ token: String?) { refused.withLock { $0 = token } }
+}
+
+/// One call or stream: waits for its token, then for its end, and begins again once.
+private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestStream {
+    typealias Sink = @Sendable (StreamEvent<Received>) -> Void
+
+    /// What was opened with a token.
+    struct Inner {
+        let handle: any CancellableCall
+        let send: @Sendable (Sent) -> Void
+        let finish: @Sendable () -> Void
+
+        init(_ call: any CancellableCall) {
+            handle = call
+            send = { _ in }
+            finish = {}
+        }
+
+        init(stream: any RequestStream<Sent>) {
+            handle = stream
+            send = { stream.send($0) }
+            finish = { stream.finish() }
+        }
+    }
+
+    private struct State {
+        /// Counts what was opened, so that what an earlier one says late is not heard.
+        var attempt = 0
+        var inner: Inner?
+        var token: String?
+        /// Messages from the first one, until something has come back.
+        var sent: [Sent] = []
+        /// Of these, how many the present stream was given.
+        var passedOn = 0
+        var isPassingOn = false
+        var isFinished = false
+        var saidFinish = false
+        var isPaused = false
+        var hasReceived = false
+        var isCancelled = false
+        var isEnded = false
+        /// Whether the caller's function that began it has returned, so that its sink may be called.
+        var hasStarted = false
+    }
+
+    private let context: CallContext
+    private let tokens: TokenSource
+    private let receive: Sink
+    private let open: @Sendable (CallContext, @escaping Sink) -> Inner
+    private let state = Mutex(State())
+
+    init(
+        _ context: CallContext, _ tokens: TokenSource, _ receive: @escaping Sink,
+        _ open: @escaping @Sendable (CallContext, @escaping Sink) -> Inner
+    ) {
+        self.context = context
+        self.tokens = tokens
+        self.receive = receive
+        self.open = open
+    }
+
+    func start() {
+        ask()
+        state.withLock { $0.hasStarted = true }
+    }
+
+    private func ask() {
+        tokens.token { [self] result in
+            switch result {
+            case .success(let token): begin(with: token)
+            case .failure(let status): end(status)
+            }
+        }
+    }
+
+    private func begin(with token: String?) {
+        let attempt = state.withLock { state -> Int? in
+            if state.isEnded { return nil }
+            state.attempt += 1
+            state.token = token
+            state.passedOn = 0
+            state.saidFinish = false
+            return state.attempt
+        }
+        guard let attempt else { return }
+        var context = context
+        if let token { context.token = token }
+        let inner = open(context) { [self] event in hear(event, attempt) }
+        let isWanted = state.withLock { state in
+            guard !state.isEnded, state.attempt == attempt else { return false }
+            state.inner = inner
+            return true
+        }
+        if !isWanted { return inner.handle.cancel() }
+        if state.withLock({ $0.isPaused }) { inner.handle.pause() }
+        passOn()
+    }
+
+    private func hear(_ event: StreamEvent<Received>, _ attempt: Int) {
+        switch event {
+        case .message:
+            let isHeard = state.withLock { state in
+                guard !state.isEnded, state.attempt == attempt else { return false }
+                if !state.hasReceived {
+                    state.hasReceived = true
+                    state.sent.removeFirst(state.passedOn)
+                    state.passedOn = 0
+                }
+                return true
+            }
+            if isHeard { receive(event) }
+        case .ended(let status):
+            let token = state.withLock { state -> (refused: String?, mayRepeat: Bool)? in
+                guard !state.isEnded, state.attempt == attempt else { return nil }
+                state.inner = nil
+                let mayRepeat = !state.hasReceived && attempt == 1 && !state.isCancelled
+                return (state.token, mayRepeat)
+            }
+            guard let token else { return }
+            guard status.code == .unauthenticated, let refused = token.refused else {
+                return end(status)
+            }
+            tokens.refuse(refused)
+            if token.mayRepeat { ask() } else { end(status) }
+        }
+    }
+
+    private func end(_ status: RPCStatus) {
+        let (isNew, hasStarted) = state.withLock { state in
+            defer {
+                state.isEnded = true
+                state.inner = nil
+                state.sent = []
+            }
+            return (!state.isEnded, state.hasStarted)
+        }
+        guard isNew else { return }
+        if hasStarted { return receive(.ended(status)) }
+        // A sink is not called before the function that was given it has returned.
+        Task { [receive] in receive(.ended(status)) }
+    }
+
+    // MARK: The sending half
+
+    func send(_ message: Sent) {
+        let isFull = state.withLock { state in
+            if state.isEnded { return false }
+            if state.inner == nil, state.sent.count >= AuthorizedTransport.maxWaiting {
+                return true
+            }
+            state.sent.append(message)
+            return false
+        }
+        if isFull {
+            return end(RPCStatus(.resourceExhausted, "Too much waits for a token to be sent with."))
+        }
+        passOn()
+    }
+
+    func finish() {
+        state.withLock { $0.isFinished = true }
+        passOn()
+    }
+
+    /// Gives the stream what it was not given yet, in order: one thread at a time.
+    private func passOn() {
+        while true {
+            let step = state.withLock { state -> (Inner, [Sent], finishes: Bool)? in
+                guard let inner = state.inner, !state.isPassingOn else { return nil }
+                let messages = Array(state.sent[state.passedOn...])
+                let finishes = state.isFinished && !state.saidFinish
+                if messages.isEmpty, !finishes { return nil }
+                state.isPassingOn = true
+                state.saidFinish = state.isFinished
+                if state.hasReceived {
+                    state.sent = []
+                    state.passedOn = 0
+                } else {
+                    state.passedOn = state.sent.count
+                }
+                return (inner, messages, finishes)
+            }
+            guard let (inner, messages, finishes) = step else { return }
+            for message in messages { inner.send(message) }
+            if finishes { inner.finish() }
+            state.withLock { $0.isPassingOn = false }
+        }
+    }
+
+    func cancel() {
+        let inner = state.withLock { state in
+            state.isCancelled = true
+            return state.inner
+        }
+        // A stream that is open tells its end by itself.
+        if let inner { return inner.handle.cancel() }
+        end(RPCStatus(.cancelled, "The call was cancelled."))
+    }
+
+    func pause() {
+        let inner = state.withLock { state in
+            state.isPaused = true
+            return state.inner
+        }
+        inner?.handle.pause()
+    }
+
+    func resume() {
+        let inner = state.withLock { state in
+            state.isPaused = false
+            return state.inner
+        }
+        inner?.handle.resume()
+    }
+}

@@ -1,0 +1,145 @@
+import Testing
+import Tidemark
+
+@testable import TidemarkApp
+
+/// The machine alone: no engine, no clock, no task.
+@Suite struct `The feed machine` {
+    typealias Machine = FeedMachine<String>
+
+    private let now = Timestamp(seconds: 1_000, nanoseconds: 0)
+    private let fault = FirestoreError(.unavailable, "no network")
+
+    private func machine(window: Int = 3) -> Machine {
+        Machine(FeedSettings(pageSize: 2, overlap: .seconds(300), window: window))
+    }
+
+    private func time(_ seconds: Int64) -> Timestamp { Timestamp(seconds: seconds, nanoseconds: 0) }
+
+    private func row(_ id: String, _ seconds: Int64) -> Machine.Row {
+        FeedRow(
+            PagePosition(
+                value: .timestamp(time(seconds)), path: DocumentPath(unchecked: "c/" + id)),
+            id, hasPendingWrites: false)
+    }
+
+    /// Opened, with these rows on disk and no more.
+    private func opened(_ rows: [Machine.Row]) -> Machine {
+        var machine = machine()
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        _ = machine.step(.itemsRead(rows, hasMore: false, rowsScanned: rows.count), now: now)
+        return machine
+    }
+
+    @Test func `opens from disk, and asks no server`() {
+        var machine = machine()
+        #expect(machine.step(.open(1), now: now) == [.load])
+        #expect(
+            machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+                == [.readItems(below: nil, count: 3, action: nil)])
+        let rows = [row("b", 9), row("a", 8)]
+        #expect(
+            machine.step(.itemsRead(rows, hasMore: false, rowsScanned: 2), now: now)
+                == [.publish, .finish(1, .opened)])
+        #expect(machine.shown.rows.map(\.content) == ["b", "a"])
+        #expect(machine.shown.phase == .stale(age: nil))
+    }
+
+    @Test func `shows its first content before it has counted below it`() {
+        var machine = machine(window: 1)
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        #expect(
+            machine.step(.itemsRead([row("b", 9)], hasMore: true, rowsScanned: 2), now: now)
+                == [.countUnread(above: nil), .publish])
+        #expect(machine.shown.unreadCount == 1)
+        #expect(machine.step(.unreadCounted(7), now: now) == [.publish, .finish(1, .opened)])
+        #expect(machine.shown.unreadCount == 7)
+    }
+
+    @Test func `makes indexes before the first page, and reads disk and server side by side`()
+        throws
+    {
+        var machine = machine()
+        #expect(machine.step(.sync(1), now: now) == [.load])
+        let begun = machine.step(
+            .loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        #expect(begun == [.declareIndexes, .readItems(below: nil, count: 3, action: nil)])
+        guard case .fetch(let fetch)? = machine.step(.indexesDeclared, now: now).first else {
+            Issue.record("no page was asked for")
+            return
+        }
+        #expect(fetch.plan.since == nil)
+    }
+
+    @Test func `a sync that fails moves nothing, and the next one asks the same`() {
+        var machine = opened([row("a", 8)])
+        let before = machine.progress
+        _ = machine.step(.sync(2), now: now)
+        let first = machine.step(.indexesDeclared, now: now)
+        #expect(
+            machine.step(.failed(.page, fault), now: now)
+                == [.finish(2, .failed(fault)), .publish])
+        #expect(machine.shown.phase == .failed(fault))
+        #expect(machine.progress == before)
+        let second = machine.step(.sync(3), now: now)
+        #expect(second.contains { first.contains($0) })
+        #expect(machine.shown.phase == .stale(age: nil))
+    }
+
+    @Test func `calls that come while a sync runs share it`() {
+        var machine = opened([])
+        _ = machine.step(.sync(2), now: now)
+        #expect(machine.step(.sync(3), now: now).isEmpty)
+        _ = machine.step(.indexesDeclared, now: now)
+        let end = machine.step(.failed(.page, fault), now: now)
+        #expect(end.contains(.finish(2, .failed(fault))))
+        #expect(end.contains(.finish(3, .failed(fault))))
+    }
+
+    @Test func `a mark is shown at once, and has moved when it is stored`() {
+        var machine = opened([row("b", 9), row("a", 8)])
+        let moved = machine.step(.move(.action, to: .time(time(8)), 2), now: now)
+        #expect(moved == [.save(machine.marks, 2), .publish])
+        #expect(machine.shown.rows.map(\.content) == ["b"])
+        #expect(
+            machine.step(.marksSaved(2), now: now)
+                == [.finish(2, .moved(.moved(to: time(8))))])
+        #expect(
+            machine.step(.move(.action, to: .time(time(7)), 3), now: now)
+                == [.finish(3, .moved(.ignored(at: time(8))))])
+        let reset = machine.step(.move(.action, to: .milliseconds(-1), 4), now: now)
+        #expect(reset.contains(.readItems(below: nil, count: 3, action: nil)))
+    }
+
+    @Test func `a read that a reset overtook is made again`() {
+        var machine = machine()
+        _ = machine.step(.open(1), now: now)
+        var marks = Marks()
+        marks.move(.action, to: time(5), serverNow: nil)
+        _ = machine.step(.loaded(marks, FeedProgress(overlap: .seconds(300))), now: now)
+        _ = machine.step(.move(.action, to: .milliseconds(-1), 2), now: now)
+        #expect(
+            machine.step(.itemsRead([row("b", 9)], hasMore: false, rowsScanned: 1), now: now)
+                == [.readItems(below: nil, count: 3, action: nil)])
+    }
+
+    @Test func `an item that was cleared while it was read is not shown`() {
+        var machine = machine()
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        _ = machine.step(.move(.action, to: .time(time(8)), 2), now: now)
+        _ = machine.step(
+            .itemsRead([row("b", 9), row("a", 8)], hasMore: false, rowsScanned: 2), now: now)
+        #expect(machine.shown.rows.map(\.content) == ["b"])
+    }
+
+    @Test func `the disk's failure ends what waits for it, and the next call begins anew`() {
+        var machine = machine()
+        _ = machine.step(.open(1), now: now)
+        #expect(
+            machine.step(.failed(.load, fault), now: now).contains(.finish(1, .failed(fault))))
+        #expect(machine.step(.open(2), now: now) == [.load])
+    }
+}

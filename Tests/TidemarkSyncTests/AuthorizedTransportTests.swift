@@ -1,0 +1,171 @@
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkTesting
+
+@testable import TidemarkSync
+
+/// A provider that tells what a test says, when it says it.
+private final class ScriptedTokens: TokenProvider {
+    typealias Answer = @Sendable (Result<String?, RPCStatus>) -> Void
+
+    private struct State {
+        var asked: [String?] = []
+        var waiting: [Answer] = []
+        var ready: [Result<String?, RPCStatus>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// What callers said was refused, in order.
+    var asked: [String?] { state.withLock { $0.asked } }
+
+    /// Answers the next one who asks at once.
+    func prepare(_ results: Result<String?, RPCStatus>...) {
+        state.withLock { $0.ready += results }
+    }
+
+    func token(replacing refused: String?, receive: @escaping Answer) {
+        let result = state.withLock { state -> Result<String?, RPCStatus>? in
+            state.asked.append(refused)
+            if !state.ready.isEmpty { return state.ready.removeFirst() }
+            state.waiting.append(receive)
+            return nil
+        }
+        if let result { receive(result) }
+    }
+
+    func answer(_ result: Result<String?, RPCStatus>) {
+        let waiting = state.withLock { $0.waiting.removeFirst() }
+        waiting(result)
+    }
+}
+
+/// What a sink heard.
+private final class Heard<Message: Sendable>: Sendable {
+    private let events = Mutex<[StreamEvent<Message>]>([])
+    private let ends: AsyncStream<RPCStatus>
+    private let input: AsyncStream<RPCStatus>.Continuation
+
+    init() { (ends, input) = AsyncStream.makeStream() }
+
+    var sink: @Sendable (StreamEvent<Message>) -> Void {
+        { [self] event in
+            events.withLock { $0.append(event) }
+            if case .ended(let status) = event { input.yield(status) }
+        }
+    }
+
+    var messages: Int {
+        events.withLock { $0.filter { if case .message = $0 { true } else { false } }.count }
+    }
+    var codes: [RPCStatus.Code] {
+        events.withLock {
+            $0.compactMap { if case .ended(let status) = $0 { status.code } else { nil } }
+        }
+    }
+
+    func end() async -> RPCStatus? {
+        for await status in ends { return status }
+        return nil
+    }
+}
+
+@Suite struct `A token in every call` {
+    private let base = ScriptedTransport()
+    private let tokens = ScriptedTokens()
+    private let refused = RPCStatus(.unauthenticated, "old")
+    private var transport: AuthorizedTransport { AuthorizedTransport(base, tokens) }
+
+    private func context() throws -> CallContext {
+        CallContext(database: try DatabaseID(project: "p", database: "(default)"))
+    }
+
+    private let request = Request.getDocument(
+        GetDocumentRequest(path: DocumentPath(unchecked: "c/d")))
+
+    @Test func `goes with a call at once when it is in memory`() throws {
+        tokens.prepare(.success("A"), .success(nil))
+        let (transport, heard) = (transport, Heard<Reply>())
+        _ = transport.call(request, try context(), receive: heard.sink)
+        _ = transport.call(request, try context(), receive: heard.sink)
+        #expect(base.calls.map(\.context.token) == ["A", nil])
+        base.calls[0].end()
+        base.calls[1].end(refused)
+        #expect(heard.codes == [.ok, .unauthenticated], "without a token there is none to renew")
+        #expect(tokens.asked == [nil, nil])
+    }
+
+    @Test func `is asked for anew once when it is refused, and the call made again`() throws {
+        tokens.prepare(.success("A"))
+        let (transport, heard) = (transport, Heard<Reply>())
+        _ = transport.call(request, try context(), receive: heard.sink)
+        base.calls[0].end(refused)
+        #expect(tokens.asked == [nil, "A"] && heard.codes.isEmpty)
+        tokens.answer(.success("B"))
+        #expect(base.calls.map(\.context.token) == ["A", "B"])
+        base.calls[1].end(refused)
+        #expect(heard.codes == [.unauthenticated], "once, and not for ever")
+        tokens.prepare(.success("C"))
+        _ = transport.call(request, try context(), receive: heard.sink)
+        #expect(tokens.asked == [nil, "A", "B"], "a refused one is not sent again")
+        #expect(base.calls.last?.context.token == "C")
+    }
+
+    @Test func `that cannot be had ends the call with the reason`() async throws {
+        let (transport, heard) = (transport, Heard<Reply>())
+        tokens.prepare(.failure(RPCStatus(.unavailable, "offline")))
+        _ = transport.call(request, try context(), receive: heard.sink)
+        #expect(await heard.end()?.code == .unavailable)
+        _ = transport.call(request, try context(), receive: heard.sink)
+        tokens.answer(.failure(RPCStatus(.unavailable, "offline")))
+        #expect(heard.codes == [.unavailable, .unavailable] && base.calls.isEmpty)
+    }
+
+    @Test func `is not waited for by a call that is cancelled`() throws {
+        let (transport, heard) = (transport, Heard<Reply>())
+        let call = transport.call(request, try context(), receive: heard.sink)
+        call.cancel()
+        #expect(heard.codes == [.cancelled])
+        tokens.answer(.success("A"))
+        #expect(base.calls.isEmpty && heard.codes == [.cancelled])
+    }
+
+    @Test func `is awaited by a stream's messages, which keep their order and are sent again`()
+        throws
+    {
+        let (transport, heard) = (transport, Heard<ListenResponse>())
+        let stream = transport.listen(try context(), receive: heard.sink)
+        for id in 1...3 { stream.send(.remove(targetID: Int32(id))) }
+        #expect(base.listens.isEmpty)
+        tokens.answer(.success("A"))
+        #expect(base.listens[0].sent == (1...3).map { .remove(targetID: $0) })
+        tokens.prepare(.success("B"))
+        base.listens[0].end(refused)
+        #expect(base.listens.map(\.context.token) == ["A", "B"])
+        #expect(base.listens[1].sent == (1...3).map { .remove(targetID: $0) })
+        base.listens[1].push(.targetChange(TargetChange(.noChange, targetIDs: [])))
+        stream.send(.remove(targetID: 4))
+        #expect(base.listens[1].sent.last == .remove(targetID: 4))
+        stream.finish()
+        #expect(base.listens[1].isFinished && heard.messages == 1)
+    }
+
+    @Test func `that runs out under an open stream ends it, and the next has a new one`() throws {
+        tokens.prepare(.success("A"), .success("B"))
+        let (transport, heard) = (transport, Heard<ListenResponse>())
+        _ = transport.listen(try context(), receive: heard.sink)
+        base.listens[0].push(.targetChange(TargetChange(.noChange, targetIDs: [])))
+        base.listens[0].end(refused)
+        #expect(heard.codes == [.unauthenticated] && base.listens.count == 1)
+        _ = transport.listen(try context(), receive: heard.sink)
+        #expect(tokens.asked == [nil, "A"] && base.listens.last?.context.token == "B")
+    }
+
+    @Test func `bounds what waits for it`() throws {
+        let (transport, heard) = (transport, Heard<ListenResponse>())
+        let stream = transport.listen(try context(), receive: heard.sink)
+        for _ in 0...AuthorizedTransport.maxWaiting { stream.send(.remove(targetID: 1)) }
+        #expect(heard.codes == [.resourceExhausted])
+    }
+}
