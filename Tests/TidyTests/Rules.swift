@@ -79,7 +79,9 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
-        "Tidemark": ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"],
+        "Tidemark": [
+            "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
+        ],
         "TidemarkApp": ["Tidemark", "TidemarkResilience"],
         "TidemarkTesting": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
