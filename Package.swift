@@ -11,6 +11,7 @@ let settings: [SwiftSetting] = [
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let grpcCore = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let grpcHTTP2 = Target.Dependency.product(
@@ -61,6 +62,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
         .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.0"),
         .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-protobuf", from: "1.39.0"),
@@ -90,7 +92,9 @@ let package = Package(
         library(
             "TidemarkAudit",
             ["TidemarkModel", log, httpClient, nioCore, nioHTTP1, serviceLifecycle]),
-        library("Tidemark", ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"]),
+        library(
+            "Tidemark",
+            ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
         library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
         library(
             "TidemarkTesting",
@@ -123,8 +127,8 @@ let package = Package(
         tests(
             "TidemarkSyncTests",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", "Tidemark",
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkServer", "TidemarkTesting", "Tidemark",
             ]),
         tests(
             "TidemarkWireTests",
@@ -139,7 +143,7 @@ let package = Package(
         tests(
             "TidemarkAuditTests",
             ["TidemarkAudit", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
-        tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting", metrics]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",

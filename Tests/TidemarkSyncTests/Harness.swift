@@ -17,20 +17,22 @@ final class Harness {
     init(
         cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler(),
         disk: FaultyDisk = FaultyDisk(), user: String? = nil, sharesCache: Bool = false,
-        maxLimbo: Int = 100, maxPendingWrites: Int = 100_000, cacheSize: Int64? = 100 << 20
+        maxLimbo: Int = 100, maxPendingWrites: Int = 100_000, cacheSize: Int64? = 100 << 20,
+        readBudgets: [ReadBudget] = [], stormBounds: StormBreaker.Bounds = .init()
     ) throws {
         self.scheduler = scheduler
         self.disk = disk
         var environment = SyncEnvironment(
             transport: transport, scheduler: scheduler, now: { scheduler.now }, random: { 0.5 })
         environment.storageFault = disk.fault
-        engine = try SyncEngine(
-            .init(
-                database: Self.database, cacheFile: cacheFile, user: user,
-                sharesCacheBetweenUsers: sharesCache, label: "test",
-                maxLimboResolutions: maxLimbo, maxPendingWrites: maxPendingWrites,
-                cacheSizeBytes: cacheSize),
-            environment)
+        var configuration = SyncEngine.Configuration(
+            database: Self.database, cacheFile: cacheFile, user: user,
+            sharesCacheBetweenUsers: sharesCache, label: "test",
+            maxLimboResolutions: maxLimbo, maxPendingWrites: maxPendingWrites,
+            cacheSizeBytes: cacheSize)
+        configuration.readBudgets = readBudgets
+        configuration.stormBounds = stormBounds
+        engine = try SyncEngine(configuration, environment)
         run()
     }
 

@@ -144,7 +144,7 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         world.run()
         world.scheduler.advance(by: .zero)
         #expect(world.writeStream.sent.first?.streamID == "tidemark-1")
-        world.writeStream.end(RPCStatus(.aborted, "drop your token"))
+        world.writeStream.end(RPCStatus(.invalidArgument, "no such stream"))
         world.run()
         world.scheduler.advance(by: .zero)
         #expect(world.writeStream.sent == [WriteRequest()])
@@ -152,6 +152,29 @@ private func answer(_ token: UInt8, at time: Int64) -> WriteResponse {
         #expect(world.writeStream.sent.count == 2)
         world.terminate()
         #expect(try Harness(cacheFile: file.path).writeStream.sent == [WriteRequest()])
+    }
+
+    /// A server that forgets it would apply the batch a second time.
+    @Test(arguments: [RPCStatus.Code.aborted, .permissionDenied, .unauthenticated])
+    func `a resume that fails for a while is tried again, and not given up`(
+        code: RPCStatus.Code
+    ) throws {
+        let world = try Harness()
+        _ = world.write(set("rooms/a", [:]))
+        push(world, opening(0))
+        world.writeStream.end(gone)
+        world.run()
+        world.scheduler.advance(by: .zero)
+        for _ in 0..<4 {
+            world.writeStream.end(RPCStatus(code, "not now"))
+            world.run()
+            world.scheduler.advance(by: .seconds(90))
+            #expect(
+                world.writeStream.sent == [WriteRequest(streamID: "tidemark-1", streamToken: [0])])
+        }
+        // It was applied: its answer comes, and it is not sent again.
+        push(world, answer(1, at: 30), opening(1))
+        #expect(world.writeStream.sent.count == 1)
     }
 
     @Test func `an answer that cannot be stored is asked for again after a kill`() throws {

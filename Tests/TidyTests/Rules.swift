@@ -83,7 +83,9 @@ enum ImportRules {
             "TidemarkModel", "Logging", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
             "ServiceLifecycle",
         ],
-        "Tidemark": ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"],
+        "Tidemark": [
+            "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
+        ],
         "TidemarkApp": ["Tidemark", "TidemarkResilience"],
         "TidemarkTesting": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
@@ -93,7 +95,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
             "TidemarkTesting",
-            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore",
+            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "NIOCore",
             "NIOHTTP1",
         ],
     ]

@@ -38,6 +38,8 @@ public struct FirestoreError: Error, Hashable, Sendable {
         case closeOtherClient
         /// A newer version of the library wrote the cache.
         case updateApp
+        /// Today's budget of reads is used up: tomorrow, or with a larger one.
+        case waitForBudget
         /// Nothing: the caller ended it.
         case none
     }
@@ -47,16 +49,27 @@ public struct FirestoreError: Error, Hashable, Sendable {
     public let detail: String
     /// What failed on this device; nil for an error that is not the cache's.
     public let storageFault: StorageFault?
+    /// The budget of reads that is used up; nil for an error that is not of one.
+    public let readBudget: ReadBudget?
+    /// What was tried before it was given up, oldest first; empty for what is not tried again. No part
+    /// of what two errors are compared by.
+    public var attempts: [CallAttempt] { history.attempts }
+    private let history: AttemptHistory
 
     public init(_ code: FirestoreErrorCode, _ detail: String) {
         self.init(code, detail, nil)
     }
 
-    private init(_ code: FirestoreErrorCode, _ detail: String, _ storageFault: StorageFault?) {
+    private init(
+        _ code: FirestoreErrorCode, _ detail: String, _ storageFault: StorageFault?,
+        _ readBudget: ReadBudget? = nil, _ history: AttemptHistory = AttemptHistory()
+    ) {
         precondition(code != .OK, "success is no error")
         self.code = code
         self.detail = detail
         self.storageFault = storageFault
+        self.readBudget = readBudget
+        self.history = history
     }
 
     public static func invalidArgument(_ detail: String) -> FirestoreError {
@@ -81,18 +94,25 @@ extension FirestoreError {
                 .resourceExhausted, "\(limit) writes wait for the server; no more are taken.")
         case .terminated: self = .terminated
         case .userChanged: self.init(.cancelled, "The user changed before it was done.")
+        case .overBudget(let budget):
+            self.init(
+                .resourceExhausted,
+                "The budget of \(budget.readsPerDay) reads a day (\(budget.scope)) is used up.",
+                nil,
+                budget)
         }
     }
 
     public init(_ status: RPCStatus) {
         // A failure that calls itself a success is a fault of the other side.
         let code = FirestoreErrorCode(rawValue: Int(status.code.rawValue)) ?? .unknown
-        self.init(code == .OK ? .unknown : code, status.message)
+        self.init(code == .OK ? .unknown : code, status.message, nil, nil, status.attempts)
     }
 
     public init(_ invalid: InvalidPath) { self.init(.invalidArgument, invalid.message) }
 
     public var recovery: Recovery {
+        if readBudget != nil { return .waitForBudget }
         switch storageFault {
         case .full: return .freeSpace
         case .locked: return .closeOtherClient
@@ -125,6 +145,7 @@ extension FirestoreError {
         case .freeSpace: "There is no space left on this device."
         case .closeOtherClient: "The data is in use by another app or window."
         case .updateApp: "Please update the app."
+        case .waitForBudget: "Nothing new can be loaded today. What you have is still here."
         }
     }
 }
@@ -147,6 +168,7 @@ extension FirestoreError {
     /// The same for the engine, of a client that could not be made.
     var syncError: SyncError {
         if let storageFault { return .storage(storageFault) }
+        if let readBudget { return .overBudget(readBudget) }
         let code = RPCStatus.Code(rawValue: Int32(code.rawValue)) ?? .unknown
         return .server(RPCStatus(code, detail))
     }

@@ -145,4 +145,18 @@ extension FirestoreSettings {
         get { values.onBusyCache }
         set { set(\.onBusyCache, newValue) }
     }
+
+    /// What of a day may be read, and what happens at the bound; none unless they are set.
+    /// ``ReadMeter/setBudgets(_:)`` changes them later.
+    public var readBudgets: [ReadBudget] {
+        get { values.readBudgets }
+        set { set(\.readBudgets, newValue) }
+    }
+
+    /// When a listener whose result is asked for again and again, or whose documents are asked for one
+    /// by one by the hundred, is shown the cache for a while.
+    public var stormBounds: StormBreaker.Bounds {
+        get { values.stormBounds }
+        set { set(\.stormBounds, newValue) }
+    }
 }

@@ -17,6 +17,8 @@ extension FirestoreSettings {
         var token: String?
         var tokenProvider: (any TokenProvider)?
         var onBusyCache = BusyCache.fail
+        var readBudgets: [ReadBudget] = []
+        var stormBounds = StormBreaker.Bounds()
     }
 
     struct Server: Hashable {

@@ -87,6 +87,8 @@ struct Setup: Sendable {
             user: settings.user, sharesCacheBetweenUsers: settings.sharesCacheBetweenUsers,
             label: settings.label, cacheSizeBytes: settings.cacheSizeBytes, token: settings.token)
         configuration.viewsBusyCache = settings.onBusyCache == .readOnly
+        configuration.readBudgets = settings.readBudgets
+        configuration.stormBounds = settings.stormBounds
         configuration.freesAtOnce = settings.cache == .memory && settings.freesAtOnce
         return configuration
     }

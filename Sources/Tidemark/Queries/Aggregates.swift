@@ -67,7 +67,8 @@ public struct AggregateQuery: Hashable, Sendable {
         }
         let deadline = deadline ?? firestore.readDeadline
         let reply: AggregationReply = try await answer { finish in
-            firestore.engine.aggregate(value, aggregations, deadline: deadline, completion: finish)
+            firestore.engine.aggregate(
+                value, aggregations, deadline: deadline, tag: query.tag.inScope, completion: finish)
         }
         return AggregateQuerySnapshot(
             query: self, reply: reply, freshness: .fresh(readTime: reply.readTime))

@@ -9,10 +9,16 @@ public class Query: @unchecked Sendable {
     public let firestore: Firestore
     /// The query as a value, or why there is none.
     package let value: Result<QueryValue, FirestoreError>
+    /// Whom its reads are counted for. No part of what it is equal to.
+    let tag: ReadTag
 
-    init(_ firestore: Firestore, _ value: Result<QueryValue, FirestoreError>) {
+    init(
+        _ firestore: Firestore, _ value: Result<QueryValue, FirestoreError>,
+        tag: ReadTag = ReadTag()
+    ) {
         self.firestore = firestore
         self.value = value
+        self.tag = tag
     }
 
     /// The query that a value stands for.
@@ -22,11 +28,11 @@ public class Query: @unchecked Sendable {
 
     /// The query that `change` makes of this one.
     func changed(_ change: (inout QueryValue) throws(FirestoreError) -> Void) -> Query {
-        guard case .success(var query) = value else { return Query(firestore, value) }
+        guard case .success(var query) = value else { return Query(firestore, value, tag: tag) }
         do throws(FirestoreError) {
             try change(&query)
-            return Query(firestore, .success(query))
-        } catch { return Query(firestore, .failure(error)) }
+            return Query(firestore, .success(query), tag: tag)
+        } catch { return Query(firestore, .failure(error), tag: tag) }
     }
 
     /// The query as it may be run.
@@ -87,7 +93,8 @@ extension Query {
         let query = try runnable()
         let deadline = deadline ?? firestore.readDeadline
         let result: ReadResult = try await answer { finish in
-            firestore.engine.read(query, source: source, deadline: deadline, completion: finish)
+            firestore.engine.read(
+                query, source: source, deadline: deadline, tag: tag.inScope, completion: finish)
         }
         return QuerySnapshot(self, result)
     }
@@ -130,7 +137,7 @@ extension Query {
         listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         let query = Result { () throws(FirestoreError) in try runnable() }
-        return firestore.listen(query, options, on: firestore.callbackQueue) { result in
+        return firestore.listen(query, options, tag, on: firestore.callbackQueue) { result in
             switch result {
             case .success(let view):
                 listener(QuerySnapshot(self, view, view.oldDocuments, options), nil)

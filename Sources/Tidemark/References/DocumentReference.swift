@@ -4,10 +4,16 @@ public final class DocumentReference: Sendable {
     /// As in `rooms/blue`.
     public let path: String
     let resolved: Result<DocumentPath, FirestoreError>
+    /// Whom its reads are counted for. No part of what it is equal to.
+    let tag: ReadTag
 
-    init(_ firestore: Firestore, _ resolved: Result<DocumentPath, FirestoreError>, text: String) {
+    init(
+        _ firestore: Firestore, _ resolved: Result<DocumentPath, FirestoreError>, text: String,
+        tag: ReadTag = ReadTag()
+    ) {
         self.firestore = firestore
         self.resolved = resolved
+        self.tag = tag
         path = text
     }
 
@@ -63,7 +69,8 @@ extension DocumentReference {
         let deadline = deadline ?? firestore.readDeadline
         let result: ReadResult = try await answer { finish in
             firestore.engine.read(
-                document: path, source: source, deadline: deadline, completion: finish)
+                document: path, source: source, deadline: deadline, tag: tag.inScope,
+                completion: finish)
         }
         return DocumentSnapshot(self, path, result)
     }
@@ -103,7 +110,7 @@ extension DocumentReference {
         options: SnapshotListenOptions,
         listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
-        firestore.listen(listenQuery, options, on: firestore.callbackQueue) { result in
+        firestore.listen(listenQuery, options, tag, on: firestore.callbackQueue) { result in
             switch result {
             case .success(let view): listener(self.snapshot(view, options), nil)
             case .failure(let error): listener(nil, error)

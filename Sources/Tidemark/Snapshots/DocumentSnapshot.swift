@@ -137,7 +137,8 @@ extension Freshness {
         } else {
             self = .stale(
                 age: view.readTime.map { max(.zero, now.duration(since: $0)) },
-                reason: options.source == .cache ? .askedForCache : .offline)
+                reason: options.source == .cache
+                    ? .askedForCache : view.staleReason ?? .offline)
         }
     }
 }

@@ -76,7 +76,7 @@ extension Firestore {
     ///   must not keep.
     func listen(
         _ query: Result<QueryValue, FirestoreError>, _ options: SnapshotListenOptions,
-        on queue: DispatchQueue?,
+        _ tag: ReadTag, on queue: DispatchQueue?,
         observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
     ) -> any ListenerRegistration {
         let listener = Observation()
@@ -89,7 +89,7 @@ extension Firestore {
         case .success(let query):
             let engineOptions = SyncEngine.ListenOptions(
                 includeMetadataChanges: options.includeMetadataChanges,
-                source: options.source == .cache ? .cache : .default)
+                source: options.source == .cache ? .cache : .default, tag: tag.inScope)
             listener.attach(
                 engine.listen(query, engineOptions) { tell($0.mapError(FirestoreError.init)) })
         }

@@ -4,11 +4,11 @@ struct ViewStream {
 
     init(
         _ firestore: Firestore, _ query: Result<QueryValue, FirestoreError>,
-        _ options: SnapshotListenOptions
+        _ options: SnapshotListenOptions, _ tag: ReadTag
     ) {
         let (results, input) = AsyncStream.makeStream(
             of: Result<ViewSnapshot, FirestoreError>.self, bufferingPolicy: .bufferingNewest(1))
-        let listener = firestore.listen(query, options, on: nil) { result in
+        let listener = firestore.listen(query, options, tag, on: nil) { result in
             input.yield(result)
             if case .failure = result { input.finish() }
         }
@@ -61,7 +61,8 @@ public struct QuerySnapshotsSequence: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator {
         let value = Result { () throws(FirestoreError) in try query.runnable() }
         return AsyncIterator(
-            query: query, options: options, views: ViewStream(query.firestore, value, options))
+            query: query, options: options,
+            views: ViewStream(query.firestore, value, options, query.tag))
     }
 }
 
@@ -101,6 +102,6 @@ public struct DocumentSnapshotsSequence: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(
             document: document, options: options,
-            views: ViewStream(document.firestore, document.listenQuery, options))
+            views: ViewStream(document.firestore, document.listenQuery, options, document.tag))
     }
 }

@@ -31,7 +31,7 @@ public final class Transaction: Sendable {
     ) async throws(FirestoreError) -> DocumentSnapshot {
         let path = try readable(document)
         let rows: [Lookup] = try await answer { finish in
-            firestore.engine.lookUp([path], completion: finish)
+            firestore.engine.lookUp([path], tag: document.tag.inScope, completion: finish)
         }
         return try snapshot(document, path, rows[0])
     }
@@ -73,7 +73,7 @@ public final class Transaction: Sendable {
         let path = try readable(document)
         let found = Mutex<Result<[Lookup], SyncError>?>(nil)
         let arrived = DispatchSemaphore(value: 0)
-        firestore.engine.lookUp([path]) { result in
+        firestore.engine.lookUp([path], tag: document.tag.inScope) { result in
             found.withLock { $0 = result }
             arrived.signal()
         }

@@ -73,7 +73,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private func fetch(_ fetch: FeedFetch, _ report: @escaping Report) {
         let made = Made<FeedPage>()
         engine.fetch(
-            definition.request(fetch.plan, in: database), deadline: deadline,
+            definition.request(fetch.plan, in: database), deadline: deadline, tag: .current,
             records: { [definition] documents, readTime in
                 let page = fetch.page(documents, readTime: readTime, definition)
                 made.set(page)

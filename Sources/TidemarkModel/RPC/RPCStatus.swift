@@ -15,6 +15,8 @@ public struct RPCStatus: Error, Hashable, Sendable {
     /// Metadata that came after the last message, by lower-case key. No part of what two statuses
     /// are compared by.
     public var trailers: [String: String] = [:]
+    /// What was tried before it was given up. No part of what two statuses are compared by.
+    public var attempts = AttemptHistory()
 
     /// The kinds of `google.rpc` that a Firestore sends.
     public enum Detail: Hashable, Sendable {
@@ -22,6 +24,8 @@ public struct RPCStatus: Error, Hashable, Sendable {
         case errorInfo(reason: String, domain: String, metadata: [String: String])
         case help(description: String, url: String)
         case badRequest(field: String, description: String)
+        /// How long to wait before the same call is made again.
+        case retryAfter(Duration)
     }
 
     public init(_ code: Code, _ message: String, details: [Detail] = []) {
@@ -59,4 +63,34 @@ extension RPCStatus {
 
 extension RPCStatus: CustomStringConvertible {
     public var description: String { "\(code): \(message)" }
+}
+
+/// One of the attempts that a call took.
+public struct CallAttempt: Hashable, Sendable {
+    /// From 1.
+    public var number: Int
+    /// Since the call began.
+    public var began: Duration
+    /// Nil when it was left.
+    public var ended: Duration?
+    /// What was made of its end: `transient`, `throttled`, `authentication`, `permanent`, `unknown` or
+    /// `cancelled`; nil when it has none.
+    public var outcome: String?
+
+    public init(number: Int, began: Duration, ended: Duration?, outcome: String?) {
+        self.number = number
+        self.began = began
+        self.ended = ended
+        self.outcome = outcome
+    }
+}
+
+/// The attempts of a call, the newest 32, beside an error: two errors are as equal as they are without.
+public struct AttemptHistory: Hashable, Sendable {
+    public var attempts: [CallAttempt]
+
+    public init(_ attempts: [CallAttempt] = []) { self.attempts = attempts }
+
+    public static func == (left: Self, right: Self) -> Bool { true }
+    public func hash(into hasher: inout Hasher) {}
 }

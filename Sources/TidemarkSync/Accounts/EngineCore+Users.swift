@@ -119,9 +119,11 @@ extension EngineCore {
         local = new
         localIsDamaged = false
         local.outcome = { [unowned self] in localTransactionEnded($0) }
+        local.elapsed = { [scheduler = environment.scheduler] in scheduler.elapsed }
         forgetWriteStream()
         collection = nil
         limbo = LimboResolution(limit: configuration.maxLimboResolutions)
+        (heldBack, breakers) = ([:], [:])
         remoteTargets = [:]
         queriesByTarget = [:]
         for (key, query) in zip(orderedQueries, reopened) {

@@ -35,11 +35,11 @@ package struct UserSession: Sendable {
 
     /// As of ``SyncEngine``, like all that follow.
     package func fetch(
-        _ query: Query, deadline: Duration?,
+        _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform(completion) { $0.fetch(query, deadline, records, completion) }
+        perform(completion) { $0.fetch(query, deadline, tag, records, completion) }
     }
 
     package func record(

@@ -1,75 +1,190 @@
 import TidemarkModel
-import TidemarkStore
+import TidemarkResilience
 
-/// A call that is not a stream, until its last reply is there.
+/// A call that is not a stream, with its attempts, until its last reply is there.
 struct SingleCall {
+    let request: Request
+    let tag: ReadTag
+    let rule: RetryRule
+    /// The scheduler's time.
+    let began: Duration
+    /// When it must be over; nobody waits longer.
+    let limit: Duration
+    var machine: RetryMachine
+    /// The newest attempt; what comes of an older one is late.
+    var attempt = 0
+    /// Whether it has not ended.
+    var isUnderWay = false
     var replies: [Reply] = []
     var handle: (any CancellableCall)?
     var timer: (any CancellableCall)?
     let completion: @Sendable ([Reply], RPCStatus) -> Void
 }
 
+/// Which failures of a call are worth another attempt.
+enum RetryRule: Equatable, Sendable {
+    case read
+    /// A read that the cache answers where the server does not: it is not kept waiting for a network
+    /// that is not there, nor beyond `within`.
+    case readOrCache(within: Duration)
+    case write(isIdempotent: Bool)
+
+    var policy: RetryPolicy {
+        var policy = RetryPolicy.firestoreRead
+        if case .write = self { policy = .firestoreWrite }
+        // An attempt may use all the time there is: what is slow is billed already.
+        policy.attemptTimeout = nil
+        policy.waitsForNetwork = false
+        return policy
+    }
+
+    var table: RetryTable { if case .write = self { .writes } else { .reads } }
+
+    var safety: CallSafety {
+        guard case .write(let isIdempotent) = self else { return .read }
+        return isIdempotent ? .idempotentWrite : .write
+    }
+}
+
 extension EngineCore {
     /// No call waits longer, whatever its caller said.
     static let longestCall = Duration.seconds(60)
 
-    /// Makes a call and hands over all its replies at once, with how it ended: not
-    /// ``RPCStatus/ok`` means that some may be missing.
+    /// Makes a call, again where that may help, and hands over all its replies at once, with how the
+    /// last attempt ended: not ``RPCStatus/ok`` means that some may be missing.
     func startCall(
-        _ request: Request, deadline: Duration?,
+        _ request: Request, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
         completion: @escaping @Sendable ([Reply], RPCStatus) -> Void
     ) {
+        let id = nextCallID
+        nextCallID += 1
+        let limit = min(deadline ?? Self.longestCall, Self.longestCall)
+        var retrying = limit
+        if case .readOrCache(let patience) = rule { retrying = min(limit, patience) }
+        var call = SingleCall(
+            request: request, tag: tag, rule: rule, began: environment.scheduler.elapsed,
+            limit: limit, machine: RetryMachine(rule.policy, rule.safety, deadline: retrying),
+            completion: completion)
+        let step = call.machine.step(.start(isOnline: true), at: .zero)
+        credits.deposit(at: call.began)
+        calls[id] = call
+        perform(step, call: id, RPCStatus(.deadlineExceeded, Self.tooLate))
+    }
+
+    private static let tooLate = "The server did not answer in time."
+
+    /// - Parameter status: What the last attempt ended with.
+    private func perform(_ step: RetryMachine.Step, call id: UInt64, _ status: RPCStatus) {
+        switch step {
+        case .attempt: attempt(id)
+        case .wait(let delay):
+            calls[id]!.timer = environment.scheduler.schedule(.callRetry, after: delay) {
+                [weak self] in self?.advance(id, .ready, status)
+            }
+        // ``AuthorizedTransport`` has asked for another token already, and was refused again.
+        case .refreshCredentials: advance(id, .refreshed(isDone: false), status)
+        // Nobody waits for a network here: it is asked.
+        case .awaitNetwork: advance(id, .ready, status)
+        case .giveUp: finish(id, status)
+        }
+    }
+
+    private func advance(_ id: UInt64, _ event: RetryMachine.Event, _ status: RPCStatus) {
+        guard let began = calls[id]?.began else { return }
+        let step = calls[id]!.machine.step(event, at: environment.scheduler.elapsed - began)
+        perform(step, call: id, status)
+    }
+
+    private func attempt(_ id: UInt64) {
+        guard let call = calls[id] else { return }
         guard networkEnabled else {
             let reason =
                 isReadOnly
                 ? "This client only reads a cache that another one has open."
                 : "The network is turned off."
-            return completion([], RPCStatus(.unavailable, reason))
+            return finish(id, RPCStatus(.unavailable, reason))
         }
-        let id = nextCallID
-        nextCallID += 1
         let scheduler = environment.scheduler
         if silentSince == nil { silentSince = scheduler.elapsed }
-        calls[id] = SingleCall(completion: completion)
-        let limit = min(deadline ?? Self.longestCall, Self.longestCall)
-        calls[id]!.timer = scheduler.schedule(.readDeadline, after: limit) { [weak self] in
-            self?.callTookTooLong(id)
+        let left = max(.zero, call.limit - (scheduler.elapsed - call.began))
+        let number = call.attempt + 1
+        var context = context(timeout: left)
+        context.label = call.tag.label ?? configuration.label
+        calls[id]!.attempt = number
+        calls[id]!.isUnderWay = true
+        calls[id]!.replies = []
+        calls[id]!.timer = scheduler.schedule(.readDeadline, after: left) { [weak self] in
+            self?.calls[id]?.handle?.cancel()
+            self?.ended(id, number, RPCStatus(.deadlineExceeded, Self.tooLate), isOurs: true)
         }
-        calls[id]!.handle = environment.transport.call(request, context(timeout: limit)) {
-            [weak self] event in
-            scheduler.enqueue { [weak self] in self?.received(event, call: id) }
+        calls[id]!.handle = environment.transport.call(call.request, context) { [weak self] event in
+            scheduler.enqueue { [weak self] in self?.received(event, call: id, number) }
         }
     }
 
-    private func received(_ event: StreamEvent<Reply>, call id: UInt64) {
-        guard calls[id] != nil else { return }
+    private func received(_ event: StreamEvent<Reply>, call id: UInt64, _ attempt: Int) {
+        guard let call = calls[id], call.isUnderWay, call.attempt == attempt else { return }
         switch event {
         case .message(let reply):
             calls[id]!.replies.append(reply)
             heardByCall()
-        case .ended(let status): end(id, status)
+        case .ended(let status): ended(id, attempt, status)
         }
     }
 
-    private func callTookTooLong(_ id: UInt64) {
-        guard let call = calls[id] else { return }
-        call.handle?.cancel()
-        end(id, RPCStatus(.deadlineExceeded, "The server did not answer in time."))
+    /// - Parameter isOurs: Whether the attempt was cut off here, because no time is left.
+    private func ended(
+        _ id: UInt64, _ attempt: Int, _ status: RPCStatus, isOurs: Bool = false
+    ) {
+        guard let call = calls[id], call.isUnderWay, call.attempt == attempt else { return }
+        call.timer?.cancel()
+        calls[id]!.isUnderWay = false
+        record(
+            ReadBilling.bill(for: call.request, call.replies, isWhole: status.code == .ok),
+            call.tag)
+        if status.code == .ok || isOurs { return finish(id, status) }
+        if status.code != .unavailable, status.code != .deadlineExceeded { heardByCall() }
+        let failure = failure(status, call)
+        advance(
+            id,
+            .failed(
+                failure, jitter: environment.random(), isOnline: true,
+                budgetAllows: mayRetry(failure, call)), status)
     }
 
-    private func end(_ id: UInt64, _ status: RPCStatus) {
+    private func failure(_ status: RPCStatus, _ call: SingleCall) -> Failure {
+        if case .readOrCache = call.rule, status.code == .unavailable, !listenStream.isOpen {
+            // Most likely there is no network: the cache answers, and probes find out.
+            return Failure(.permanent)
+        }
+        return call.rule.table.failure(status, now: serverNow)
+    }
+
+    /// Takes from the budget only for what would be tried again.
+    private func mayRetry(_ failure: Failure, _ call: SingleCall) -> Bool {
+        switch failure.kind {
+        case .permanent, .cancelled, .authentication: return true
+        case .transient, .throttled, .unknown:
+            if call.machine.attemptsMade > call.machine.policy.maxRetries { return true }
+            return credits.withdraw(at: environment.scheduler.elapsed)
+        }
+    }
+
+    private func finish(_ id: UInt64, _ status: RPCStatus) {
         guard let call = calls.removeValue(forKey: id) else { return }
         call.timer?.cancel()
-        if status.code == .unavailable {
+        if status.code == .unavailable, networkEnabled {
             silentSince = nil
             nextProbe =
                 environment.scheduler.elapsed
                 + probeBackoff.nextDelay(
                     elapsed: environment.scheduler.elapsed, jitter: environment.random())
             if !listenStream.isOpen { perform(online.step(.callFailed)) }
-        } else if status.code != .deadlineExceeded {
+        } else if status.code == .ok {
             heardByCall()
         }
+        var status = status
+        if status.code != .ok { status.attempts = AttemptHistory(call.machine.attempts) }
         call.completion(call.replies, status)
     }
 
@@ -86,88 +201,19 @@ extension EngineCore {
         startStreams()
     }
 
+    /// - Parameter status: Not ok.
     func error(_ status: RPCStatus) -> SyncError {
         state == .terminated ? .terminated : .server(status)
     }
+}
 
-    // MARK: Aggregation
-
-    func aggregate(
-        _ query: Query, _ aggregations: [Aggregation], _ deadline: Duration?,
-        _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
-    ) {
-        if let refusal { return completion(.failure(refusal)) }
-        let request = RunAggregationQueryRequest(
-            query: query.wireForm, aggregations: aggregations)
-        startCall(.runAggregationQuery(request), deadline: deadline) { [self] replies, status in
-            guard status.code == .ok else { return completion(.failure(error(status))) }
-            for case .runAggregationQuery(let reply) in replies {
-                return completion(.success(reply))
-            }
-            completion(.failure(.server(RPCStatus(.internal, "The server sent no result."))))
-        }
-    }
-
-    // MARK: Fetch
-
-    typealias Records = @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]]
-
-    func fetch(
-        _ query: Query, _ deadline: Duration?, _ records: @escaping Records,
-        _ completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
-    ) {
-        if let refusal { return completion(.failure(refusal)) }
-        var query = query
-        query.projection = nil
-        let request = RunQueryRequest(query: query.wireForm)
-        startCall(.runQuery(request), deadline: deadline) { [self, query] replies, status in
-            guard status.code == .ok else { return completion(.failure(error(status))) }
-            do {
-                let (documents, readTime) = rows(replies, of: query)
-                completion(
-                    .success(
-                        try store(
-                            documents, readTime, of: query,
-                            records: records(documents, readTime))))
-            } catch { completion(.failure(SyncError(storing: error))) }
-        }
-    }
-
-    /// A query's rows in its order, and as of when.
-    func rows(_ replies: [Reply], of query: Query) -> (documents: [Document], readTime: Timestamp) {
-        var documents: [Document] = []
-        var readTime: Timestamp?
-        for case .runQuery(let reply) in replies {
-            if let document = reply.document { documents.append(document) }
-            if let time = reply.readTime { readTime = max(time, readTime ?? time) }
-        }
-        if case .last = query.limit { documents.reverse() }
-        // A server says it; one that does not is taken at its documents' word.
-        let newest = documents.map(\.updateTime).max() ?? local.lastVersion
-        return (documents, readTime ?? newest)
-    }
-
-    /// Stores what the server returned, and makes of it what a reader sees.
-    func store(
-        _ documents: [Document], _ readTime: Timestamp, of query: Query,
-        records: [String: [UInt8]], isComplete: Bool = false
-    ) throws -> ReadResult {
-        let changed = try local.apply(
-            documents.map(RemoteDocument.found), readTime: readTime, records: records,
-            keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
-            isListened: { [queries] path in
-                // The listen knows better, and will tell.
-                queries.values.contains { $0.view.synced.contains(path) }
+extension AttemptHistory {
+    init(_ attempts: [RetryMachine.Attempt]) {
+        self.init(
+            attempts.map { attempt in
+                CallAttempt(
+                    number: attempt.number, began: attempt.began, ended: attempt.ended,
+                    outcome: attempt.failure?.kind.rawValue)
             })
-        refreshViews(changed, nil, awaiting: readTime)
-        var plain = query
-        plain.offset = 0
-        let written = local.pending.paths(in: query)
-        var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
-        if !written.isEmpty {
-            rows = local.merge(plain, rows, try local.documents(at: written))
-        }
-        return ReadResult(
-            documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))
     }
 }

@@ -37,6 +37,7 @@ extension EngineCore {
         writeObservers = [:]
         storageObservers = [:]
         syncObservers = [:]
+        readObservers = [:]
         queueObservers = [:]
         for parked in parkedUsers.values {
             for id in parked.observers.keys.sorted() { parked.observers[id]?(.failed(.terminated)) }

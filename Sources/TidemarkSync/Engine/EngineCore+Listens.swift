@@ -9,6 +9,8 @@ struct ListenedQuery {
 
     let query: Query
     var targetID: Int32
+    /// Whom it is counted for: the first of its listeners that asked the server.
+    var tag: ReadTag
     /// Of its first listen: events come in this order.
     let order: UInt64
     var view: View
@@ -31,6 +33,11 @@ extension EngineCore {
             return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
         }
         let key = QueryKey(query)
+        if options.source != .cache, queries[key]?.isRemote != true,
+            case .refused(let budget) = verdict(on: options.tag)
+        {
+            return observer(.failure(.overBudget(budget)))
+        }
         let listener = ListenedQuery.Listener(
             machine: QueryListener(options), observer: observer)
         if queries[key] == nil {
@@ -38,6 +45,9 @@ extension EngineCore {
                 return observer(.failure(SyncError(storing: error)))
             }
         } else {
+            if options.source != .cache, !queries[key]!.isRemote {
+                queries[key]!.tag = options.tag
+            }
             queries[key]!.listeners[id] = listener
             tell(id, of: key, .online(online.state))
             tellPresentState(id, key)
@@ -57,7 +67,9 @@ extension EngineCore {
         let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0]?.view }
         var delta = TargetDelta(resumeToken: target.resumeToken)
         delta.isCurrent = mirror?.isFresh == true && online.state != .offline
-        var listened = ListenedQuery(query: query, targetID: target.id, order: id, view: view)
+        var listened = ListenedQuery(
+            query: query, targetID: target.id, tag: listener.machine.options.tag, order: id,
+            view: view)
         listened.listeners[id] = listener
         queries[key] = listened
         queriesByTarget[target.id, default: []].append(key)
@@ -77,22 +89,24 @@ extension EngineCore {
     }
 
     func listenRemotely(_ key: QueryKey) {
-        guard let listened = queries[key], let target = local.targets[listened.targetID] else {
-            return
-        }
+        guard let listened = queries[key], let target = local.targets[listened.targetID],
+            remoteTargets[target.id] == nil, mayListen(key)
+        else { return }
         let kind: ListenTarget.Kind =
             listened.query.onlyDocument.map { .documents([$0]) }
             ?? .query(listened.query.wireForm)
         listenRemotely(
             RemoteTarget(
                 id: target.id, kind: kind, purpose: .listen, resumeToken: target.resumeToken,
-                readTime: target.snapshotVersion == .epoch ? nil : target.snapshotVersion))
+                readTime: target.snapshotVersion == .epoch ? nil : target.snapshotVersion,
+                tag: listened.tag))
     }
 
     func tell(_ id: UInt64, of key: QueryKey, _ event: QueryListener.Event) {
         guard let observer = queries[key]?.listeners[id]?.observer,
-            let snapshot = queries[key]!.listeners[id]!.machine.step(event)
+            var snapshot = queries[key]!.listeners[id]!.machine.step(event)
         else { return }
+        if snapshot.isFromCache { snapshot.staleReason = staleReason(of: queries[key]!.targetID) }
         observer(.success(snapshot))
         tellInSyncLater()
     }
@@ -125,6 +139,7 @@ extension EngineCore {
             closeTarget(targetID)
         } else if !keys.contains(where: { queries[$0]?.isRemote == true }) {
             unlistenRemotely(targetID)
+            forgetHeldBack(targetID)
         }
     }
 
@@ -140,6 +155,7 @@ extension EngineCore {
     func closeTarget(_ id: Int32) {
         unlistenRemotely(id)
         perform(limbo.step(.viewGone(id)))
+        forgetHeldBack(id)
         // What could not be stored is only an older token.
         do { try local.releaseTarget(id) } catch {}
     }

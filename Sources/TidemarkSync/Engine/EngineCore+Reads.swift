@@ -18,34 +18,46 @@ extension EngineCore {
     /// How long a read without a deadline of its own waits before the cache answers.
     static let readPatience = OnlineState.patience
 
+    /// For an attempt that no other one follows.
+    private static let noTime = Duration.microseconds(1)
+
     typealias ReadCompletion = @Sendable (Result<ReadResult, SyncError>) -> Void
 
     func read(
-        _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?,
+        _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?, _ tag: ReadTag,
         _ completion: @escaping ReadCompletion
     ) {
         if let refusal { return completion(.failure(refusal)) }
         switch source {
         case .cache: completion(cached(target, .askedForCache))
         case .server:
-            ask(target, deadline: deadline) { [self] result, status in
+            if let budget = verdict(on: tag).budget {
+                return completion(.failure(.overBudget(budget)))
+            }
+            ask(target, tag, .read, deadline: deadline) { [self] result, status in
                 completion(result ?? .failure(error(status)))
             }
-        case .default: readDefault(target, deadline, completion)
+        case .default: readDefault(target, deadline, tag, completion)
         }
     }
 
     private func readDefault(
-        _ target: ReadTarget, _ deadline: Duration?, _ completion: @escaping ReadCompletion
+        _ target: ReadTarget, _ deadline: Duration?, _ tag: ReadTag,
+        _ completion: @escaping ReadCompletion
     ) {
         if let live = live(target) { return completion(.success(live)) }
+        switch verdict(on: tag) {
+        case .allowed: break
+        case .degraded(let budget): return completion(cached(target, .overBudget(budget)))
+        case .refused(let budget): return completion(.failure(.overBudget(budget)))
+        }
         let elapsed = environment.scheduler.elapsed
         // How long the server has been silent already counts: the next read does not wait again.
         let silence = silentSince.map { elapsed - $0 } ?? .zero
         let wait = min(deadline ?? Self.readPatience, Self.readPatience) - silence
         guard networkEnabled, online.state != .offline, wait > .zero else {
             completion(cached(target, .offline))
-            return probe(target)
+            return probe(target, tag)
         }
         let id = nextCallID
         nextCallID += 1
@@ -55,7 +67,7 @@ extension EngineCore {
         }
         reads[id] = WaitingRead(target: target, timer: timer, completion: completion)
         // The call goes on after the deadline: what it brings is in the cache for the next read.
-        ask(target, deadline: nil) { [self] result, status in
+        ask(target, tag, .readOrCache(within: wait), deadline: nil) { [self] result, status in
             if let result { return finish(id, result) }
             finish(id, answer(target, without: status))
         }
@@ -68,11 +80,11 @@ extension EngineCore {
     }
 
     /// Asks in the background whether the server is back: one at a time, and not too often.
-    private func probe(_ target: ReadTarget) {
+    private func probe(_ target: ReadTarget, _ tag: ReadTag) {
         guard networkEnabled, calls.isEmpty, environment.scheduler.elapsed >= nextProbe else {
             return
         }
-        ask(target, deadline: nil) { _, _ in }
+        ask(target, tag, .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
     }
 
     private func answer(
@@ -88,7 +100,7 @@ extension EngineCore {
 
     /// - Parameter completion: Gets no result when the server gave none.
     private func ask(
-        _ target: ReadTarget, deadline: Duration?,
+        _ target: ReadTarget, _ tag: ReadTag, _ rule: RetryRule, deadline: Duration?,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>?, RPCStatus) -> Void
     ) {
         let request: Request
@@ -99,7 +111,7 @@ extension EngineCore {
             query.projection = nil
             request = .runQuery(RunQueryRequest(query: query.wireForm))
         }
-        startCall(request, deadline: deadline) { [self] replies, status in
+        startCall(request, tag, rule, deadline: deadline) { [self] replies, status in
             guard status.code == .ok, state == .running else { return completion(nil, status) }
             do {
                 completion(.success(try store(replies, for: target)), status)

@@ -42,8 +42,21 @@ extension EngineCore {
     }
 
     private func forgetWireIDs() {
+        record(listenBilling.endAll())
+        noteEnding()
         aggregator = WatchAggregator(database: database)
         for id in Array(remoteTargets.keys) { remoteTargets[id]!.wireID = nil }
+    }
+
+    /// Who resumes from what it was told last has been away since now, and not since then.
+    private func noteEnding() {
+        guard lastServerTime != nil else { return }
+        for id in remoteTargets.keys {
+            guard let version = local.targets[id]?.snapshotVersion, version > .epoch else {
+                continue
+            }
+            listenEndings.note(serverNow, snapshot: version)
+        }
     }
 
     private func listenStreamFailed(_ status: RPCStatus) {
@@ -61,9 +74,25 @@ extension EngineCore {
         case .message(let response):
             _ = listenStream.step(.received)
             heard()
+            count(response)
             received(response)
+            enforceBudgets()
         case .ended(let status): performListen(.ended(status))
         }
+    }
+
+    /// Before it is acted upon, what it costs.
+    private func count(_ response: ListenResponse) {
+        let facts = ListenBilling.Facts(
+            isRepeated: { [unowned self] wireID, document in
+                aggregator.targets[wireID]?.updated.contains(document.path) == true
+                    && aggregator.documents[document.path]?.version == document.updateTime
+            },
+            rows: { [unowned self] wireID in
+                guard let target = aggregator.targets[wireID] else { return 0 }
+                return remoteKeys(target.targetID).count + target.balance
+            })
+        record(listenBilling.receive(response, facts))
     }
 
     /// Something came from the server.
@@ -80,6 +109,8 @@ extension EngineCore {
         let wireID = nextWireID
         nextWireID += 1
         remoteTargets[id]!.wireID = wireID
+        remoteTargets[id]!.openingPurpose = purpose
+        listenBilling.begin(wireID, id, target.kind, from: billingStart(of: target))
         _ = aggregator.step(
             .listening(wireID: wireID, targetID: id, target.kind), remoteKeys: remoteKeys)
         _ = listenStream.step(.lifecycle(.used)).map { effect in
@@ -97,8 +128,16 @@ extension EngineCore {
         listenCall.send(.add(request, labels: (purpose ?? target.purpose).labels))
     }
 
+    private func billingStart(of target: RemoteTarget) -> ListenBilling.Start {
+        if !target.resumeToken.isEmpty, let version = local.targets[target.id]?.snapshotVersion {
+            return .resumed(listenEndings.end(of: version))
+        }
+        return target.readTime.map { .resumed(listenEndings.end(of: $0)) } ?? .scratch
+    }
+
     func sendUnlisten(_ id: Int32) {
         guard let wireID = remoteTargets[id]?.wireID else { return }
+        record(listenBilling.end(wireID))
         remoteTargets[id]!.wireID = nil
         #if TIDEMARK_DEFECTS
             removedWireIDs[wireID] = id

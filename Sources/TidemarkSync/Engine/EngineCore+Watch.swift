@@ -40,19 +40,27 @@ extension EngineCore {
     private func raise(_ event: RemoteEvent) {
         let changed: [LocalDocument]
         do { changed = try local.apply(event, isHeld: isHeld) } catch { return storageFailed() }
-        for (id, delta) in event.targets where !delta.resumeToken.isEmpty {
-            remoteTargets[id]?.resumeToken = delta.resumeToken
+        for id in event.targets.keys {
+            guard let target = local.targets[id] else { continue }
+            remoteTargets[id]?.resumeToken = target.resumeToken
+            remoteTargets[id]?.readTime =
+                target.snapshotVersion == .epoch ? nil : target.snapshotVersion
         }
+        var storms: [Int32] = []
         for (id, purpose) in event.mismatches.sorted(by: { $0.key < $1.key }) {
             // The token belongs to rows that are known to be wrong.
             guard remoteTargets[id] != nil else { continue }
             remoteTargets[id]!.resumeToken = []
             remoteTargets[id]!.readTime = nil
             sendUnlisten(id)
-            sendListen(id, purpose: purpose)
+            if admitRequery(id) { sendListen(id, purpose: purpose) } else { storms.append(id) }
         }
         for (id, delta) in event.targets { tellLimbo(id, delta) }
         refreshViews(changed, event)
+        for id in storms {
+            let until = breakers[id]?.requeries.openUntil
+            hold(id, .storm(until: until ?? environment.scheduler.elapsed))
+        }
     }
 
     private func tellLimbo(_ id: Int32, _ delta: TargetDelta) {
@@ -144,7 +152,7 @@ extension EngineCore {
         guard let id = queries[key]?.targetID else { return }
         for effect in effects {
             switch effect {
-            case .limbo(let path): perform(limbo.step(.entered(path, view: id)))
+            case .limbo(let path): enterLimbo(path, view: id)
             case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
             case .raise(let snapshot, let cached):
                 for listener in queries[key]?.listeners.keys.sorted() ?? [] {
@@ -157,6 +165,13 @@ extension EngineCore {
         }
     }
 
+    /// Of the first view that the document is in limbo of.
+    private func limboTag(of path: DocumentPath) -> ReadTag {
+        let views = limbo.viewIDs(of: path)
+        let key = orderedQueries.first { queries[$0].map { views.contains($0.targetID) } ?? false }
+        return key.flatMap { queries[$0]?.tag } ?? ReadTag()
+    }
+
     func perform(_ effects: [LimboResolution.Effect]) {
         for effect in effects {
             #if TIDEMARK_DEFECTS
@@ -165,7 +180,9 @@ extension EngineCore {
             switch effect {
             case .listen(let id, let path):
                 listenRemotely(
-                    RemoteTarget(id: id, kind: .documents([path]), purpose: .limboResolution))
+                    RemoteTarget(
+                        id: id, kind: .documents([path]), purpose: .limboResolution,
+                        tag: limboTag(of: path)))
             case .unlisten(let id): unlistenRemotely(id)
             }
         }

@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkResilience
 import TidemarkStore
 
 /// The engine: owns the machines and performs their effects. Nothing in it suspends.
@@ -79,6 +80,22 @@ final class EngineCore: @unchecked Sendable {
     /// The scheduler's time before which a read does not try the server again while it is offline.
     var nextProbe = Duration.zero
     var probeBackoff = StreamBackoff()
+    /// How many of the calls may be tried again.
+    var credits = RetryCredits()
+
+    // What it costs.
+    var listenBilling = ListenBilling()
+    var listenEndings = ListenEndings()
+    /// The newest time that the server told, and when that was by the scheduler.
+    var lastServerTime: (time: Timestamp, elapsed: Duration)?
+    var budgets: BudgetGate
+    var readObservers: [UInt64: @Sendable (ReadEvent) -> Void] = [:]
+    /// Targets that are not listened to for now, though somebody wants them.
+    var heldBack: [Int32: HeldBack] = [:]
+    /// By target: asking for its whole result again, and for its documents in limbo.
+    var breakers: [Int32: TargetBreakers] = [:]
+    /// Since the start.
+    var stormCount = 0
 
     #if TIDEMARK_DEFECTS
         /// For a planted defect only.
@@ -96,6 +113,7 @@ final class EngineCore: @unchecked Sendable {
         self.environment = environment
         aggregator = WatchAggregator(database: configuration.database)
         limbo = LimboResolution(limit: configuration.maxLimboResolutions)
+        budgets = BudgetGate(configuration.readBudgets)
         if let fault = CacheFiles.fault(of: configuration.user) { throw fault }
         user = configuration.user
         files = CacheFiles(
@@ -110,6 +128,7 @@ final class EngineCore: @unchecked Sendable {
             if environment.defects.contains(.sentTwiceAfterRestart) { writeStream = WriteStream() }
         #endif
         local.outcome = { [unowned self] in localTransactionEnded($0) }
+        local.elapsed = { [scheduler = environment.scheduler] in scheduler.elapsed }
     }
 
     /// An engine that is let go without an end leaves nothing open.
@@ -164,7 +183,9 @@ final class EngineCore: @unchecked Sendable {
         case .storageRetry: retryStorage()
         case .indexBuilding: buildIndexes()
         case .garbageCollection: collectGarbage()
-        case .readDeadline, .transactionRetry: break
+        case .meterSave: saveReads()
+        case .heldBack: releaseHeldBack()
+        case .readDeadline, .callRetry, .transactionRetry: break
         }
     }
 
@@ -219,6 +240,10 @@ struct RemoteTarget: Equatable, Sendable {
     var readTime: Timestamp?
     /// Of its listen on the stream that is open.
     var wireID: Int32?
+    /// Whom it is counted for.
+    var tag: ReadTag
+    /// Of the listen that is open, when that has another one than the target.
+    var openingPurpose: ListenPurpose?
 }
 
 extension SyncError {

@@ -49,5 +49,6 @@ public protocol EngineScheduler: Sendable {
 public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy
-    case readDeadline, storageRetry, indexBuilding, garbageCollection, transactionRetry
+    case readDeadline, callRetry, meterSave, heldBack, storageRetry, indexBuilding,
+        garbageCollection, transactionRetry
 }

@@ -25,6 +25,10 @@ public enum StaleReason: Hashable, Sendable {
     /// The server had not answered by the deadline.
     case deadlinePassed
     case failed(RPCStatus)
+    /// A budget of reads is used up, and says that the cache shall do.
+    case overBudget(ReadBudget)
+    /// What the server sends would cost without an end: it is asked again after a pause.
+    case readStorm(ReadCause)
 }
 
 /// A document as a client shows it: the server's version with the pending writes on top.
@@ -87,4 +91,6 @@ public enum SyncError: Error, Hashable, Sendable {
     case terminated
     /// It was asked for another user than the present one, or while the user was being changed.
     case userChanged
+    /// A budget of reads is used up for today.
+    case overBudget(ReadBudget)
 }

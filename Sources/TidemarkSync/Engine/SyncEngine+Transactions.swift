@@ -7,7 +7,7 @@ extension SyncEngine {
     /// Reads documents from the server, as they are there: in the order of `paths`, nil for one that
     /// does not exist.
     package func lookUp(
-        _ paths: [DocumentPath],
+        _ paths: [DocumentPath], tag: ReadTag = ReadTag(),
         completion:
             @escaping @Sendable (Result<[(Document?, readTime: Timestamp)], SyncError>) ->
             Void
@@ -15,7 +15,7 @@ extension SyncEngine {
         perform { core in
             if let refusal = core.refusal { return completion(.failure(refusal)) }
             let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: paths))
-            core.startCall(request, deadline: nil) { replies, status in
+            core.startCall(request, tag, deadline: nil) { replies, status in
                 guard status.code == .ok else { return completion(.failure(core.error(status))) }
                 var rows: [DocumentPath: (Document?, readTime: Timestamp)] = [:]
                 for case .batchGetDocuments(let reply) in replies {
@@ -43,7 +43,8 @@ extension SyncEngine {
         perform { core in
             if let refusal = core.refusal { return completion(.failure(refusal)) }
             let request = Request.commit(CommitRequest(mutations: mutations))
-            core.startCall(request, deadline: nil) { replies, status in
+            let rule = RetryRule.write(isIdempotent: mutations.allSatisfy(\.isIdempotent))
+            core.startCall(request, ReadTag(), rule, deadline: nil) { replies, status in
                 guard status.code == .ok else { return completion(.failure(core.error(status))) }
                 for case .commit(let reply) in replies {
                     return completion(.success(reply.commitTime))

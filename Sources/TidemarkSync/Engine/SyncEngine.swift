@@ -33,6 +33,10 @@ public final class SyncEngine: Sendable {
         public var viewsBusyCache = false
         /// Whether what is not in use any more goes within a second, and not when the cache is full.
         public var freesAtOnce = false
+        /// What of a day may be read, and what happens then.
+        public var readBudgets: [ReadBudget] = []
+        /// When a listener that costs without an end is stopped.
+        public var stormBounds = StormBreaker.Bounds()
 
         public init(
             database: DatabaseID, cacheFile: String?, user: String? = nil,
@@ -59,10 +63,17 @@ public final class SyncEngine: Sendable {
         /// `.cache` never asks the server. `.server` waits for it with the first snapshot, unless
         /// it is known to be out of reach.
         public var source: ReadSource
+        /// Whom its reads are counted for. Listeners of one query share one listen: it is the first
+        /// one's.
+        public var tag: ReadTag
 
-        public init(includeMetadataChanges: Bool = false, source: ReadSource = .default) {
+        public init(
+            includeMetadataChanges: Bool = false, source: ReadSource = .default,
+            tag: ReadTag = ReadTag()
+        ) {
             self.includeMetadataChanges = includeMetadataChanges
             self.source = source
+            self.tag = tag
         }
     }
 
@@ -174,18 +185,19 @@ public final class SyncEngine: Sendable {
     /// - Parameter deadline: From now; then the cache answers, with the reason. Nil waits for the
     ///   server as long as it is thought to be reachable.
     public func read(
-        _ query: Query, source: ReadSource, deadline: Duration?,
+        _ query: Query, source: ReadSource, deadline: Duration?, tag: ReadTag = ReadTag(),
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform { $0.read(.query(query), source, deadline, completion) }
+        perform { $0.read(.query(query), source, deadline, tag, completion) }
     }
 
     /// Reads one document once; a missing one is an answer with no rows.
     public func read(
         document path: DocumentPath, source: ReadSource, deadline: Duration?,
+        tag: ReadTag = ReadTag(),
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform { $0.read(.document(path), source, deadline, completion) }
+        perform { $0.read(.document(path), source, deadline, tag, completion) }
     }
 
     /// Queues mutations as one batch, to be applied together. `observer` gets `journalled`, then
@@ -199,9 +211,10 @@ public final class SyncEngine: Sendable {
     /// Runs an aggregation on the server.
     public func aggregate(
         _ query: Query, _ aggregations: [Aggregation], deadline: Duration?,
+        tag: ReadTag = ReadTag(),
         completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
     ) {
-        perform { $0.aggregate(query, aggregations, deadline, completion) }
+        perform { $0.aggregate(query, aggregations, deadline, tag, completion) }
     }
 
     /// Fetches a query from the server with one call (no listen), puts its rows into the cache, and
@@ -210,12 +223,13 @@ public final class SyncEngine: Sendable {
     /// - Parameter records: From the rows and the read time, what to store under which keys of
     ///   ``record(forKey:completion:)``; called on the engine's executor, once, when all has
     ///   arrived. Nothing is stored when the call fails half way.
+    /// - Parameter tag: Whom it is counted for; as a ``ReadCause/page`` unless it says something else.
     public func fetch(
-        _ query: Query, deadline: Duration?,
+        _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform { $0.fetch(query, deadline, records, completion) }
+        perform { $0.fetch(query, deadline, tag, records, completion) }
     }
 
     /// Reads a record of the engine's users: small state kept beside the documents it speaks of.

@@ -128,6 +128,7 @@ extension EngineCore {
             location, database: database, user: user, fault: environment.storageFault)
         do {
             try new.restore(saved, old.writePosition)
+            new.reads.adopt(old.reads)
             exchange(new, try new.reopen(orderedQueries.map { queries[$0]!.query }))
         } catch {
             try? new.close()

@@ -23,13 +23,10 @@ extension LocalStore {
                 guard let old = targets[id] else { continue }
                 try applyRows(delta, of: id, rows, transaction)
                 let new = target(old, after: delta, event)
-                let hasChanges =
-                    !delta.added.isEmpty || !delta.removed.isEmpty
-                    || !delta.modified.isEmpty
                 updated.append(new)
                 let stored = persisted[id] ?? old
                 if event.mismatches[id] != nil
-                    || new.shouldPersist(over: stored, hasChanges: hasChanges)
+                    || new.shouldPersist(over: stored, hasChanges: delta.hasChanges)
                 {
                     try save(new, transaction)
                     saved.append(new)
@@ -187,6 +184,14 @@ extension LocalStore {
         } else if !delta.resumeToken.isEmpty {
             new.resumeToken = delta.resumeToken
             new.snapshotVersion = event.version
+        } else if delta.hasChanges, !old.resumeToken.isEmpty {
+            // A server that sends no tokens: the one from before is of older rows than these, and says
+            // nothing of what came with one and goes before the next. A time is as good, if the rows
+            // are all of it.
+            new.resumeToken = []
+            new.snapshotVersion = delta.isCurrent ? event.version : .epoch
+        } else if delta.hasChanges, new.snapshotVersion != .epoch {
+            new.snapshotVersion = delta.isCurrent ? event.version : .epoch
         }
         if delta.isCurrent { new.confirmed = event.version }
         return new

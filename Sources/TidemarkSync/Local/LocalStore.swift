@@ -29,6 +29,12 @@ final class LocalStore {
     /// Bundles that are being loaded, by number.
     var loads: [UInt64: LoadingTargets] = [:]
     var nextLoad: UInt64 = 0
+    /// What was billed.
+    var reads = ReadLedger()
+    /// Whether the next transaction that writes stores it too.
+    var savesReads = false
+    /// The engine's clock.
+    var elapsed: @Sendable () -> Duration = { .zero }
 
     /// A log that moves into the file in a few milliseconds, because an app may be waiting; and memory for
     /// the pages of two indexes over 100,000 documents.
@@ -88,8 +94,9 @@ final class LocalStore {
     /// Writes the newest tokens and ends the use of the file.
     func close() throws {
         let unsaved = targets.values.filter { persisted[$0.id] != $0 }
+        savesReads = true
         let saving = Result {
-            if unsaved.isEmpty { return }
+            if unsaved.isEmpty, reads.unsaved.isEmpty { return }
             try write(.close) { for target in unsaved { try save(target, $0) } }
         }
         try store.close()
@@ -173,7 +180,16 @@ extension LocalStore {
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
         do {
-            let result = try store.write(durability, label: step.rawValue, body)
+            let hasReads = savesReads && !reads.unsaved.isEmpty
+            let result = try store.write(durability, label: step.rawValue) { transaction in
+                let result = try body(transaction)
+                if hasReads { try saveReads(transaction) }
+                return result
+            }
+            if hasReads {
+                reads.saved(at: elapsed())
+                savesReads = false
+            }
             outcome(nil)
             return result
         } catch {

@@ -110,5 +110,20 @@ enum LocalSchema {
                 UPDATE syncTarget SET token = X'', snapshotVersion = 0;
                 DELETE FROM syncCondemned;
                 """),
+        StoreMigration(
+            "sync 5 reads",
+            sql: """
+                -- What was billed, by day: of the last ones.
+                CREATE TABLE syncRead (
+                    day INTEGER NOT NULL,
+                    label TEXT NOT NULL,
+                    screen TEXT NOT NULL,
+                    cause TEXT NOT NULL,
+                    reads INTEGER NOT NULL,
+                    -- Answers that did not tell all of their price.
+                    lowerBounds INTEGER NOT NULL,
+                    PRIMARY KEY (day, label, screen, cause)
+                ) WITHOUT ROWID;
+                """),
     ]
 }

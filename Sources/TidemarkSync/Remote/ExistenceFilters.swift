@@ -44,7 +44,7 @@ extension WatchAggregator {
 
 extension WatchAggregator.Target {
     /// By how much the changes move the number of rows.
-    fileprivate var balance: Int {
+    var balance: Int {
         changes.values.reduce(0) { sum, change in
             switch change {
             case .added: sum + 1

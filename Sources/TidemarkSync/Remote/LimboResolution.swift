@@ -42,6 +42,9 @@ struct LimboResolution: Equatable, Sendable {
 
     /// The document a target asks for, if it is one of these.
     func path(of targetID: Int32) -> DocumentPath? { active[targetID]?.path }
+    /// Whether the document is asked for on behalf of the view, or is to be.
+    func isAsked(_ path: DocumentPath, view: Int32) -> Bool { views[path]?.contains(view) == true }
+    func viewIDs(of path: DocumentPath) -> Set<Int32> { views[path] ?? [] }
     var activePaths: [DocumentPath] { active.values.map(\.path).sorted() }
 
     func remoteKeys(of targetID: Int32) -> Set<DocumentPath>? {

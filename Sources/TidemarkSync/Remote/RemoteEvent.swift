@@ -26,7 +26,10 @@ struct TargetDelta: Equatable, Sendable {
     var modified: Set<DocumentPath> = []
     var removed: Set<DocumentPath> = []
     var isCurrent = false
+    /// The newest of this listen; empty when there was none.
     var resumeToken: [UInt8] = []
+
+    var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || !modified.isEmpty }
 }
 
 /// A document as the server's stream gave it.

@@ -62,5 +62,6 @@ package enum StorageStep: String, Hashable, Sendable, CaseIterable {
     case open, read
     case allocateTarget, releaseTarget, applyRemoteEvent, storeReplies
     case writeLocally, acknowledgeBatch, rejectBatch, discardRejected, keepWritePosition
-    case handleUserChange, setRecord, collectGarbage, loadBundle, declareIndexes, probe, close
+    case handleUserChange, setRecord, collectGarbage, loadBundle, declareIndexes, saveReads, probe,
+        close
 }

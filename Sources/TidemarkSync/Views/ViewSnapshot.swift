@@ -13,6 +13,8 @@ public struct ViewSnapshot: Sendable {
     public var syncStateChanged: Bool
     /// As of when the server confirmed it; nil for one that no server has.
     public var readTime: Timestamp?
+    /// Why it is from the cache, when that is not for want of a network.
+    public var staleReason: StaleReason?
     private let rows: [ViewRow]
     private let order: RowOrder
     private var before: Before

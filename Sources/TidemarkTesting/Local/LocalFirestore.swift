@@ -69,7 +69,8 @@ public final class LocalFirestore: Sendable {
     /// - Throws: ``FirestoreError`` when the cache cannot be opened.
     public func firestore(
         projectID: String? = nil, databaseID: String = "(default)", label: String? = nil,
-        cache: FirestoreSettings.Cache = .memory, readDeadline: Duration? = .seconds(10)
+        cache: FirestoreSettings.Cache = .memory, readDeadline: Duration? = .seconds(10),
+        readBudgets: [ReadBudget] = []
     ) throws(FirestoreError) -> Firestore {
         let clock = clock
         let chance = Mutex(SeededRandom(seed: 2))
@@ -77,9 +78,11 @@ public final class LocalFirestore: Sendable {
             transport: server, scheduler: LocalQueue("tidemark.local.client", clock: clock),
             now: { clock.now },
             random: { Double.random(in: 0..<1, using: chance) })
+        let settings = FirestoreSettings(
+            cache: cache, label: label, readDeadline: readDeadline)
+        settings.readBudgets = readBudgets
         let client = try Firestore(
-            projectID: projectID ?? self.projectID, databaseID: databaseID,
-            settings: FirestoreSettings(cache: cache, label: label, readDeadline: readDeadline),
+            projectID: projectID ?? self.projectID, databaseID: databaseID, settings: settings,
             environment: environment)
         state.withLock { $0.clients.append(client) }
         return client
@@ -113,6 +116,8 @@ public final class LocalFirestore: Sendable {
         for socket in sockets { await socket.close() }
         server.close()
     }
+
+    var runningClients: [Firestore] { state.withLock { $0.clients } }
 
     private func endClients() async {
         let clients = state.withLock { state in

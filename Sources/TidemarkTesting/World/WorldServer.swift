@@ -79,6 +79,11 @@ package final class WorldServer: @unchecked Sendable {
 
     // MARK: Seen from outside
 
+    /// What it has billed to a label since it was started; 0 while it is down.
+    package func reads(of label: String) -> Int {
+        server?.meter().first { $0.label == label }?.reads ?? 0
+    }
+
     /// What a query returns, at once, over no network. Only while it is up, and between two steps.
     package func documents(
         _ query: Query, at time: Timestamp? = nil, in database: DatabaseID

@@ -56,6 +56,9 @@ extension [RPCStatus.Detail] {
                         $0.field = field
                         $0.description_p = description
                     })
+            case .retryAfter(let delay):
+                flush()
+                result.append(Google_Protobuf_Any(retryAfter: delay))
             }
         }
         flush()
@@ -88,6 +91,30 @@ extension Google_Protobuf_Any {
                 .badRequest(field: $0.field, description: $0.description_p)
             }
         }
-        return []
+        return retryDelay.map { [.retryAfter($0)] } ?? []
+    }
+
+    private static let retryInfo = prefix + "google.rpc.RetryInfo"
+    /// Field 1 of a `RetryInfo`, its only one: a message.
+    private static let delayTag: UInt8 = 1 << 3 | 2
+
+    fileprivate init(retryAfter delay: Duration) {
+        self.init()
+        let (seconds, attoseconds) = delay.components
+        let proto = Google_Protobuf_Duration(
+            seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
+        // At most 16 bytes, so its length is one.
+        let bytes = proto.wireBytes
+        typeURL = Self.retryInfo
+        value = Data([Self.delayTag, UInt8(bytes.count)] + bytes)
+    }
+
+    private var retryDelay: Duration? {
+        guard typeURL.utf8.elementsEqual(Self.retryInfo.utf8), value.count >= 2,
+            value.first == Self.delayTag,
+            Int(value[value.startIndex + 1]) == value.count - 2,
+            let proto = try? Google_Protobuf_Duration(serializedBytes: value.dropFirst(2))
+        else { return nil }
+        return .seconds(proto.seconds) + .nanoseconds(Int64(proto.nanos))
     }
 }

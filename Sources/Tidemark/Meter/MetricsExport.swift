@@ -1,0 +1,56 @@
+public import CoreMetrics
+import Synchronization
+
+extension ReadMeter {
+    /// Counts what is billed from now on in swift-metrics too, until the returned handle is removed:
+    /// counters `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms` by `cause` and
+    /// `tidemark_read_budgets_spent` by `action`.
+    ///
+    /// - Parameter factory: Nil for the one that the process was set up with.
+    public func exportMetrics(
+        to factory: (any MetricsFactory)? = nil
+    ) -> any ListenerRegistration {
+        let counters = ReadCounters(factory ?? MetricsSystem.factory)
+        return Observation { _ in firestore.engine.observeReads { counters.count($0) } }
+    }
+}
+
+/// The counters that were used, made once each.
+private final class ReadCounters: Sendable {
+    /// Beyond, labels and screens are counted together: whoever collects metrics keeps each.
+    private static let most = 1_000
+
+    private let factory: any MetricsFactory
+    private let counters = Mutex<[[String]: Counter]>([:])
+
+    init(_ factory: any MetricsFactory) { self.factory = factory }
+
+    func count(_ event: ReadEvent) {
+        switch event {
+        case .billed(let row):
+            add(
+                row.reads, to: "tidemark_reads",
+                [("cause", row.cause.rawValue), ("label", row.label), ("screen", row.screen)])
+        case .budgetSpent(let budget, _):
+            add(1, to: "tidemark_read_budgets_spent", [("action", budget.action.rawValue)])
+        case .stormStopped(_, let cause, _):
+            add(1, to: "tidemark_read_storms", [("cause", cause.rawValue)])
+        }
+    }
+
+    private func add(_ count: Int, to label: String, _ dimensions: [(String, String)]) {
+        let counter = counters.withLock { counters in
+            var dimensions = dimensions
+            var key = [label] + dimensions.map(\.1)
+            if counters[key] == nil, counters.count >= Self.most, dimensions.count > 1 {
+                dimensions = [dimensions[0]] + dimensions.dropFirst().map { ($0.0, "other") }
+                key = [label] + dimensions.map(\.1)
+            }
+            if let counter = counters[key] { return counter }
+            let made = Counter(label: label, dimensions: dimensions, factory: factory)
+            counters[key] = made
+            return made
+        }
+        counter.increment(by: count)
+    }
+}

@@ -1,0 +1,62 @@
+extension ReadTag {
+    /// What the code that runs now is counted for: set by ``with(label:screen:cause:_:)``, and by those
+    /// around it where it says nothing.
+    @TaskLocal public static var current = ReadTag()
+
+    /// Counts the reads of everything that `body` asks for, and of the tasks it begins, for a part of
+    /// the app, a screen or a cause. What it does not say stays as it is around it. Costs nothing.
+    ///
+    /// ```swift
+    /// try await ReadTag.with(label: "inbox", screen: "Inbox") {
+    ///     try await firestore.collection("rooms").getDocuments()
+    /// }
+    /// ```
+    ///
+    /// A listener is counted for where it was added, and a query's or document's own
+    /// ``Query/counted(for:screen:cause:)`` wins over what is around it.
+    public static func with<Value>(
+        label: String? = nil, screen: String? = nil, cause: ReadCause? = nil,
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async rethrows -> Value {
+        let tag = ReadTag(label: label, screen: screen, cause: cause).over(current)
+        return try await $current.withValue(tag, operation: body, isolation: isolation)
+    }
+
+    /// As the `async` form.
+    public static func with<Value>(
+        label: String? = nil, screen: String? = nil, cause: ReadCause? = nil,
+        _ body: () throws -> Value
+    ) rethrows -> Value {
+        let tag = ReadTag(label: label, screen: screen, cause: cause).over(current)
+        return try $current.withValue(tag, operation: body)
+    }
+
+    /// With what is around it where it says nothing.
+    package var inScope: ReadTag { over(Self.current) }
+
+    func over(_ outer: ReadTag) -> ReadTag {
+        ReadTag(
+            label: label ?? outer.label, screen: screen ?? outer.screen,
+            cause: cause ?? outer.cause)
+    }
+}
+
+extension Query {
+    /// The same query, whose reads are counted for a part of the app, a screen or a cause.
+    public func counted(
+        for label: String? = nil, screen: String? = nil, cause: ReadCause? = nil
+    ) -> Query {
+        let tag = ReadTag(label: label, screen: screen, cause: cause).over(tag)
+        return Query(firestore, value, tag: tag)
+    }
+}
+
+extension DocumentReference {
+    /// The same document, whose reads are counted for a part of the app, a screen or a cause.
+    public func counted(
+        for label: String? = nil, screen: String? = nil, cause: ReadCause? = nil
+    ) -> DocumentReference {
+        let tag = ReadTag(label: label, screen: screen, cause: cause).over(tag)
+        return DocumentReference(firestore, resolved, text: path, tag: tag)
+    }
+}

@@ -1,0 +1,92 @@
+import TidemarkModel
+import TidemarkStore
+
+// Calls whose answers are the caller's: aggregations, and fetches that store their rows.
+
+extension EngineCore {
+    func aggregate(
+        _ query: Query, _ aggregations: [Aggregation], _ deadline: Duration?, _ tag: ReadTag,
+        _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
+    ) {
+        if let reason = refusal ?? overBudget(tag) { return completion(.failure(reason)) }
+        let request = RunAggregationQueryRequest(
+            query: query.wireForm, aggregations: aggregations)
+        startCall(.runAggregationQuery(request), tag, deadline: deadline) {
+            [self] replies, status in
+            guard status.code == .ok else { return completion(.failure(error(status))) }
+            for case .runAggregationQuery(let reply) in replies {
+                return completion(.success(reply))
+            }
+            completion(.failure(.server(RPCStatus(.internal, "The server sent no result."))))
+        }
+    }
+
+    /// For what only the server can answer.
+    private func overBudget(_ tag: ReadTag) -> SyncError? {
+        verdict(on: tag).budget.map { .overBudget($0) }
+    }
+
+    // MARK: Fetch
+
+    typealias Records = @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]]
+
+    func fetch(
+        _ query: Query, _ deadline: Duration?, _ tag: ReadTag, _ records: @escaping Records,
+        _ completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
+    ) {
+        if let reason = refusal ?? overBudget(tag) { return completion(.failure(reason)) }
+        var query = query
+        query.projection = nil
+        let request = RunQueryRequest(query: query.wireForm)
+        startCall(.runQuery(request), tag.or(.page), deadline: deadline) {
+            [self, query] replies, status in
+            guard status.code == .ok else { return completion(.failure(error(status))) }
+            do {
+                let (documents, readTime) = rows(replies, of: query)
+                completion(
+                    .success(
+                        try store(
+                            documents, readTime, of: query,
+                            records: records(documents, readTime))))
+            } catch { completion(.failure(SyncError(storing: error))) }
+        }
+    }
+
+    /// A query's rows in its order, and as of when.
+    func rows(_ replies: [Reply], of query: Query) -> (documents: [Document], readTime: Timestamp) {
+        var documents: [Document] = []
+        var readTime: Timestamp?
+        for case .runQuery(let reply) in replies {
+            if let document = reply.document { documents.append(document) }
+            if let time = reply.readTime { readTime = max(time, readTime ?? time) }
+        }
+        if case .last = query.limit { documents.reverse() }
+        // A server says it; one that does not is taken at its documents' word.
+        let newest = documents.map(\.updateTime).max() ?? local.lastVersion
+        return (documents, readTime ?? newest)
+    }
+
+    /// Stores what the server returned, and makes of it what a reader sees.
+    func store(
+        _ documents: [Document], _ readTime: Timestamp, of query: Query,
+        records: [String: [UInt8]], isComplete: Bool = false
+    ) throws -> ReadResult {
+        let changed = try local.apply(
+            documents.map(RemoteDocument.found), readTime: readTime, records: records,
+            keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
+            isListened: { [queries] path in
+                // The listen knows better, and will tell.
+                queries.values.contains { $0.view.synced.contains(path) }
+            })
+        refreshViews(changed, nil, awaiting: readTime)
+        var plain = query
+        plain.offset = 0
+        let written = local.pending.paths(in: query)
+        var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
+        if !written.isEmpty {
+            rows = local.merge(plain, rows, try local.documents(at: written))
+        }
+        return ReadResult(
+            documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))
+    }
+}

@@ -1,0 +1,62 @@
+import TidemarkModel
+import TidemarkStore
+
+// What was billed, by day, label, screen and cause.
+
+extension LocalStore {
+    /// Adds what is not on disk yet, and lets go of days that are too old. In the transaction of
+    /// something else, wherever there is one.
+    func saveReads(_ transaction: StoreTransaction) throws {
+        for (name, count) in reads.unsaved {
+            try transaction.execute(
+                """
+                INSERT INTO syncRead VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (day, label, screen, cause) DO UPDATE
+                SET reads = reads + excluded.reads, lowerBounds = lowerBounds + excluded.lowerBounds
+                """,
+                [
+                    .integer(Int64(name.day.number)), .text(name.label), .text(name.screen),
+                    .text(name.cause.rawValue), .integer(Int64(count.reads)),
+                    .integer(Int64(count.lowerBounds)),
+                ])
+        }
+        guard let newest = reads.unsaved.keys.map(\.day).max() else { return }
+        let oldest = newest.advanced(by: 1 - ReadLedger.daysKept)
+        try transaction.execute(
+            "DELETE FROM syncRead WHERE day < ?", [.integer(Int64(oldest.number))])
+    }
+
+    func storedReads(of day: BillingDay) throws -> [ReadRow] {
+        try storedReads("day = ?", day)
+    }
+
+    /// All rows of the days from `first` on, those that are not on disk yet too.
+    func readReport(since first: BillingDay) throws -> ReadReport {
+        var counts: [ReadRow.Name: ReadCount] = [:]
+        for row in try storedReads("day >= ?", first) {
+            counts[row.name] = ReadCount(reads: row.reads, lowerBounds: row.lowerBounds)
+        }
+        for (name, count) in reads.unsaved where name.day >= first {
+            counts[name, default: ReadCount()] += count
+        }
+        return ReadReport(counts.map { ReadRow($0.key, $0.value) })
+    }
+
+    private func storedReads(_ condition: String, _ day: BillingDay) throws -> [ReadRow] {
+        try read { transaction in
+            try transaction.rows(
+                """
+                SELECT day, label, screen, cause, reads, lowerBounds FROM syncRead
+                WHERE \(condition)
+                """, [.integer(Int64(day.number))]
+            ).compactMap { row in
+                ReadCause(rawValue: row.text(3)).map { cause in
+                    ReadRow(
+                        day: BillingDay(number: Int(row.integer(0))), label: row.text(1),
+                        screen: row.text(2), cause: cause, reads: Int(row.integer(4)),
+                        lowerBounds: Int(row.integer(5)))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import Tidemark
+import TidemarkServer
+import TidemarkSync
+
+/// More was read than a test allows.
+public struct TooManyReads: Error, Sendable, CustomStringConvertible {
+    public let limit: Int
+    /// What was read, by label, screen and cause.
+    public let report: ReadReport
+
+    public var description: String {
+        "\(report.reads) reads, where at most \(limit) were expected:\n\(report.table)"
+    }
+}
+
+/// Runs `body`, and fails when it was billed more reads than `limit`.
+///
+/// ```swift
+/// let firestore = try LocalFirestore.start().firestore()
+/// try await expectReads(atMost: 1, of: firestore) {
+///     _ = try await firestore.document("rooms/blue").getDocument()
+/// }
+/// ```
+///
+/// What a listener is sent counts from when it arrives: wait for it inside `body`.
+///
+/// - Throws: ``TooManyReads`` with a listing; what `body` throws; and what the client's meter throws.
+public func expectReads<Value>(
+    atMost limit: Int, of firestore: Firestore, isolation: isolated (any Actor)? = #isolation,
+    _ body: () async throws -> Value
+) async throws -> Value {
+    let before = try await firestore.readMeter.report(days: 2)
+    let value = try await body()
+    let report = try await firestore.readMeter.report(days: 2).since(before)
+    if report.reads > limit { throw TooManyReads(limit: limit, report: report) }
+    return value
+}
+
+extension LocalFirestore {
+    /// Throws when what the clients counted differs from what the server billed them, label by label.
+    /// To be called while all that were made still run, and when nothing is under way.
+    public func checkMeters() async throws {
+        var counted: [String: Int] = [:]
+        for client in runningClients {
+            for (label, reads) in try await client.readMeter.report().byLabel {
+                counted[label.isEmpty ? "unlabelled" : label, default: 0] += reads
+            }
+        }
+        var billed: [String: Int] = [:]
+        for row in meter() where row.reads > 0 { billed[row.label] = row.reads }
+        if counted != billed { throw MetersDiffer(counted: counted, billed: billed) }
+    }
+}
+
+/// A client counted other reads than the server billed.
+public struct MetersDiffer: Error, Sendable, CustomStringConvertible {
+    /// By label, of all clients.
+    public let counted: [String: Int]
+    public let billed: [String: Int]
+
+    public var description: String {
+        let labels = Set(counted.keys).union(billed.keys).sorted()
+        return labels.map { "\($0): counted \(counted[$0] ?? 0), billed \(billed[$0] ?? 0)" }
+            .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,54 @@
+import Testing
+import TidemarkModel
+import TidemarkTesting
+
+@testable import TidemarkSync
+
+/// A server that sends no resume tokens: what is held must not be taken for newer than it is.
+@Suite struct TokenlessTests {
+    private func world() throws -> (Harness, Listener) {
+        let world = try Harness()
+        let listener = world.listen(rooms())
+        world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20, token: [7])
+        world.stream.end(RPCStatus(.unavailable, "gone"))
+        world.run()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(world.added[0].resume == .token([7]))
+        return (world, listener)
+    }
+
+    /// Document b came after the token, and went before the next stream: a server that is asked by the
+    /// old token says nothing of it.
+    @Test func `rows without a token are resumed by their time`() throws {
+        let (world, _) = try world()
+        world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 40, token: [])
+        world.stream.end(RPCStatus(.unavailable, "gone"))
+        world.run()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(world.added[0].resume == .readTime(at(40)))
+        #expect(world.added[0].expectedCount == 2)
+    }
+
+    @Test func `rows that are not all are asked for again from scratch`() throws {
+        let (world, _) = try world()
+        let id = world.added[0].id
+        world.push(
+            .targetChange(TargetChange(.add, targetIDs: [id])),
+            .documentChange(DocumentChange(doc("rooms/b", 30), targetIDs: [id])))
+        world.snapshot(40)
+        world.stream.end(RPCStatus(.unavailable, "gone"))
+        world.run()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(world.added[0].resume == .fromScratch)
+    }
+
+    @Test func `a token that comes after all is kept`() throws {
+        let (world, _) = try world()
+        world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 40, token: [])
+        world.push(.targetChange(TargetChange(.noChange, resumeToken: [9], readTime: at(50))))
+        world.stream.end(RPCStatus(.unavailable, "gone"))
+        world.run()
+        world.scheduler.advance(by: .seconds(2))
+        #expect(world.added[0].resume == .token([9]))
+    }
+}
