@@ -112,11 +112,27 @@ struct SessionTests {
         for fields in [["password": JSONTree.text("secret-2")], ["email": .text("b@c.d")]] {
             #expect(accounts.refusal(.update, fields, token: session.token) == old)
         }
+        let upgrade: [String: JSONTree] = [
+            "email": .text("b@c.d"), "password": .text("secret-2"), "idToken": .text("shown"),
+        ]
+        #expect(accounts.refusal(.signUp, upgrade, token: session.token) == old)
         #expect(
             accounts.refusal(.update, ["displayName": .text("Ann")], token: session.token) == nil)
         let renewed = try accounts.refresh(session.refreshToken)
         #expect(accounts.refusal(.delete, token: renewed.token) == old, "a refresh is no sign-in")
         #expect(accounts.refusal(.delete, token: try accounts.signIn().token) == nil)
+    }
+
+    @Test func `an anonymous account may get a password however long ago it was made`() throws {
+        let accounts = try TestAccounts()
+        let session = TestSession(try accounts.call(.signUp))
+        accounts.seconds += 3_000
+        let upgrade: [String: JSONTree] = [
+            "email": .text("b@c.d"), "password": .text("secret-2"), "idToken": .text("shown"),
+        ]
+        #expect(accounts.refusal(.signUp, upgrade, token: session.token) == nil)
+        #expect(try accounts.signIn("b@c.d", "secret-2").localID == session.localID)
+        #expect(accounts.refreshRefusal(session.refreshToken) == .invalidRefreshToken)
     }
 
     @Test func `a session of an account that is gone is no other account's`() throws {
