@@ -50,6 +50,8 @@ let package = Package(
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
+        .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
+        .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
@@ -83,6 +85,13 @@ let package = Package(
             ]),
         library("Tidemark", ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"]),
         library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
+        // The system's zlib, for zips.
+        .systemLibrary(
+            name: "CTidemarkZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
+        library("TidemarkHealth", ["CTidemarkZlib", grdb, sqlite]),
+        library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         library(
             "TidemarkTesting",
             [
@@ -94,7 +103,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-                arguments, httpClient, nioCore, nioHTTP1,
+                "TidemarkHealth", arguments, httpClient, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -136,6 +145,10 @@ let package = Package(
             planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
         tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel"]),
+        tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
+        tests(
+            "TidemarkHealthSyncTests",
+            ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),
         tests("TidyTests", []),
     ]
 )

@@ -81,13 +81,16 @@ enum ImportRules {
         ],
         "Tidemark": ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire"],
         "TidemarkApp": ["Tidemark", "TidemarkResilience"],
+        "TidemarkHealth": ["CTidemarkZlib", "GRDB", "GRDBSQLite"],
+        "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkTesting": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkTesting",
+            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
+            "TidemarkHealthSync", "TidemarkTesting",
             "ArgumentParser", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
         ],
     ]
