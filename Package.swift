@@ -56,6 +56,8 @@ let package = Package(
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
         .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
+        .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
+        .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
@@ -96,6 +98,13 @@ let package = Package(
             "Tidemark",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
         library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
+        // The system's zlib, for zips.
+        .systemLibrary(
+            name: "CTidemarkZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
+        library("TidemarkHealth", ["CTidemarkZlib", grdb, sqlite]),
+        library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         library(
             "TidemarkTesting",
             [
@@ -107,8 +116,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp", arguments, httpClient, log, serviceLifecycle, unixSignals, nioCore,
-                nioHTTP1,
+                "TidemarkApp", "TidemarkHealth", arguments, httpClient, log, serviceLifecycle,
+                unixSignals, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -154,6 +163,10 @@ let package = Package(
             planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
         tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel"]),
+        tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
+        tests(
+            "TidemarkHealthSyncTests",
+            ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),
         tests("TidyTests", []),
     ]
 )

@@ -8,5 +8,6 @@ struct TidemarkCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             AuditCommand.self,
+            ImportCommand.self, HealthCommand.self, GenerateCommand.self,
         ])
 }

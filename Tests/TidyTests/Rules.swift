@@ -87,6 +87,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
         ],
         "TidemarkApp": ["Tidemark", "TidemarkResilience"],
+        "TidemarkHealth": ["CTidemarkZlib", "GRDB", "GRDBSQLite"],
+        "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkTesting": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
@@ -94,10 +96,9 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-            "TidemarkTesting",
+            "TidemarkHealth", "TidemarkHealthSync", "TidemarkTesting",
             "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
-            "NIOCore",
-            "NIOHTTP1",
+            "NIOCore", "NIOHTTP1",
         ],
     ]
 
