@@ -26,6 +26,10 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// Defects that the World's tests plant, to see them found. Release builds have none.
@@ -51,6 +55,7 @@ let package = Package(
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
+        .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
@@ -66,6 +71,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
@@ -84,6 +90,9 @@ let package = Package(
                 nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
         library(
+            "TidemarkAudit",
+            ["TidemarkModel", log, httpClient, nioCore, nioHTTP1, serviceLifecycle]),
+        library(
             "Tidemark",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
         library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
@@ -97,8 +106,9 @@ let package = Package(
             name: "TidemarkCLI",
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-                arguments, httpClient, nioCore, nioHTTP1,
+                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
+                "TidemarkApp", arguments, httpClient, log, serviceLifecycle, unixSignals, nioCore,
+                nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -129,6 +139,10 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkAuditTests",
+            ["TidemarkAudit", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
         tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting", metrics]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(

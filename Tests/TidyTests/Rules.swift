@@ -79,6 +79,10 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
+        "TidemarkAudit": [
+            "TidemarkModel", "Logging", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "ServiceLifecycle",
+        ],
         "Tidemark": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
         ],
@@ -89,8 +93,11 @@ enum ImportRules {
         ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkTesting",
-            "ArgumentParser", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
+            "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+            "TidemarkTesting",
+            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "NIOCore",
+            "NIOHTTP1",
         ],
     ]
 

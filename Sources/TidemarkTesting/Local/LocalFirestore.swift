@@ -187,10 +187,14 @@ extension LocalFirestore {
     /// let settings = FirestoreSettings(host: socket.host, isSSLEnabled: false, cache: .memory)
     /// ```
     ///
-    /// - Parameter port: 0 for a free one.
+    /// - Parameters:
+    ///   - port: 0 for a free one.
+    ///   - callers: Who may call, as ``LocalAccounts/callers``; nil for anybody.
     /// - Throws: ``RPCStatus`` when the port cannot be had.
-    public func serve(port: Int = 0) async throws(RPCStatus) -> LocalSocket {
-        let socket = try await LocalSocket(server, port: port)
+    public func serve(
+        port: Int = 0, callers: (any CallerGate)? = nil
+    ) async throws(RPCStatus) -> LocalSocket {
+        let socket = try await LocalSocket(server, port: port, callers: callers)
         state.withLock { $0.sockets.append(socket) }
         return socket
     }
