@@ -162,7 +162,7 @@ let package = Package(
             ],
             planted),
         tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
-        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel"]),
+        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel", "TidemarkServer"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(
             "TidemarkHealthSyncTests",
