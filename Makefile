@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-health proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-app bench-health proto clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
@@ -83,6 +83,11 @@ bench-client: setup
 bench-health: setup
 	@$(SWIFT) build -c release --product tidemark
 	@Scripts/bench-health $(ARGS)
+# Feeds, pages from disk, retries and single flight against their thresholds (Benchmarks/App/AppFigures.swift),
+# on a machine that does nothing else. Fails when one is missed. Part of it: ARGS="--only retry"
+bench-app: setup
+	@$(SWIFT) build -c release --product Benchmarks
+	@.build/release/Benchmarks app $(ARGS)
 
 proto:
 	@Scripts/generate-proto

@@ -125,8 +125,9 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "TidemarkServer",
-                "TidemarkTesting", arguments, sqlite,
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
+                arguments, sqlite,
             ],
             path: "Benchmarks", swiftSettings: settings),
 

@@ -9,5 +9,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             AuditCommand.self,
             ImportCommand.self, HealthCommand.self, GenerateCommand.self,
+            IndexesCommand.self,
         ])
 }

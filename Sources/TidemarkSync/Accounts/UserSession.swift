@@ -42,17 +42,34 @@ package struct UserSession: Sendable {
         perform(completion) { $0.fetch(query, deadline, tag, records, completion) }
     }
 
+    /// As ``fetch(_:deadline:records:completion:)``, and what the cache has besides in the part that
+    /// `replacing` names is forgotten: a query whose rows the documents are, all of them.
+    package func fetch(
+        _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
+        replacing: @escaping @Sendable ([Document]) -> Query?,
+        records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
+        completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
+    ) {
+        perform(completion) {
+            $0.fetch(query, deadline, tag, records, replacing: replacing, completion)
+        }
+    }
+
     package func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
         perform(completion) { $0.record(key, completion) }
     }
 
+    /// - Parameter kept: The query whose documents the record speaks of: from then on they stay,
+    ///   however large the cache is.
     package func setRecord(
-        _ value: [UInt8]?, forKey key: String,
+        _ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil,
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        perform(Self.result(completion)) { $0.setRecord(value, key, completion) }
+        perform(Self.result(completion)) {
+            $0.setRecord(value, key, keeping: kept, completion)
+        }
     }
 
     package func declareIndexes(

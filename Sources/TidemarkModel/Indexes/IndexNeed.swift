@@ -1,25 +1,32 @@
-import TidemarkModel
-
 /// What an index must offer to one conjunction of a query: fields with one value or one element, in
 /// any order, then these orders.
-struct IndexNeed: Hashable {
+package struct IndexNeed: Hashable, Sendable {
     /// A field that one comparison fixes.
-    struct Fixed: Hashable {
-        let field: FieldPath
+    package struct Fixed: Hashable, Sendable {
+        package let field: FieldPath
         /// Whether an element of an array is meant.
-        let isElement: Bool
+        package let isElement: Bool
     }
 
-    private(set) var fixed: Set<Fixed> = []
+    package private(set) var fixed: Set<Fixed> = []
     /// Without the document's name.
-    private(set) var orders: [Order] = []
+    package private(set) var orders: [Order] = []
     /// Fields that only figures read, behind the orders; in which sequence makes no difference to
     /// them.
-    private(set) var summed: Set<FieldPath> = []
+    package private(set) var summed: Set<FieldPath> = []
     /// In which direction the name breaks ties; nil where one document can match at most.
-    private(set) var nameDirection: Direction?
+    package private(set) var nameDirection: Direction?
 
-    init(_ conjunction: [Filter], of query: Query, summed fields: [FieldPath]) {
+    package init(
+        fixed: Set<Fixed>, orders: [Order], summed: Set<FieldPath>, nameDirection: Direction?
+    ) {
+        self.fixed = fixed
+        self.orders = orders
+        self.summed = summed
+        self.nameDirection = nameDirection
+    }
+
+    package init(_ conjunction: [Filter], of query: Query, summed fields: [FieldPath]) {
         var isNameFixed = false
         for comparison in conjunction {
             guard let part = Self.fixed(by: comparison) else { continue }

@@ -1,5 +1,3 @@
-package import TidemarkModel
-
 /// Where the documents lie that one index has entries of.
 package enum IndexScope: String, Hashable, Sendable, CaseIterable {
     /// One collection at a time, whichever of its id.
@@ -8,7 +6,7 @@ package enum IndexScope: String, Hashable, Sendable, CaseIterable {
     case collectionGroup = "COLLECTION_GROUP"
 
     /// In explain's words.
-    var spoken: String { self == .collection ? "Collection" : "Collection group" }
+    package var spoken: String { self == .collection ? "Collection" : "Collection group" }
 }
 
 /// One part of an index: a field, and what of it is indexed.
@@ -30,7 +28,7 @@ package struct IndexedField: Hashable, Sendable {
     }
 
     /// As in explain's `(a ASC, tags CONTAINS, v VECTOR<3>)`.
-    var spoken: String {
+    package var spoken: String {
         switch mode {
         case .ordered(.ascending): "\(path.encoded) ASC"
         case .ordered(.descending): "\(path.encoded) DESC"
@@ -65,10 +63,10 @@ package struct CompositeIndex: Hashable, Sendable {
         return result + fields.filter(\.isVector)
     }
 
-    var hasVector: Bool { fields.contains(where: \.isVector) }
+    package var hasVector: Bool { fields.contains(where: \.isVector) }
 
     /// As explain says it.
-    var use: IndexUse {
+    package var use: IndexUse {
         IndexUse(
             queryScope: scope.spoken,
             properties: "(\(fields.map(\.spoken).joined(separator: ", ")))")
@@ -76,7 +74,7 @@ package struct CompositeIndex: Hashable, Sendable {
 }
 
 extension IndexedField {
-    var isVector: Bool { if case .vector = mode { true } else { false } }
+    package var isVector: Bool { if case .vector = mode { true } else { false } }
 }
 
 /// One way in which a single field is indexed by itself.
@@ -94,12 +92,12 @@ package struct SingleFieldIndex: Hashable, Sendable {
     }
 
     /// As explain says it: such an index breaks ties in its own direction.
-    var use: IndexUse {
+    package var use: IndexUse {
         CompositeIndex(group: group.text, scope: scope, fields: [field]).use
     }
 
     /// As in `COLLECTION_GROUP_ASC`.
-    var kind: String {
+    package var kind: String {
         switch field.mode {
         case .ordered(.ascending): scope.rawValue + "_ASC"
         case .ordered(.descending): scope.rawValue + "_DESC"
@@ -120,7 +118,7 @@ package struct FieldOverride: Hashable, Sendable {
         }
 
         /// What a field has that nobody spoke of. Collection groups are off by default.
-        static let automatic: [Index] = [
+        package static let automatic: [Index] = [
             Index(.collection, .ordered(.ascending)), Index(.collection, .ordered(.descending)),
             Index(.collection, .contains),
         ]

@@ -1,29 +1,5 @@
 import TidemarkModel
 
-/// An index that a query needs and nobody has.
-package enum MissingIndex: Hashable, Sendable {
-    case composite(CompositeIndex)
-    case singleField(SingleFieldIndex)
-
-    /// As explain would say it if it were there.
-    var use: IndexUse {
-        switch self {
-        case .composite(let index): index.use
-        case .singleField(let index): index.use
-        }
-    }
-
-    var group: ByteString {
-        switch self {
-        case .composite(let index): index.group
-        case .singleField(let index): index.group
-        }
-    }
-
-    /// For a log: names of collections and fields, and no values.
-    var sentence: String { "\(use.queryScope) \(group.text) \(use.properties)" }
-}
-
 // MARK: - Production's texts
 
 extension MissingIndex {
