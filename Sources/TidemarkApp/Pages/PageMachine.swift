@@ -4,8 +4,9 @@ package import Tidemark
 /// and what was heard go in, listeners to begin and to end come out.
 ///
 /// Every page is a listener of its own, "so many rows after this one", so that the rows a person sees
-/// stay right; or is loaded once, and what changes in it is told by ``Event/changed(_:)``. It knows which parts of the collection it has seen whole, and shows what is known from
-/// the newest row down without a hole:
+/// stay right; or is loaded once, and what changes in it is told by ``Event/changed(_:)``. It knows which
+/// parts of the collection it has seen whole, and shows what is known from the newest row down without a
+/// hole:
 /// - rows that new ones push out of a page stay, as they were: nobody listens to them any more;
 /// - when so much came at once that the head no longer reaches the rows below it, what lies between is
 ///   the next page, and the rows below are shown again when it has come;
