@@ -185,7 +185,7 @@ final class EngineCore: @unchecked Sendable {
         case .garbageCollection: collectGarbage()
         case .meterSave: saveReads()
         case .heldBack: releaseHeldBack()
-        case .readDeadline, .callRetry, .transactionRetry: break
+        case .readDeadline, .callRetry, .transactionRetry, .feedRetry: break
         }
     }
 

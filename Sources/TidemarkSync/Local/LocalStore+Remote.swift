@@ -65,9 +65,11 @@ extension LocalStore {
     /// - Parameter complete: The query that the documents are all rows of. What the cache has
     ///   beyond them was deleted or changed: it is forgotten, so that the cache does not show it
     ///   later.
+    /// - Parameter part: As `complete`, of a part of what is shown: a later read of it counts as
+    ///   none.
     func apply(
         _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
-        keeping kept: Query? = nil, complete query: Query? = nil,
+        keeping kept: Query? = nil, complete query: Query? = nil, completePart part: Query? = nil,
         isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
         let changed = try write(.storeReplies) { transaction in
@@ -78,6 +80,10 @@ extension LocalStore {
                 try touch(documents.map(\.path), transaction)
             }
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+            if let part {
+                changed += try forgetOthers(
+                    than: documents, in: part, readTime, isListened, transaction)
+            }
             if let query {
                 try confirm(QueryKey(query.wireForm), at: readTime, transaction)
                 changed += try forgetOthers(
