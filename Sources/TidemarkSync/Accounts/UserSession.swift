@@ -13,7 +13,7 @@ package struct UserSession: Sendable {
         self.number = number
     }
 
-    private func perform<Success: Sendable>(
+    func perform<Success: Sendable>(
         _ completion: @escaping @Sendable (Result<Success, SyncError>) -> Void,
         _ body: @escaping @Sendable (EngineCore) -> Void
     ) {
@@ -23,6 +23,29 @@ package struct UserSession: Sendable {
             }
             body(core)
         }
+    }
+
+    /// Begins something that lasts, until the returned handle is cancelled.
+    func subscribe(
+        _ refused: @escaping @Sendable (Result<Void, SyncError>) -> Void,
+        _ start: @escaping @Sendable (EngineCore, UInt64) -> Void
+    ) -> any CancellableCall {
+        engine.subscribe { [number] core, id in
+            guard core.session == number || core.files.isShared else {
+                return refused(.failure(.userChanged))
+            }
+            start(core, id)
+        } end: {
+            $0.removeListener($1)
+        }
+    }
+
+    var database: DatabaseID { engine.core.database }
+
+    func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        engine.scheduler.schedule(id, after: delay, job)
     }
 
     private static func result(

@@ -22,7 +22,7 @@ extension EngineCore {
     }
 
     /// For what only the server can answer.
-    private func overBudget(_ tag: ReadTag) -> SyncError? {
+    func overBudget(_ tag: ReadTag) -> SyncError? {
         verdict(on: tag).budget.map { .overBudget($0) }
     }
 

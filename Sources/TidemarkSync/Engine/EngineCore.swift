@@ -188,7 +188,7 @@ final class EngineCore: @unchecked Sendable {
         case .garbageCollection: collectGarbage()
         case .meterSave: saveReads()
         case .heldBack: releaseHeldBack()
-        case .readDeadline, .callRetry, .transactionRetry: break
+        case .readDeadline, .callRetry, .transactionRetry, .feedRetry: break
         }
     }
 

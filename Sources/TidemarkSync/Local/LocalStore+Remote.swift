@@ -79,14 +79,14 @@ extension LocalStore {
                 try touch(documents.map(\.path), transaction)
             }
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+            if let part {
+                changed += try forgetOthers(
+                    than: documents, in: part, readTime, isListened, transaction)
+            }
             if let query {
                 try confirm(QueryKey(query.wireForm), at: readTime, transaction)
                 changed += try forgetOthers(
                     than: documents, in: query, readTime, isListened, transaction)
-            }
-            if let part {
-                changed += try forgetOthers(
-                    than: documents, in: part, readTime, isListened, transaction)
             }
             return changed
         }
