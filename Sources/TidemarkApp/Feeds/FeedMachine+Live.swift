@@ -76,10 +76,10 @@ extension FeedMachine {
         }
         var limit = settings.rules.pageSize
         if case .changes(let since) = question {
-            limit = ReadPlanner.listenLimit(progress, settings.rules)
+            limit = ReadPlanner.listenLimit(progress, since: since, settings.rules)
             let plan = ReadPlanner.listen(progress, since: since, settings.rules)
             tell(.asked(plan), &effects)
-            progress.beginLive(since: since)
+            progress.beginLive(since: since, limit: limit)
         }
         live.listen = listen(question, limit: limit, &effects)
     }

@@ -14,6 +14,9 @@ package struct FeedProgress: Hashable, Sendable {
     package struct Live: Hashable, Sendable {
         /// From when on it told the changes.
         package var since: Timestamp
+        /// Rows at the most. The same again, or it would be another listener, which the server
+        /// tells everything.
+        package var limit: Int
         /// As of when it last told them; nil before it has.
         package var heardAt: Timestamp?
     }
@@ -93,8 +96,8 @@ package struct FeedProgress: Hashable, Sendable {
 // MARK: - Listening
 
 extension FeedProgress {
-    package mutating func beginLive(since: Timestamp) {
-        if live?.since != since { live = Live(since: since) }
+    package mutating func beginLive(since: Timestamp, limit: Int) {
+        if live?.since != since { live = Live(since: since, limit: limit) }
     }
 
     package mutating func endLive() { live = nil }
@@ -179,7 +182,7 @@ extension FeedProgress {
 }
 
 extension FeedProgress {
-    private static let format: UInt8 = 3
+    private static let format: UInt8 = 4
 
     package var encoded: [UInt8] {
         var writer = RecordWriter(format: Self.format)
@@ -188,6 +191,7 @@ extension FeedProgress {
         writer.optional(headTime) { $0.time($1) }
         writer.optional(live) { writer, live in
             writer.time(live.since)
+            writer.unsigned(UInt64(live.limit))
             writer.optional(live.heardAt) { $0.time($1) }
         }
         return writer.bytes
@@ -209,9 +213,9 @@ extension FeedProgress {
 
 extension FeedProgress.Live {
     fileprivate init?(from reader: inout RecordReader) {
-        guard let since = reader.time(), let heardAt = reader.optional({ $0.time() }) else {
-            return nil
-        }
-        self.init(since: since, heardAt: heardAt)
+        guard let since = reader.time(), let limit = reader.unsigned().flatMap(Int.init(exactly:)),
+            limit > 0, let heardAt = reader.optional({ $0.time() })
+        else { return nil }
+        self.init(since: since, limit: limit, heardAt: heardAt)
     }
 }

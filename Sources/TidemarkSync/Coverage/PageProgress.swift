@@ -44,7 +44,7 @@ package struct PageProgress: Hashable, Sendable {
         coverage.insert(range, asOf: readTime)
         // Changes after the first read are to be asked for: nothing older is held.
         if cursor.readTime == nil, cursor.drain == nil {
-            _ = cursor.receive([], readTime: readTime, floor: nil, isLast: true)
+            cursor.begin(at: readTime)
         }
         while coverage.intervals.count > Self.maxIntervals {
             coverage.cut(below: coverage.intervals[0].upper)
@@ -57,7 +57,7 @@ package struct PageProgress: Hashable, Sendable {
     package mutating func receive(
         _ page: [ChangeCursor.Row], readTime: Timestamp, isLast: Bool
     ) -> [ChangeCursor.Row] {
-        let fresh = cursor.receive(page, readTime: readTime, floor: nil, isLast: isLast)
+        let fresh = cursor.receive(page, readTime: readTime, isLast: isLast)
         if isLast, let asOf = cursor.readTime { coverage.confirm(asOf: asOf) }
         return fresh
     }

@@ -155,8 +155,11 @@ extension ReadPlanner {
     }
 
     /// Rows that a listener to changes shows at the most: a page more than it shows at first.
-    package static func listenLimit(_ progress: FeedProgress, _ rules: FeedRules) -> Int {
-        rules.pageSize + progress.cursor.seen.count
+    package static func listenLimit(
+        _ progress: FeedProgress, since: Timestamp, _ rules: FeedRules
+    ) -> Int {
+        if let live = progress.live, live.since == since { return live.limit }
+        return rules.pageSize + progress.cursor.seen.count
     }
 
     /// What it costs to begin to listen.
@@ -168,7 +171,7 @@ extension ReadPlanner {
             return ReadPlan(
                 kind: .resume, question: question, pageSize: rules.pageSize,
                 prediction: ReadPlan.Prediction(
-                    atLeast: 0, atMost: listenLimit(progress, rules), ifUnchanged: 0),
+                    atLeast: 0, atMost: listenLimit(progress, since: since, rules), ifUnchanged: 0),
                 reason: "The last listener heard something less than 30 minutes ago, so it goes on "
                     + "for what changed since.")
         }
@@ -176,7 +179,7 @@ extension ReadPlanner {
         return ReadPlan(
             kind: .delta, question: question, pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: listenLimit(progress, rules),
+                atLeast: 1, atMost: listenLimit(progress, since: since, rules),
                 ifUnchanged: max(1, repeated)),
             reason: "Everything up to the last read is held, so it listens to what changed since, "
                 + "with \(progress.cursor.overlap) of overlap for writes that were under way.")

@@ -127,11 +127,13 @@ import TidemarkModel
             case (.audit, 0), (.changeTime(audited: true), 0): server[path] = nil
             case (.itemTime, _) where server[path] != nil: break
             case (_, 1...3) where server[path] != nil && rules.way != .itemTime:
-                server[path]?.changed = changed
-                server[path]?.version = time
+                guard var item = server[path] else { break }
+                item.changed = changed
+                item.version = time
                 if Bool.random(using: &random) {
-                    server[path]?.time = Timestamp(seconds: itemTime, nanoseconds: 0)
+                    item.time = Timestamp(seconds: itemTime, nanoseconds: 0)
                 }
+                server[path] = item
             default:
                 server[path] = Item(
                     path: path, time: Timestamp(seconds: itemTime, nanoseconds: 0),
