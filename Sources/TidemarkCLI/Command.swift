@@ -7,5 +7,6 @@ struct TidemarkCommand: AsyncParsableCommand {
         abstract: "A local Firestore, and what shows what Tidemark does with one.",
         subcommands: [
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
+            DoctorCommand.self,
         ])
 }
