@@ -5,12 +5,18 @@ import NIOHTTP1
 /// An accounts server over HTTP.
 public struct HTTPAccountsTransport: AccountsTransport {
     private let endpoint: AccountsEndpoint
-    private let client: HTTPClient
+    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as the
+    /// process.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(
+            eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+    }()
 
     /// - Parameter endpoint: ``AccountsEndpoint/cloud(key:)`` or ``AccountsEndpoint/local(_:key:)``.
     public init(_ endpoint: AccountsEndpoint) {
         self.endpoint = endpoint
-        client = .shared
     }
 
     public func send(
@@ -22,7 +28,7 @@ public struct HTTPAccountsTransport: AccountsTransport {
         message.body = .bytes(ByteBuffer(bytes: request.body))
         let deadline = NIODeadline.now() + TimeAmount(request.timeout)
         do {
-            let response = try await client.execute(message, deadline: deadline)
+            let response = try await Self.client.execute(message, deadline: deadline)
             let body = try await response.body.collect(upTo: AccountsService.maxReplyBytes)
             return AccountsReply(
                 status: Int(response.status.code), body: Array(body.readableBytesView))
