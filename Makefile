@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-app bench-health proto clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
@@ -25,6 +25,7 @@ long: setup
 	$(SWIFT) build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
+	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
 	TIDEMARK_LISTEN_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter ListenCheckerTests
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
@@ -76,6 +77,17 @@ bench-server: setup
 bench-client: setup
 	@$(SWIFT) build -c release --product Benchmarks
 	@.build/release/Benchmarks client $(ARGS)
+
+# Health exports of 10 MB to 1 GB, imported and, in the same run, read by Python's xml.etree. Larger:
+# ARGS="--sizes 5000". Fails below 150 MB/s, above 64 MB, or when a day's total is not what was generated.
+bench-health: setup
+	@$(SWIFT) build -c release --product tidemark
+	@Scripts/bench-health $(ARGS)
+# Feeds, pages from disk, retries and single flight against their thresholds (Benchmarks/App/AppFigures.swift),
+# on a machine that does nothing else. Fails when one is missed. Part of it: ARGS="--only retry"
+bench-app: setup
+	@$(SWIFT) build -c release --product Benchmarks
+	@.build/release/Benchmarks app $(ARGS)
 
 proto:
 	@Scripts/generate-proto

@@ -28,6 +28,10 @@ let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
+let serviceLifecycle = Target.Dependency.product(
+    name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(
+    name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// Defects that the World's tests plant, to see them found. Release builds have none.
@@ -53,6 +57,9 @@ let package = Package(
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
+        .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
+        .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
+        .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
@@ -69,6 +76,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
     ],
     targets: [
@@ -87,6 +95,9 @@ let package = Package(
                 nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
         library(
+            "TidemarkAudit",
+            ["TidemarkModel", log, httpClient, nioCore, nioHTTP1, serviceLifecycle]),
+        library(
             "Tidemark",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
         library(
@@ -95,6 +106,13 @@ let package = Package(
                 "Tidemark", "TidemarkResilience", crypto, httpClient, metrics, nioCore, nioHTTP1,
                 nioPosix, nioSSL, nioTLS,
             ], planted),
+        // The system's zlib, for zips.
+        .systemLibrary(
+            name: "CTidemarkZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
+        // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
+        library("TidemarkHealth", ["CTidemarkZlib", grdb, sqlite]),
+        library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         library(
             "TidemarkTesting",
             [
@@ -105,8 +123,9 @@ let package = Package(
             name: "TidemarkCLI",
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-                arguments, httpClient, nioCore, nioHTTP1,
+                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
+                "TidemarkApp", "TidemarkHealth", arguments, httpClient, log, serviceLifecycle,
+                unixSignals, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -114,8 +133,9 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "TidemarkServer",
-                "TidemarkTesting", arguments, sqlite,
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
+                arguments, sqlite,
             ],
             path: "Benchmarks", swiftSettings: settings),
 
@@ -137,6 +157,10 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
+        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkAuditTests",
+            ["TidemarkAudit", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
         tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting", metrics]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
@@ -149,7 +173,11 @@ let package = Package(
         tests(
             "TidemarkAppTests",
             ["TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting"], planted),
-        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel"]),
+        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel", "TidemarkServer"]),
+        tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
+        tests(
+            "TidemarkHealthSyncTests",
+            ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),
         tests("TidyTests", []),
     ]
 )

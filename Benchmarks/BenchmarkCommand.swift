@@ -11,16 +11,18 @@ extension ClientPart: ExpressibleByArgument {}
         discussion: """
             The suite "bars" holds the server against the thresholds in Benchmarks/Bars/Bars.swift, \
             and "client" the client against those in Benchmarks/Client/ClientFigures.swift, beside \
-            the figures of Google's own. Both fail when one is missed, and need a quiet machine.
+            the figures of Google's own; "app" holds feeds, pages, retries and single flight against \
+            those in Benchmarks/App/AppFigures.swift. These fail when one is missed, and need a quiet \
+            machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
-        case store, server, client, codable, bars
+        case store, server, client, codable, app, bars
     }
 
     @Argument(
         help: """
-            The suites to run, of store, server, client, codable and bars. By default, store, server \
+            The suites to run, of store, server, client, codable, app and bars. By default, store, server \
             and codable.
             """)
     var suites: [Suite] = []
@@ -85,6 +87,9 @@ extension ClientPart: ExpressibleByArgument {}
                     count: count, folder: folder, only: only, report: report)
                 allHold = try client.run() && allHold
             case .codable: try await CodableSuite(report: report).run()
+            case .app:
+                let app = AppSuite(count: count, folder: folder, only: only, report: report)
+                allHold = try await app.run() && allHold
             case .bars:
                 let bars = BarSuite(
                     count: count, scale: scale, soak: soak, only: only, folder: folder,

@@ -34,11 +34,21 @@ struct AccountsOptions: ParsableArguments {
             """, valueName: "file"))
     var accountsKeys: String?
 
+    @Option(
+        help: """
+            How slow new passwords are to check with --accounts secure: scrypt with 2 to the power of \
+            this many rounds. 15 is what OWASP asks for, in 32 MiB; 8 to 18.
+            """)
+    var accountsPasswordCost = 15
+
     /// - Throws: What cannot be had together, in a sentence.
     func mode(listeningOn host: String, access: AccessToken?) throws -> AccountsSettings.Mode? {
         guard AccountsSettings.isProject(accountsProject) else {
             throw ValidationError(
                 "--accounts-project is 1 to 128 letters, digits and any of - _ . :")
+        }
+        if !(8...18).contains(accountsPasswordCost) {
+            throw ValidationError("--accounts-password-cost must be between 8 and 18.")
         }
         let isLoopback = AccessOptions.isLoopback(host)
         switch accounts ?? (isLoopback ? .emulator : .off) {
@@ -70,9 +80,11 @@ struct AccountsOptions: ParsableArguments {
         listeningOn host: String, access: AccessToken?, dataDirectory: String?
     ) async throws -> AccountsServer? {
         guard let mode = try mode(listeningOn: host, access: access) else { return nil }
+        var settings = AccountsSettings(mode, project: accountsProject)
+        if mode == .secure { settings.passwords = .strong(logN: accountsPasswordCost) }
         do {
             return try await AccountsServer(
-                AccountsSettings(mode, project: accountsProject), dataDirectory: dataDirectory,
+                settings, dataDirectory: dataDirectory,
                 access: access, providers: try await providers())
         } catch {
             let message = (error as? StoreError)?.message ?? "\(error)"

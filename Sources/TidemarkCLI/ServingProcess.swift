@@ -27,7 +27,7 @@ struct ServingProcess {
         // Behind a gate the server itself is only there for the gate.
         let grpc = GRPCServer(
             faulty, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
-            access: access)
+            access: callers)
         let control = ControlServer(
             server, host: host, port: controlPort,
             faults: FaultBoard(faulty, gate: gate, network: network ?? .healthy), access: access)
@@ -50,6 +50,13 @@ struct ServingProcess {
             await gate?.close()
             group.cancelAll()
         }
+    }
+
+    /// Who may call Firestore: with signed tokens their holders and who shows the server's, otherwise
+    /// the latter alone, or anybody where the server has none.
+    private var callers: (any CallerGate)? {
+        guard let accounts, accounts.settings.mode == .secure else { return access }
+        return AccountsGate(accounts)
     }
 
     private enum Opened { case grpc(Int), control(Int), accounts(Int) }

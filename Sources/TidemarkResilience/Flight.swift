@@ -3,7 +3,16 @@ import Synchronization
 /// One piece of work and those who wait for it. Without its types: what is generic, and not known where
 /// it is used, would cost more than all the rest.
 final class Flight: Sendable {
-    private typealias Waiter = UnsafeContinuation<any Sendable, any Error>
+    typealias Outcome = Result<Landed, any Error>
+    typealias OnEnd = @Sendable (Flight) -> Void
+    private typealias Waiter = UnsafeContinuation<Landed, any Error>
+
+    /// What work came to. A box of a type that its reader knows: to ask a value of no type for one costs
+    /// as much as all locks of a call together.
+    ///
+    /// `@unchecked`: a class that can be inherited from cannot be checked; its one subclass holds a
+    /// constant of a sendable type.
+    class Landed: @unchecked Sendable {}
 
     private enum Caller {
         /// It will wait in a moment, on its own thread.
@@ -13,36 +22,43 @@ final class Flight: Sendable {
 
     private struct State {
         var work: Task<Void, Never>?
-        /// The first one has the number 0.
-        var callers: [Int: Caller] = [0: .joined]
+        /// The one that began the work; apart from the others, because mostly there are none.
+        var first: Caller? = .joined
+        var others: [Int: Caller] = [:]
         var lastCaller = 0
-        var onEnd: (@Sendable () -> Void)?
+        var onEnd: OnEnd?
         /// Kept for callers that have joined, when the work ends before they wait.
-        var result: Result<any Sendable, any Error>?
+        var result: Outcome?
         /// Whether all callers have left.
         var isAbandoned = false
+
+        var count: Int { others.count + (first == nil ? 0 : 1) }
+
+        subscript(caller: Int) -> Caller? {
+            get { caller == 0 ? first : others[caller] }
+            set { if caller == 0 { first = newValue } else { others[caller] = newValue } }
+        }
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    var callers: Int { state.withLock { $0.callers.count } }
+    /// - Parameter onEnd: Called once, when nobody can join any more.
+    init(onEnd: @escaping OnEnd) { state = Mutex(State(onEnd: onEnd)) }
+
+    var callers: Int { state.withLock { $0.count } }
 
     /// - Returns: Nil when it has ended.
     func join() -> Int? {
         state.withLock { state in
             if state.result != nil || state.isAbandoned { return nil }
             state.lastCaller += 1
-            state.callers[state.lastCaller] = .joined
+            state.others[state.lastCaller] = .joined
             return state.lastCaller
         }
     }
 
-    /// - Parameter onEnd: Called once, when nobody can join any more.
-    func start(
-        _ work: @escaping @Sendable () async throws -> any Sendable,
-        onEnd: @escaping @Sendable () -> Void
-    ) {
-        state.withLock { $0.onEnd = onEnd }
+    /// The first caller's number is 0.
+    func start(_ work: @escaping @Sendable () async throws -> Landed) {
         let task = Task.begun {
             do { self.end(.success(try await work())) } catch { self.end(.failure(error)) }
         }
@@ -54,7 +70,7 @@ final class Flight: Sendable {
     }
 
     /// - Throws: What the work throws, or `CancellationError` to a caller that is cancelled.
-    func value(for caller: Int) async throws -> any Sendable {
+    func value(for caller: Int) async throws -> Landed {
         if let result = take(caller) { return try result.get() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { wait(caller, $0) }
@@ -64,49 +80,54 @@ final class Flight: Sendable {
     }
 
     /// What is there already.
-    private func take(_ caller: Int) -> Result<any Sendable, any Error>? {
+    private func take(_ caller: Int) -> Outcome? {
         state.withLock { state in
             guard let result = state.result else { return nil }
-            state.callers[caller] = nil
+            state[caller] = nil
             return result
         }
     }
 
     private func wait(_ caller: Int, _ waiter: Waiter) {
-        let result: Result<any Sendable, any Error>? = state.withLock { state in
+        let result: Outcome? = state.withLock { state in
             // It was cancelled before it came to wait.
-            guard state.callers[caller] != nil else { return .failure(CancellationError()) }
-            state.callers[caller] = state.result == nil ? .waiting(waiter) : nil
+            guard state[caller] != nil else { return .failure(CancellationError()) }
+            state[caller] = state.result == nil ? .waiting(waiter) : nil
             return state.result
         }
         if let result { waiter.resume(with: result) }
     }
 
-    private func end(_ result: Result<any Sendable, any Error>) {
-        let (waiters, onEnd) = state.withLock { state -> ([Waiter], (@Sendable () -> Void)?) in
+    private func end(_ result: Outcome) {
+        let (waiters, onEnd) = state.withLock { state -> ([Waiter], OnEnd?) in
             state.result = result
             state.work = nil
             var waiters: [Waiter] = []
-            for case (let caller, .waiting(let waiter)) in state.callers {
+            if case .waiting(let waiter)? = state.first {
                 waiters.append(waiter)
-                state.callers[caller] = nil
+                state.first = nil
+            }
+            for case (let caller, .waiting(let waiter)) in state.others {
+                waiters.append(waiter)
+                state.others[caller] = nil
             }
             return (waiters, state.onEnd.take())
         }
-        onEnd?()
+        onEnd?(self)
         for waiter in waiters { waiter.resume(with: result) }
     }
 
     private func leave(_ caller: Int) {
         let left = state.withLock {
-            state -> (Caller, Task<Void, Never>?, (@Sendable () -> Void)?)? in
-            guard let place = state.callers.removeValue(forKey: caller) else { return nil }
-            if !state.callers.isEmpty || state.result != nil { return (place, nil, nil) }
+            state -> (Caller, Task<Void, Never>?, OnEnd?)? in
+            guard let place = state[caller] else { return nil }
+            state[caller] = nil
+            if state.count > 0 || state.result != nil { return (place, nil, nil) }
             state.isAbandoned = true
             return (place, state.work.take(), state.onEnd.take())
         }
         guard let (place, work, onEnd) = left else { return }
-        onEnd?()
+        onEnd?(self)
         if case .waiting(let waiter) = place { waiter.resume(throwing: CancellationError()) }
         work?.cancel()
     }

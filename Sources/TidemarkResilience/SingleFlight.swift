@@ -47,15 +47,18 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         guard let place = join(key) else {
             return Landing(value: try await work(), isShared: false)
         }
-        if place.isFirst {
-            place.flight.start(work) { [weak self, flight = place.flight] in
-                self?.flights.withLock { if $0[key] === flight { $0[key] = nil } }
-            }
-        }
-        guard let value = try await place.flight.value(for: place.caller) as? Value else {
-            preconditionFailure("a flight has values of one type")
-        }
-        return Landing(value: value, isShared: !place.isFirst)
+        if place.isFirst { place.flight.start { Box(try await work()) } }
+        let landed = try await place.flight.value(for: place.caller)
+        // A flight lands with what `start` gave it.
+        let box = unsafeDowncast(landed, to: Box.self)
+        return Landing(value: box.value, isShared: !place.isFirst)
+    }
+
+    // `@unchecked`: it inherits, and holds a constant of a sendable type.
+    private final class Box: Flight.Landed, @unchecked Sendable {
+        let value: Value
+
+        init(_ value: Value) { self.value = value }
     }
 
     /// - Returns: Nil when there is too much under way.
@@ -65,7 +68,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
                 return (flight, caller, false)
             }
             if flights.count >= Self.capacity { return nil }
-            let flight = Flight()
+            let flight = Flight { [self] flight in
+                self.flights.withLock { if $0[key] === flight { $0[key] = nil } }
+            }
             flights[key] = flight
             return (flight, 0, true)
         }

@@ -15,21 +15,22 @@ public final class GRPCServer: Sendable {
     private let transport: any Transport
     private let host: String
     private let port: Int
-    private let access: AccessToken?
+    private let access: (any CallerGate)?
     private let limits: CallLimits
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
     ///   - port: 0 for a free one.
-    ///   - access: What every call must show as a bearer token; nil asks for nothing.
+    ///   - access: Who may call, by what they show as a bearer token: an ``AccessToken`` that all know, or
+    ///     the tokens of accounts; nil asks for nothing.
     public convenience init(
-        _ transport: any Transport, host: String, port: Int, access: AccessToken? = nil
+        _ transport: any Transport, host: String, port: Int, access: (any CallerGate)? = nil
     ) {
         self.init(transport, host: host, port: port, access: access, CallLimits())
     }
 
     init(
-        _ transport: any Transport, host: String, port: Int, access: AccessToken?,
+        _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
         _ limits: CallLimits
     ) {
         self.transport = transport

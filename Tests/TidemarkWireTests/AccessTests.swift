@@ -15,7 +15,8 @@ struct AccessTests {
     @Test func `without the token every call and stream is refused, with the reason`() async throws
     {
         let transport = ScriptedTransport(replies: [.document(document("c/d"))])
-        let loopback = try await Loopback(transport, access: try #require(AccessToken("secret")))
+        let access = try #require(AccessToken("secret"))
+        let loopback = try await Loopback(transport, access: access)
         for token in [nil, "wrong", "secret2"] {
             let answer = await loopback.client.answer(to: get, context(token))
             #expect(answer.status.code == .unauthenticated)

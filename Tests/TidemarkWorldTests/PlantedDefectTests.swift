@@ -7,7 +7,7 @@
     /// the same seeds pass, in ``WorldTests``.
     struct PlantedDefectTests {
         /// More than any of them has needed.
-        private static let seeds = UInt64(0)..<200
+        private static let seeds = UInt64(0)..<1_000
 
         @Test(arguments: PlantedDefects.all.map(\.name))
         func `a planted defect is found`(name: String) throws {

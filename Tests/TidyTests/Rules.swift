@@ -79,6 +79,10 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
+        "TidemarkAudit": [
+            "TidemarkModel", "Logging", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "ServiceLifecycle",
+        ],
         "Tidemark": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
         ],
@@ -86,14 +90,18 @@ enum ImportRules {
             "Tidemark", "TidemarkResilience", "Crypto", "AsyncHTTPClient", "CoreMetrics", "NIOCore",
             "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
         ],
+        "TidemarkHealth": ["CTidemarkZlib", "GRDB", "GRDBSQLite"],
+        "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkTesting": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkTesting",
-            "ArgumentParser", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
+            "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+            "TidemarkHealth", "TidemarkHealthSync", "TidemarkTesting",
+            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "NIOCore", "NIOHTTP1",
         ],
     ]
 

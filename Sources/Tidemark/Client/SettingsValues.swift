@@ -19,6 +19,7 @@ extension FirestoreSettings {
         var onBusyCache = BusyCache.fail
         var readBudgets: [ReadBudget] = []
         var stormBounds = StormBreaker.Bounds()
+        var indexAdvisor: IndexAdvisor?
     }
 
     struct Server: Hashable {

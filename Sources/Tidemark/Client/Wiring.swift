@@ -63,6 +63,9 @@ struct Setup: Sendable {
             if let tokens = settings.tokenProvider {
                 environment.transport = AuthorizedTransport(environment.transport, tokens)
             }
+            if let advisor = settings.indexAdvisor {
+                environment.transport = AdvisedTransport(environment.transport, advisor)
+            }
             environment.transport = LoggedTransport(environment.transport)
             let engine = try engine(of: database, environment)
             return Client(settings, engine, environment, connection, fault: nil)

@@ -9,8 +9,8 @@ public import Tidemark
 /// A feed is of the user in whose time it was made: after a change of the user its calls throw
 /// `cancelled`, and the next user's feed is another one.
 ///
-/// Nothing is missed and nothing shown twice under inserts, late arrivals, equal times, edits,
-/// marked deletes and clears. All times are the server's; the device's clock plays no part.
+/// Nothing is missed and nothing shown twice, as far as the feed's ``FeedDefinition/Way`` goes. All
+/// times are the server's; the device's clock plays no part.
 public actor Feed {
     typealias Machine = FeedMachine<QueryDocumentSnapshot>
 
@@ -19,7 +19,10 @@ public actor Feed {
     private var machine: Machine
     private var calls: [Machine.CallID: CheckedContinuation<Machine.Outcome, Never>] = [:]
     private var lastCall = 0
+    /// Of the last call that asked for something.
+    private var tag = ReadTag()
     private var watchers: [Int: AsyncStream<FeedState>.Continuation] = [:]
+    private var observers: [Int: AsyncStream<FeedEvent>.Continuation] = [:]
     private var nextWatcher = 0
     public private(set) var state: FeedState
 
@@ -35,12 +38,16 @@ public actor Feed {
         state = FeedState(machine.shown)
     }
 
+    deinit { performer.close() }
+
     public var items: [FeedItem] { state.items }
     public var unreadCount: Int { state.unreadCount }
     /// What the device knows that it holds completely.
     public var coverage: Coverage { machine.progress.coverage }
     /// What the next ``sync()`` will ask, what it costs, and why. Asks nothing.
     public var plan: ReadPlan { machine.plan }
+    /// What happened to its marks and reads, since it was made.
+    public var counters: FeedCounters { machine.counters }
     /// Documents and index entries looked at to fill the window, since the start.
     package var rowsScanned: Int { machine.rowsScanned }
 
@@ -84,6 +91,25 @@ public actor Feed {
 }
 
 extension Feed {
+    /// Keeps the feed up to date by listening, once everything that is missing has been read, until
+    /// ``stopListening()`` or the feed goes. What it shows comes with ``states``.
+    ///
+    /// Costs: by change time, what changed since the last read and the overlap, in place of a sync,
+    /// or only what changed where it listened within the last 30 minutes; then a read for each
+    /// change. By item time a sync, then the newest item again and each new one. With audits a sync,
+    /// then the ``FeedDefinition/pageSize`` newest once more and each change to them; what happens
+    /// below them is found by the next sync. A shared mark costs one read, and one a change.
+    ///
+    /// Bounded: where more changes than a page of them it reads pages, and listens anew above them. A
+    /// failure is shown as the phase, and tried again after 1 s, 2 s and so on up to a minute.
+    public func startListening() {
+        tag = .current
+        step(.live(true))
+    }
+
+    /// No longer. What is known by now is stored, so that the next time can go on from there.
+    public func stopListening() { step(.live(false)) }
+
     /// Hides every item up to `time`, for good; nil for all that is shown now. Works offline.
     ///
     /// - Returns: Where the mark went; one ahead of the server's time is moved to that instead.
@@ -138,6 +164,7 @@ extension Feed {
     ) async throws(FirestoreError) -> Machine.Outcome {
         lastCall += 1
         let call = lastCall
+        tag = .current
         let event = event(call)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -156,8 +183,12 @@ extension Feed {
         for effect in machine.step(event, now: deviceNow()) {
             switch effect {
             case .publish: publish()
+            case .tell(let event): tell(event)
             case .finish(let call, let outcome): finish(call, outcome)
-            default: performer.perform(effect) { event in Task { await self.step(event) } }
+            default:
+                performer.perform(effect, tag: tag) { [weak self] event in
+                    Task { await self?.step(event) }
+                }
             }
         }
     }
@@ -180,7 +211,26 @@ extension Feed {
         return stream
     }
 
-    private func unwatch(_ number: Int) { watchers[number] = nil }
+    private func unwatch(_ number: Int) {
+        watchers[number] = nil
+        observers[number] = nil
+    }
+
+    /// What happens to its marks and reads from now on, to be logged or counted; of more than 1,000
+    /// that wait the oldest go.
+    public func events() -> AsyncStream<FeedEvent> {
+        let (stream, input) = AsyncStream.makeStream(
+            of: FeedEvent.self, bufferingPolicy: .bufferingNewest(1_000))
+        let number = nextWatcher
+        nextWatcher += 1
+        observers[number] = input
+        input.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
+        return stream
+    }
+
+    private func tell(_ event: FeedEvent) {
+        for observer in observers.values { observer.yield(event) }
+    }
 
     private func publish() {
         state = FeedState(machine.shown)

@@ -9,14 +9,48 @@ public struct FeedDefinition: Sendable {
         /// name is of a field that is neither missing nor null in a deleted document.
         ///
         /// Complete after any absence, at the price of the changes and of those in the overlap. Not
-        /// seen: documents that are really deleted, that lack the field, or that leave the query's
-        /// filters.
+        /// seen, unless ``FeedDefinition/checksMembership``: documents that are really deleted, that
+        /// come without the field, or that leave the query's filters.
         case changeTime(String, deletedField: String?)
+        /// What is held is counted, by device and server, and where they differ it is counted in
+        /// halves until the difference is found; only that part is read again. For documents that
+        /// are really deleted, or written by those who set no time of change.
+        ///
+        /// Costs, beside what is new, a read for every 1,000 items held at each sync, and some 20
+        /// for each difference. Found are deletes, late arrivals, and documents that joined or left
+        /// the query's filters. Not seen by count alone: an edit, and a delete beside an insert in
+        /// the same part. `version` names a field with a number that grows with every write: with
+        /// its sum edits are found too, and a delete beside an insert as far as the sums differ. A
+        /// number that no two documents share is best, such as the milliseconds of the last write.
+        /// A sum over a range of item times needs a composite index of both fields.
+        case audit(version: String? = nil)
+        /// Only items from the newest that is held on are asked for, by their own time: the plain
+        /// two timestamps. For what is written once, in order, and never changed or deleted.
+        ///
+        /// Costs what is new, and one. Not seen: edits, deletes, and whatever arrives with a time
+        /// below the newest item that is held, such as what was written offline, or by a device
+        /// whose clock is behind. Equal times are no trouble.
+        case itemTime
+    }
+
+    /// Where the user's devices share the clear mark: a field of a document of the user's own, with
+    /// milliseconds since 1970 and their fraction. It is only ever raised, by a write of its own that
+    /// waits in the queue while the device is offline. Costs a read at each sync.
+    public struct SharedMark: Sendable {
+        public var document: DocumentReference
+        /// A field, or a path to one: contexts may share a document.
+        public var field: String
+
+        public init(_ document: DocumentReference, field: String = "fetch_message_after") {
+            self.document = document
+            self.field = field
+        }
     }
 
     /// The collection and the filters of the feed; without orders, limits and cursors.
     public var query: Query
-    /// The field that items are shown by, newest first: a time, set by anyone.
+    /// The field that items are shown by, newest first: a time, set by anyone. Documents in which it
+    /// is none are not read.
     public var itemTime: String
     public var way: Way
     /// Rows a call. A smaller one loses less to a connection that breaks, at more round trips.
@@ -26,10 +60,15 @@ public struct FeedDefinition: Sendable {
     /// Items shown at first, about two screens of them: what opening costs. More come with
     /// ``Feed/loadMore(_:)``. As newer items arrive, the oldest beyond this many leave the window.
     public var window: Int
+    /// Whether a feed by change time also counts its documents, as ``Way/audit(version:)`` does: then
+    /// those that were really deleted or left the filters go, and those without the field come.
+    public var checksMembership: Bool
+    public var sharedMark: SharedMark?
 
     public init(
         query: Query, itemTime: String, way: Way, pageSize: Int = 500,
-        overlap: Duration = .seconds(300), window: Int = 50
+        overlap: Duration = .seconds(300), window: Int = 50, checksMembership: Bool = false,
+        sharedMark: SharedMark? = nil
     ) {
         self.query = query
         self.itemTime = itemTime
@@ -37,76 +76,107 @@ public struct FeedDefinition: Sendable {
         self.pageSize = pageSize
         self.overlap = overlap
         self.window = window
+        self.checksMembership = checksMembership
+        self.sharedMark = sharedMark
     }
 }
 
 /// A definition with its texts parsed and its rules checked.
 package struct ParsedDefinition: Sendable {
+    struct Shared: Hashable {
+        let path: DocumentPath
+        let field: FieldPath
+    }
+
     let query: QueryValue
     let itemTime: FieldPath
-    let changeTime: FieldPath
+    /// Only where changes are known by it.
+    let changeTime: FieldPath?
     let deletedField: FieldPath?
-    let pageSize: Int
-    let overlap: Duration
+    let version: FieldPath?
+    let rules: FeedRules
     let window: Int
+    let shared: Shared?
     /// Under which the feed keeps its records: another definition begins anew.
     let key: String
 
     package init(_ definition: FeedDefinition) throws(FirestoreError) {
-        query = try definition.query.runnable()
+        let mark = definition.sharedMark
+        var shared: (DocumentPath, String)?
+        if let mark {
+            do throws(InvalidPath) {
+                shared = (try DocumentPath(mark.document.path), mark.field)
+            } catch { throw FirestoreError(error) }
+        }
+        try self.init(
+            definition.query.runnable(), itemTime: definition.itemTime, way: definition.way,
+            pageSize: definition.pageSize, overlap: definition.overlap, window: definition.window,
+            checksMembership: definition.checksMembership, shared: shared)
+    }
+
+    /// - Throws: `invalidArgument` for what makes no sense.
+    package init(
+        _ query: QueryValue, itemTime: String, way: FeedDefinition.Way, pageSize: Int = 500,
+        overlap: Duration = .seconds(300), window: Int = 50, checksMembership: Bool = false,
+        shared: (document: DocumentPath, field: String)? = nil
+    ) throws(FirestoreError) {
         guard query.orders.isEmpty, query.limit == nil, query.start == nil, query.end == nil else {
             throw .invalidArgument("A feed sets orders, limits and cursors itself.")
         }
-        guard (1...10_000).contains(definition.pageSize) else {
-            throw .invalidArgument("A page holds 1 to 10,000 rows, not \(definition.pageSize).")
+        guard (1...10_000).contains(pageSize) else {
+            throw .invalidArgument("A page holds 1 to 10,000 rows, not \(pageSize).")
         }
-        guard definition.window > 0 else {
-            throw .invalidArgument("A window shows at least 1 item, not \(definition.window).")
+        guard window > 0 else {
+            throw .invalidArgument("A window shows at least 1 item, not \(window).")
         }
-        itemTime = try definition.itemTime.resolved()
-        switch definition.way {
+        self.query = query
+        self.itemTime = try itemTime.resolved()
+        let kind: FeedRules.Way
+        let name: String
+        switch way {
         case .changeTime(let field, let deleted):
-            changeTime = try field.resolved()
+            let field = try field.resolved()
+            (changeTime, version) = (field, nil)
             deletedField = try deleted?.resolved()
+            (kind, name) = (.changeTime(audited: checksMembership), field.encoded)
+        case .audit(let field):
+            version = try field?.resolved()
+            (changeTime, deletedField) = (nil, nil)
+            (kind, name) = (.audit, "#audit")
+        case .itemTime:
+            (changeTime, deletedField, version) = (nil, nil, nil)
+            (kind, name) = (.itemTime, "#itemTime")
         }
-        pageSize = definition.pageSize
-        overlap = definition.overlap
-        window = definition.window
-        key = "feed/\(query.canonicalID)/\(itemTime.encoded)/\(changeTime.encoded)"
+        rules = FeedRules(way: kind, pageSize: pageSize, overlap: overlap)
+        self.window = window
+        self.shared =
+            if let shared {
+                Shared(path: shared.document, field: try shared.field.resolved())
+            } else {
+                nil
+            }
+        key = "feed/\(query.canonicalID)/\(self.itemTime.encoded)/\(name)"
     }
 
     package var settings: FeedSettings {
-        FeedSettings(pageSize: pageSize, overlap: overlap, window: window)
+        FeedSettings(rules: rules, window: window, sharesMarks: shared != nil)
+    }
+
+    /// - Precondition: The marks are shared.
+    var sharedPath: DocumentPath {
+        guard let shared else { preconditionFailure("nothing is shared") }
+        return shared.path
     }
 
     var marksKey: String { key + "/marks" }
     var progressKey: String { key + "/progress" }
 
-    /// What a plan asks the server.
-    func request(_ plan: ReadPlan, in database: DatabaseID) -> QueryValue {
-        var result = query
-        var conditions = result.filter.map { [$0] } ?? []
-        conditions.append(
-            .field(changeTime, .greaterThanOrEqual, .timestamp(plan.since ?? .min)))
-        if let floor = plan.floor {
-            conditions.append(.field(itemTime, .greaterThan, .timestamp(floor)))
-        }
-        result.filter = conditions.count == 1 ? conditions[0] : .and(conditions)
-        result.orders = [Order(changeTime), Order(.documentID)]
-        result.limit = .first(plan.pageSize)
-        if let after = plan.after {
-            let name = ReferenceValue(database: database, path: after.path)
-            result.start = Cursor(
-                values: [.timestamp(after.changeTime), .reference(name)], before: false)
-        }
-        return result
-    }
-
-    /// A row as the change cursor sees it. The request only finds documents with a change time.
-    func row(_ document: Document) -> ChangeCursor.Row {
-        let changeTime = Self.time(document.fields[changeTime]) ?? document.updateTime
-        return ChangeCursor.Row(
-            path: document.path, changeTime: changeTime, updateTime: document.updateTime)
+    /// A document as the feed's books see it.
+    func bookRow(_ document: Document) -> FeedBookRow {
+        FeedBookRow(
+            path: document.path, itemTime: Self.time(document.fields[itemTime]),
+            changeTime: changeTime.flatMap { Self.time(document.fields[$0]) },
+            updateTime: document.updateTime)
     }
 
     static func time(_ value: Value?) -> Timestamp? {

@@ -16,13 +16,22 @@ package struct FeedFetch: Hashable, Sendable {
     package func page(
         _ documents: [Document], readTime: Timestamp, _ definition: ParsedDefinition
     ) -> FeedPage {
+        let rows = documents.map(definition.bookRow)
         var next = progress
-        let fresh = next.receive(
-            documents.map(definition.row), readTime: readTime, action: action,
-            floor: plan.floor, isLast: documents.count < plan.pageSize)
-        return FeedPage(
+        let fresh = next.receive(rows, of: plan, readTime: readTime, rules: definition.rules)
+        if let action { next.cut(action: action) }
+        var page = FeedPage(
             progress: next, readTime: readTime, rows: documents.count,
             changed: fresh.map(\.path))
+        if case .items(let range) = plan.question {
+            let covered = FeedProgress.covered(
+                by: rows, of: range, isLast: rows.count < plan.pageSize)
+            page.covered = covered
+            if range.lowerBound < covered.lowerBound {
+                page.rest = range.lowerBound..<covered.lowerBound
+            }
+        }
+        return page
     }
 }
 
@@ -31,6 +40,10 @@ package struct FeedPage: Hashable, Sendable {
     package let progress: FeedProgress
     package let readTime: Timestamp
     package let rows: Int
-    /// Those that are new here, or new in this version.
+    /// Those that are new here, or new in this version, as far as the feed's books tell.
     package let changed: [DocumentPath]
+    /// Of which part of its plan's range it has all items; nil for changes.
+    package internal(set) var covered: Range<CoveragePosition>?
+    /// What of that range is still to be read; nil for nothing.
+    package internal(set) var rest: Range<CoveragePosition>?
 }

@@ -1,6 +1,6 @@
 import Tidemark
 
-// The marks: moved and shown at once, then stored.
+// The marks: moved and shown at once, then stored, and told to the user's other devices.
 
 extension FeedMachine {
     mutating func move(_ move: Move, _ now: Timestamp, _ effects: inout [Effect]) {
@@ -12,13 +12,34 @@ extension FeedMachine {
             waiting.append(Waiting(call: move.call, outcome: .moved(nil)))
             return
         }
+        tell(.moved(move.name, moved), &effects)
         var call = Waiting(call: move.call, outcome: .moved(moved))
         defer { waiting.append(call) }
         if case .ignored = moved { return }
         call.isSaving = true
         effects.append(.save(marks, move.call))
+        if settings.sharesMarks, move.name == .action, let action = marks.action {
+            effects.append(.share(action))
+        }
         // Without a mark, items come back that are above and between those of the window.
         if moved == .reset { readAnew() }
+        showMarks()
+    }
+
+    private mutating func moveMark(_ move: Move, _ now: Timestamp) -> Marks.Move? {
+        let serverNow = serverTime.estimate(deviceNow: now) ?? progress.cursor.readTime
+        switch move.target {
+        case .time(let time): return marks.move(move.name, to: time, serverNow: serverNow)
+        case .milliseconds(let milliseconds):
+            return marks.move(move.name, toMilliseconds: milliseconds, serverNow: serverNow)
+        case .newest:
+            return shown.rows.first.map {
+                marks.move(move.name, to: $0.time, serverNow: serverNow)
+            }
+        }
+    }
+
+    private mutating func showMarks() {
         if let action = marks.action { progress.cut(action: action) }
         window.apply(marks)
         mustReadBelow = window.hasMore
@@ -26,25 +47,42 @@ extension FeedMachine {
         isChanged = true
     }
 
-    private mutating func moveMark(_ move: Move, _ now: Timestamp) -> Marks.Move? {
-        let serverNow = serverTime.estimate(deviceNow: now) ?? progress.readTime
-        switch move.target {
-        case .time(let time): return marks.move(move.name, to: time, serverNow: serverNow)
-        case .milliseconds(let milliseconds):
-            return marks.move(move.name, toMilliseconds: milliseconds, serverNow: serverNow)
-        case .newest:
-            return shown.rows.first.map { marks.move(move.name, to: $0.time, serverNow: serverNow) }
-        }
+    mutating func sharedRead(
+        _ mark: Timestamp?, _ readTime: Timestamp, _ now: Timestamp, _ effects: inout [Effect]
+    ) {
+        takeShared(mark, readTime, now, &effects)
+        guard sync?.stage == .marks else { return }
+        sync?.hasMarks = true
+        sync?.result.reads += 1
+        readNext(&effects)
     }
 
-    mutating func saved(_ call: CallID) {
+    /// Takes over where another device has cleared: merged by the higher of the two, and no higher
+    /// than the server's time, whatever clock that device has. A negative one says nothing.
+    mutating func takeShared(
+        _ mark: Timestamp?, _ readTime: Timestamp, _ now: Timestamp, _ effects: inout [Effect]
+    ) {
+        serverTime.learn(readTime, deviceNow: now)
+        guard let mark, mark >= .epoch else { return }
+        let moved = marks.move(.action, to: mark, serverNow: readTime)
+        if case .ignored = moved { return }
+        tell(.received(moved), &effects)
+        effects.append(.save(marks, nil))
+        showMarks()
+    }
+
+    mutating func saved(_ call: CallID?) {
         guard let index = waiting.firstIndex(where: { $0.call == call }) else { return }
         waiting[index].isSaving = false
     }
 
-    mutating func notSaved(_ call: CallID, _ error: FirestoreError, _ effects: inout [Effect]) {
+    mutating func notSaved(_ call: CallID?, _ error: FirestoreError, _ effects: inout [Effect]) {
         guard let index = waiting.firstIndex(where: { $0.call == call }) else { return }
-        waiting.remove(at: index)
-        effects.append(.finish(call, .failed(error)))
+        effects.append(.finish(waiting.remove(at: index).call, .failed(error)))
+    }
+
+    mutating func tell(_ event: FeedEvent, _ effects: inout [Effect]) {
+        counters.count(event)
+        effects.append(.tell(event))
     }
 }

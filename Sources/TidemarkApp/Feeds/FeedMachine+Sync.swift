@@ -1,15 +1,20 @@
 import Tidemark
 
-// Pages from the server, one after the other.
+// One plan after the other from the server, until there is none.
 
 extension FeedMachine {
     /// A sync that runs, shared by all calls that asked meanwhile.
     struct SyncRun: Hashable {
-        enum Stage: Hashable { case waiting, indexes, page, settling }
+        enum Stage: Hashable { case waiting, indexes, marks, page, audit, saving, settling }
 
         var stage = Stage.waiting
-        var calls: [CallID]
+        var calls: [CallID] = []
         var result = FeedSync()
+        var reach = SyncReach()
+        var audit: FeedAudit?
+        var hasMarks = false
+        /// Whether the marks have been dropped for a query that failed.
+        var hasDropped = false
     }
 
     mutating func beginSync(_ call: CallID) {
@@ -30,48 +35,78 @@ extension FeedMachine {
         case .waiting where !hasIndexes:
             sync?.stage = .indexes
             effects.append(.declareIndexes)
-        case .waiting: fetch(&effects)
+        case .waiting: readNext(&effects)
         case .settling: settleSync(&effects)
-        case .indexes, .page: break
+        case .indexes, .marks, .page, .audit, .saving: break
         }
     }
 
     mutating func indexesDeclared(_ effects: inout [Effect]) {
         hasIndexes = true
-        guard sync?.stage == .indexes else { return }
-        fetch(&effects)
+        if sync?.stage == .indexes { readNext(&effects) }
     }
 
-    private mutating func fetch(_ effects: inout [Effect]) {
-        let plan = plan
-        sync?.stage = .page
+    mutating func readNext(_ effects: inout [Effect]) {
+        guard let run = sync else { return }
+        if settings.sharesMarks, !run.hasMarks {
+            sync?.stage = .marks
+            begin(.sharedMarks, &effects)
+            effects.append(.readShared)
+        } else if run.result.plans.count >= Self.maxPages {
+            sync?.stage = .settling
+        } else if run.audit != nil {
+            auditNext(&effects)
+        } else if let plan = ReadPlanner.next(
+            progress, run.reach, action: marks.action, settings.rules)
+        {
+            begin(plan, &effects)
+            if case .figures(let ranges) = plan.question {
+                sync?.audit = FeedAudit(ranges)
+                auditNext(&effects)
+            } else {
+                fetch(plan, &effects)
+            }
+        } else {
+            sync?.stage = .settling
+        }
+    }
+
+    private mutating func begin(_ plan: ReadPlan, _ effects: inout [Effect]) {
         sync?.result.plans.append(plan)
+        tell(.asked(plan), &effects)
+    }
+
+    private mutating func fetch(_ plan: ReadPlan, _ effects: inout [Effect]) {
+        sync?.stage = .page
+        if let floor = plan.floor, floor == marks.action { tell(.used(floor), &effects) }
         effects.append(.fetch(FeedFetch(plan: plan, progress: progress, action: marks.action)))
     }
 
     /// Nothing has moved forward unless it has arrived and is stored.
-    mutating func fetched(_ page: FeedPage, _ now: Timestamp, _ effects: inout [Effect]) {
+    mutating func fetched(
+        _ page: FeedPage, _ stored: [DocumentPath], _ now: Timestamp, _ effects: inout [Effect]
+    ) {
         guard var run = sync, run.stage == .page else { return }
         progress = page.progress
         // It may have moved while the page was on its way.
         if let action = marks.action { progress.cut(action: action) }
         serverTime.learn(page.readTime, deviceNow: now)
         run.result.reads += max(1, page.rows)
-        run.result.changed += page.changed.count
-        run.result.readTime = progress.readTime
+        run.result.changed += stored.count
+        run.reach.startedAt = run.reach.startedAt ?? page.readTime
+        run.reach.hasHead = true
+        if page.covered != nil { run.audit?.wasRead(rest: page.rest) }
         sync = run
         changed.formUnion(page.changed)
+        changed.formUnion(stored)
         mustReadChanges = true
-        if progress.isDrained || run.result.plans.count >= Self.maxPages {
-            sync?.stage = .settling
-        } else {
-            fetch(&effects)
-        }
+        readNext(&effects)
     }
 
     private mutating func settleSync(_ effects: inout [Effect]) {
-        guard isSettled, let run = sync else { return }
-        isFresh = progress.isDrained
+        guard isSettled, var run = sync else { return }
+        run.result.readTime = readTime
+        isFresh = readTime != nil
         isChanged = true
         sync = nil
         for call in run.calls { waiting.append(Waiting(call: call, outcome: .synced(run.result))) }
@@ -86,12 +121,83 @@ extension FeedMachine {
             isChanged = true
         }
     }
+}
 
+// MARK: - Audits
+
+extension FeedMachine {
+    private mutating func auditNext(_ effects: inout [Effect]) {
+        switch sync?.audit?.next {
+        case .compare(let range, let expected, let readTime)?:
+            sync?.stage = .audit
+            effects.append(.compare(range, expected: expected, at: readTime))
+        case .read(let range)?:
+            let plan = ReadPlanner.readAgain(range, settings.rules)
+            begin(plan, &effects)
+            fetch(plan, &effects)
+        case nil:
+            if let audit = sync?.audit, let readTime = audit.readTime {
+                progress.confirm(audit.confirmed, asOf: readTime)
+            }
+            sync?.audit = nil
+            sync?.reach.hasAudit = true
+            sync?.stage = .saving
+            effects.append(.saveProgress(progress))
+        }
+    }
+
+    mutating func compared(
+        _ comparison: FeedComparison, _ now: Timestamp, _ effects: inout [Effect]
+    ) {
+        guard var run = sync, run.stage == .audit else { return }
+        run.result.reads += comparison.reads
+        run.audit?.compared(
+            held: comparison.held, server: comparison.server, middle: comparison.middle,
+            at: comparison.readTime)
+        if let readTime = comparison.readTime {
+            serverTime.learn(readTime, deviceNow: now)
+            run.reach.startedAt = run.reach.startedAt ?? readTime
+        }
+        sync = run
+        readNext(&effects)
+    }
+
+    mutating func progressSaved(_ effects: inout [Effect]) {
+        if sync?.stage == .saving { readNext(&effects) }
+    }
+}
+
+// MARK: - Failures
+
+extension FeedMachine {
     mutating func failed(_ work: Work, _ error: FirestoreError, _ effects: inout [Effect]) {
         switch work {
         case .load, .items, .changes, .count: diskFailed(error, &effects)
-        case .indexes, .page: endSync(.failed(error), &effects)
+        case .page where mayDropMarks(error): dropMarks(error, &effects)
+        case .indexes, .page:
+            endSync(.failed(error), &effects)
+            waitToTryAgain(&effects)
         case .marks(let call): notSaved(call, error, &effects)
+        case .share: tell(.notShared(error), &effects)
         }
+    }
+
+    /// Whether the server understood the filter to be what is wrong. An outage, a missing right or a
+    /// used-up quota would be there without the filter too.
+    private func mayDropMarks(_ error: FirestoreError) -> Bool {
+        guard let run = sync, run.stage == .page, !run.hasDropped, let action = marks.action,
+            run.result.plans.last?.floor == action
+        else { return false }
+        return [.invalidArgument, .failedPrecondition, .outOfRange].contains(error.code)
+    }
+
+    private mutating func dropMarks(_ error: FirestoreError, _ effects: inout [Effect]) {
+        tell(.dropped(marks, error), &effects)
+        marks = Marks()
+        sync?.hasDropped = true
+        effects.append(.save(marks, nil))
+        readAnew()
+        isChanged = true
+        readNext(&effects)
     }
 }

@@ -84,7 +84,10 @@ extension FeedMachine {
     // MARK: What comes next
 
     /// Whether a call waits for the disk.
-    private var isWanted: Bool { !waiting.isEmpty || sync != nil || !movesBeforeOpening.isEmpty }
+    private var isWanted: Bool {
+        !waiting.isEmpty || sync != nil || !movesBeforeOpening.isEmpty
+            || (live.isWanted && !live.isWaiting)
+    }
 
     private var lacksRows: Bool { mustReadBelow || !window.isFull }
 
@@ -145,6 +148,7 @@ extension FeedMachine {
         for call in waiting.map(\.call) + moves { effects.append(.finish(call, .failed(error))) }
         waiting = []
         endSync(.failed(error), &effects)
+        waitToTryAgain(&effects)
     }
 
     // MARK: What is shown
@@ -166,7 +170,7 @@ extension FeedMachine {
     private func phase(_ now: Timestamp) -> FeedPhase {
         if let failure { return .failed(failure) }
         if !hasRead { return .loading }
-        guard let readTime = progress.readTime else { return .stale(age: nil) }
+        guard let readTime else { return .stale(age: nil) }
         if isFresh { return .fresh(readTime: readTime) }
         // Without an answer of this launch only the device's clock could tell the age.
         return .stale(age: max(.zero, now.duration(since: readTime)))

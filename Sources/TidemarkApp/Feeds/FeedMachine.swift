@@ -20,16 +20,26 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case loadMore(Int, CallID)
         case sync(CallID)
         case move(Marks.Name, to: MarkTarget, CallID)
+        /// To be kept up to date by listening, or no more.
+        case live(Bool)
 
         // What became of effects.
         case loaded(Marks, FeedProgress)
         case indexesDeclared
-        case fetched(FeedPage)
+        /// - Parameter stored: The documents that look different now.
+        case fetched(FeedPage, stored: [DocumentPath])
+        case compared(FeedComparison)
+        case progressSaved
+        /// Where the user's other devices have cleared; nil for nowhere.
+        case sharedRead(Timestamp?, readTime: Timestamp)
+        case heard(FeedHeard)
+        case listenFailed(Int, FirestoreError)
+        case waited
         case itemsRead([Row], hasMore: Bool, rowsScanned: Int)
         /// By path; nil for one that is no item of the feed.
         case changesRead([DocumentPath: Row?])
         case unreadCounted(Int)
-        case marksSaved(CallID)
+        case marksSaved(CallID?)
         case failed(Work, FirestoreError)
     }
 
@@ -41,6 +51,22 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// Reads a page from the server, and stores it with the progress that it makes in one
         /// transaction: answered by `fetched`.
         case fetch(FeedFetch)
+        /// Compares what is held of a range with the server's figures, which it is asked for unless
+        /// they are known: answered by `compared`.
+        case compare(
+            Range<CoveragePosition>, expected: FeedAudit.Figures?, at: Timestamp?)
+        /// Stores the progress alone: answered by `progressSaved`.
+        case saveProgress(FeedProgress)
+        /// Reads from the server where the user's other devices have cleared: answered by
+        /// `sharedRead`.
+        case readShared
+        /// Tells them, through the queue of writes; answered only where it fails.
+        case share(Timestamp)
+        /// Listens until it is told otherwise: answered by `heard`, in the end by `listenFailed`.
+        case listen(FeedListen)
+        case unlisten(Int)
+        /// Answered by `waited`, that much later.
+        case wait(Duration)
         /// Reads rows from disk below a position, or the newest: answered by `itemsRead`.
         case readItems(below: PagePosition?, count: Int, action: Timestamp?)
         /// Reads how documents look now, and all that have pending writes: answered by `changesRead`.
@@ -48,17 +74,18 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// Counts on disk what is above a mark: answered by `unreadCounted`.
         case countUnread(above: Timestamp?)
         /// Stores the marks; in the order of the effects. Answered by `marksSaved`.
-        case save(Marks, CallID)
+        case save(Marks, CallID?)
         /// What is shown has changed.
         case publish
+        case tell(FeedEvent)
         /// A call has ended.
         case finish(CallID, Outcome)
     }
 
     /// An effect that can fail.
     package enum Work: Hashable, Sendable {
-        case load, indexes, page, items, changes, count
-        case marks(CallID)
+        case load, indexes, page, items, changes, count, share
+        case marks(CallID?)
     }
 
     package enum MarkTarget: Hashable, Sendable {
@@ -100,6 +127,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package internal(set) var shown = Shown()
     /// Documents and index entries looked at to fill the window, since the start.
     package internal(set) var rowsScanned = 0
+    package internal(set) var counters = FeedCounters()
     var window: FeedWindow<Content>
     var serverTime = ServerTime()
     /// Whether the records have been read, or are being read.
@@ -117,6 +145,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Nil where it is not known, or no longer true.
     var countedUnread: Int?
     var sync: SyncRun?
+    var live = LiveRun()
     var waiting: [Waiting] = []
     var movesBeforeOpening: [Move] = []
     /// Why the last sync failed.
@@ -138,14 +167,18 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
 
     package init(_ settings: FeedSettings) {
         self.settings = settings
-        progress = FeedProgress(overlap: settings.overlap)
+        progress = FeedProgress(overlap: settings.rules.overlap)
         window = FeedWindow(size: settings.window)
     }
 
-    /// What the next page of a sync would ask. Asks nothing.
+    /// What the next sync would ask first. Asks nothing.
     package var plan: ReadPlan {
-        ReadPlanner.plan(progress, action: marks.action, pageSize: settings.pageSize)
+        ReadPlanner.next(progress, SyncReach(), action: marks.action, settings.rules)
+            ?? .nothing
     }
+
+    /// As of when everything above the clear mark is held; nil when something is missing.
+    var readTime: Timestamp? { progress.readTime(above: marks.action, settings.rules) }
 
     /// - Parameter now: The device's clock, which may be wrong: it only measures how long ago the
     ///   server last told its own.
@@ -158,14 +191,23 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .move(let name, let target, let call):
             move(Move(name: name, target: target, call: call), now, &effects)
         case .loaded(let marks, let progress): loaded(marks, progress, now, &effects)
+        case .live(let isWanted): live(isWanted, &effects)
+        case .heard(let heard): self.heard(heard, now, &effects)
+        case .listenFailed(let number, let error): listenFailed(number, error, &effects)
+        case .waited: live.isWaiting = false
         case .indexesDeclared: indexesDeclared(&effects)
-        case .fetched(let page): fetched(page, now, &effects)
+        case .fetched(let page, let stored): fetched(page, stored, now, &effects)
+        case .compared(let comparison): compared(comparison, now, &effects)
+        case .progressSaved: progressSaved(&effects)
+        case .sharedRead(let mark, let readTime): sharedRead(mark, readTime, now, &effects)
         case .itemsRead(let rows, let hasMore, let scanned): itemsRead(rows, hasMore, scanned)
         case .changesRead(let changes): changesRead(changes)
         case .unreadCounted(let count): unreadCounted(count)
         case .marksSaved(let call): saved(call)
         case .failed(let work, let error): failed(work, error, &effects)
         }
+        advance(&effects)
+        advanceLive(now, &effects)
         advance(&effects)
         show(now, &effects)
         end(&effects)
@@ -175,16 +217,16 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
 
 /// What a feed's machine goes by.
 package struct FeedSettings: Hashable, Sendable {
-    /// Rows a call, at least 1.
-    package var pageSize: Int
-    package var overlap: Duration
+    package var rules: FeedRules
     /// Rows shown at first, at least 1.
     package var window: Int
+    /// Whether the clear mark is shared between the user's devices.
+    package var sharesMarks: Bool
 
-    package init(pageSize: Int, overlap: Duration, window: Int) {
-        precondition(pageSize > 0 && window > 0)
-        self.pageSize = pageSize
-        self.overlap = overlap
+    package init(rules: FeedRules, window: Int = 50, sharesMarks: Bool = false) {
+        precondition(window > 0)
+        self.rules = rules
         self.window = window
+        self.sharesMarks = sharesMarks
     }
 }

@@ -1,3 +1,4 @@
+import Synchronization
 package import Tidemark
 
 /// Performs what a feed's machine decides, on an engine: its records, its documents on disk, and its
@@ -13,6 +14,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private let database: DatabaseID
     private let deadline: Duration?
     private let content: @Sendable (ViewDocument) -> Content
+    private let listeners = FeedListeners()
 
     /// - Parameters:
     ///   - deadline: For each page from the server; nil for the longest there is.
@@ -28,16 +30,26 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         self.content = content
     }
 
-    /// Begins an effect, in the order of the calls. ``FeedMachine/Effect/publish`` and
-    /// ``FeedMachine/Effect/finish(_:_:)`` are the caller's.
-    package func perform(_ effect: Machine.Effect, _ report: @escaping Report) {
+    /// Ends what is being listened to.
+    package func close() { listeners.close() }
+
+    /// Beside the numbers of listeners.
+    private static var timer: Int { 0 }
+
+    /// Begins an effect, in the order of the calls. Those that tell the app something, `publish`,
+    /// `tell` and `finish`, are the caller's.
+    ///
+    /// - Parameter tag: Whom its reads are counted for.
+    package func perform(
+        _ effect: Machine.Effect, tag: ReadTag = ReadTag(), _ report: @escaping Report
+    ) {
         switch effect {
         case .load: load(report)
         case .declareIndexes:
             engine.declareIndexes(for: definition.indexed) { error in
                 report(error.map { .failed(.indexes, FirestoreError($0)) } ?? .indexesDeclared)
             }
-        case .fetch(let fetch): self.fetch(fetch, report)
+        case .fetch(let fetch): self.fetch(fetch, tag, report)
         case .readItems(let end, let count, let action): read(below: end, count, action, report)
         case .readChanges(let paths): readChanges(paths, report)
         case .countUnread(let mark): countUnread(above: mark, report)
@@ -46,7 +58,23 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                 report(
                     error.map { .failed(.marks(call), FirestoreError($0)) } ?? .marksSaved(call))
             }
-        case .publish, .finish: preconditionFailure("\(effect) is not for an engine")
+        case .compare(let range, let expected, let readTime):
+            engine.compare(
+                definition.items(in: range, database), itemTime: definition.itemTime,
+                version: definition.version, expected: expected, at: readTime,
+                deadline: deadline, tag: tag,
+                completion: { report(Self.event($0, of: .page) { .compared($0) }) })
+        case .saveProgress(let progress):
+            engine.setRecord(progress.encoded, forKey: definition.progressKey) { error in
+                report(error.map { .failed(.page, FirestoreError($0)) } ?? .progressSaved)
+            }
+        case .listen(let listen): self.listen(listen, tag, report)
+        case .wait(let duration):
+            listeners.keep(engine.wait(duration) { report(.waited) }, as: Self.timer)
+        case .unlisten(let number): listeners.cancel(number)
+        case .readShared: readShared(tag, report)
+        case .share(let mark): share(mark, report)
+        case .publish, .tell, .finish: preconditionFailure("\(effect) is not for an engine")
         }
     }
 
@@ -60,7 +88,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             case .success(let bytes): marks = bytes.flatMap(Marks.init(encoded:)) ?? Marks()
             }
             engine.record(forKey: definition.progressKey) { result in
-                let overlap = definition.overlap
+                let overlap = definition.rules.overlap
                 report(
                     Self.event(result, of: .load) { bytes in
                         let progress = bytes.flatMap { FeedProgress(encoded: $0, overlap: overlap) }
@@ -70,25 +98,72 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         }
     }
 
-    private func fetch(_ fetch: FeedFetch, _ report: @escaping Report) {
+    private func fetch(_ fetch: FeedFetch, _ tag: ReadTag, _ report: @escaping Report) {
         let made = Made<FeedPage>()
-        engine.fetch(
-            definition.request(fetch.plan, in: database), deadline: deadline, tag: .current,
-            records: { [definition] documents, readTime in
+        engine.fetchPage(
+            definition.request(fetch.plan, in: database), deadline: deadline, tag: tag,
+            made: { [definition, database] documents, readTime in
                 let page = fetch.page(documents, readTime: readTime, definition)
                 made.set(page)
-                return [definition.progressKey: page.progress.encoded]
+                return FeedPageRecords(
+                    records: [definition.progressKey: page.progress.encoded],
+                    complete: page.covered.map { definition.items(in: $0, database) })
             },
             completion: { result in
                 report(
-                    Self.event(result, of: .page) { _ in
-                        made.value.map { .fetched($0) }
+                    Self.event(result, of: .page) { stored in
+                        made.value.map { .fetched($0, stored: stored) }
                             ?? .failed(
                                 .page,
                                 FirestoreError(
                                     .internal, "A read ended without storing what it read."))
                     })
             })
+    }
+
+    private func listen(_ listen: FeedListen, _ tag: ReadTag, _ report: @escaping Report) {
+        let options = SyncEngine.ListenOptions(includeMetadataChanges: true, tag: tag)
+        let observe: @Sendable (Result<ViewSnapshot, SyncError>) -> Void = { [definition] result in
+            switch result {
+            case .success(let snapshot):
+                report(.heard(FeedHeard(snapshot, of: listen, definition)))
+            case .failure(let error):
+                report(.listenFailed(listen.number, FirestoreError(error)))
+            }
+        }
+        let handle =
+            if case .marks = listen.question {
+                engine.listen(document: definition.sharedPath, options, observer: observe)
+            } else {
+                engine.listen(
+                    definition.request(listen, in: database), options, observer: observe)
+            }
+        listeners.keep(handle, as: listen.number)
+    }
+
+    private func readShared(_ tag: ReadTag, _ report: @escaping Report) {
+        guard let shared = definition.shared else { preconditionFailure("nothing is shared") }
+        engine.fetchDocument(shared.path, deadline: deadline, tag: tag) { result in
+            report(
+                Self.event(result, of: .page) { read in
+                    guard case .fresh(let readTime) = read.freshness else {
+                        return .failed(
+                            .page, FirestoreError(.unavailable, "The server was not asked."))
+                    }
+                    let value = read.documents.first?.document.fields[shared.field]
+                    return .sharedRead(value.flatMap(SharedMark.time), readTime: readTime)
+                })
+        }
+    }
+
+    private func share(_ mark: Timestamp, _ report: @escaping Report) {
+        guard let shared = definition.shared else { preconditionFailure("nothing is shared") }
+        let raise = FieldTransform(shared.field, .maximum(SharedMark.value(mark)))
+        let mutation = Mutation(
+            path: shared.path, .patch([:], mask: []), transforms: [raise])
+        engine.write([mutation]) { event in
+            if case .failed(let error) = event { report(.failed(.share, FirestoreError(error))) }
+        }
     }
 
     /// The next items on disk below a position, or the newest: those that are neither marked as
@@ -147,6 +222,63 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         switch result {
         case .success(let success): event(success)
         case .failure(let error): .failed(work, FirestoreError(error))
+        }
+    }
+}
+
+/// How a mark is written where other devices read it: milliseconds since 1970, with their fraction,
+/// so that a number can be compared with a number by the server, and no microsecond is lost.
+enum SharedMark {
+    static func value(_ mark: Timestamp) -> Value { .double(Double(mark.microseconds) / 1_000) }
+
+    /// Nil for a value that is no number, or beyond all times.
+    static func time(_ value: Value) -> Timestamp? {
+        let milliseconds: Double
+        switch value {
+        case .integer(let whole): milliseconds = Double(whole)
+        case .double(let double) where double.isFinite: milliseconds = double
+        default: return nil
+        }
+        guard abs(milliseconds) < 1e14 else { return nil }
+        return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
+    }
+}
+
+/// The listeners of a feed that are open.
+final class FeedListeners: Sendable {
+    private let handles = Mutex<[Int: any CancellableCall]>([:])
+
+    deinit { close() }
+
+    func keep(_ handle: any CancellableCall, as number: Int) {
+        handles.withLock { $0[number] = handle }
+    }
+
+    func cancel(_ number: Int) { handles.withLock { $0.removeValue(forKey: number) }?.cancel() }
+
+    func close() {
+        let all = handles.withLock { handles in
+            defer { handles = [:] }
+            return handles.values
+        }
+        for handle in all { handle.cancel() }
+    }
+}
+
+extension FeedHeard {
+    init(_ snapshot: ViewSnapshot, of listen: FeedListen, _ definition: ParsedDefinition) {
+        number = listen.number
+        readTime = snapshot.isFromCache ? nil : snapshot.readTime
+        isFull = snapshot.count >= listen.limit
+        if case .marks = listen.question {
+            (changed, rows) = ([], [])
+            let fields = snapshot.documents.first?.document.fields
+            mark = definition.shared.flatMap { fields?[$0.field] }.flatMap(SharedMark.time)
+            return
+        }
+        changed = snapshot.changes.map(\.document.path)
+        rows = snapshot.documents.filter { !$0.hasLocalMutations }.map {
+            definition.bookRow($0.document)
         }
     }
 }

@@ -74,7 +74,7 @@ extension QueryValue {
         mark.map { adding(.field(field, .greaterThan, .timestamp($0))) } ?? self
     }
 
-    fileprivate func adding(_ condition: FilterValue) -> QueryValue {
+    func adding(_ condition: FilterValue) -> QueryValue {
         var result = self
         switch filter {
         case .and(let conditions)?: result.filter = .and(conditions + [condition])

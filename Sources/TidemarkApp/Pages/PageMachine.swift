@@ -4,8 +4,9 @@ package import Tidemark
 /// and what was heard go in, listeners to begin and to end come out.
 ///
 /// Every page is a listener of its own, "so many rows after this one", so that the rows a person sees
-/// stay right. It knows which parts of the collection it has seen whole, and shows what is known from
-/// the newest row down without a hole:
+/// stay right; or is loaded once, and what changes in it is told by ``Event/changed(_:)``. It knows which
+/// parts of the collection it has seen whole, and shows what is known from the newest row down without a
+/// hole:
 /// - rows that new ones push out of a page stay, as they were: nobody listens to them any more;
 /// - when so much came at once that the head no longer reaches the rows below it, what lies between is
 ///   the next page, and the rows below are shown again when it has come;
@@ -20,11 +21,18 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// - Parameter isFromCache: Whether the server has not confirmed it: then it says nothing of
         ///   what is not in it below its last row.
         case snapshot(WindowID, [Row], isFromCache: Bool)
+        /// A page that nobody listens to, complete down to its last row.
+        /// - Parameter isLast: Whether there is nothing below.
+        case page(WindowID, [Row], isLast: Bool)
+        /// How documents look now, wherever they are; nil for one that is no row any more.
+        case changed([DocumentPath: Row?])
         case failed(WindowID, FirestoreError)
     }
 
     package enum Effect: Hashable, Sendable {
         case listen(WindowID, after: PagePosition?, limit: Int)
+        /// To be answered by one ``Event/page(_:_:isLast:)``.
+        case load(WindowID, after: PagePosition, limit: Int)
         case stop(WindowID)
     }
 
@@ -51,6 +59,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package static var maxRows: Int { 10_000 }
 
     package let pageSize: Int
+    /// Whether the pages below the head are loaded and not listened to.
+    package let loadsPages: Bool
     /// All that is held, newest first, each path once.
     private var held: [Row] = []
     private var coverage = PageCoverage()
@@ -59,9 +69,10 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package private(set) var error: FirestoreError?
 
     /// - Precondition: `pageSize` is positive.
-    package init(pageSize: Int) {
+    package init(pageSize: Int, loadsPages: Bool = false) {
         precondition(pageSize > 0)
         self.pageSize = pageSize
+        self.loadsPages = loadsPages
     }
 
     /// What is known without a hole, newest first.
@@ -88,6 +99,14 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .snapshot(let id, let rows, let isFromCache):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
             take(rows, isFromCache, of: index)
+            return trim()
+        case .page(let id, let rows, let isLast):
+            guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
+            let window = windows.remove(at: index)
+            show(rows, from: window.upper, to: lower(rows, window, isLast: isLast))
+            return trim()
+        case .changed(let changes):
+            apply(changes)
             return trim()
         case .failed(let id, let error):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
@@ -119,27 +138,21 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         lastID += 1
         let window = Window(id: lastID, after: after)
         if after == nil { windows.insert(window, at: 0) } else { windows.append(window) }
+        if loadsPages, let after { return [.load(lastID, after: after, limit: pageSize)] }
         return [.listen(lastID, after: after, limit: pageSize)]
+    }
+
+    private func lower(_ rows: [Row], _ window: Window, isLast: Bool) -> PageEdge {
+        isLast ? .oldest : rows.last.map { .after($0.position) } ?? window.upper
     }
 
     private mutating func take(_ rows: [Row], _ isFromCache: Bool, of index: Int) {
         var window = windows[index]
-        let lower: PageEdge
-        if rows.count >= pageSize || isFromCache {
-            lower = rows.last.map { .after($0.position) } ?? window.upper
-        } else {
-            lower = .oldest
-        }
+        let isLast = rows.count < pageSize && !isFromCache
+        let lower = lower(rows, window, isLast: isLast)
         // More may have come than the page holds: above what it knew, nothing is known but this.
         forgetAbove(window)
-        if window.upper < lower {
-            coverage.insert(window.upper..<lower)
-            let paths = Set(rows.map(\.path))
-            let range = window.upper..<lower
-            held.removeAll { paths.contains($0.path) || range.contains($0.position) }
-            held += rows
-            held.sort { $0.position < $1.position }
-        }
+        show(rows, from: window.upper, to: lower)
         window.newest = rows.first?.position
         window.lower = lower
         window.isFromCache = isFromCache
@@ -147,6 +160,29 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         // The cache's nothing is no page yet.
         if !isFromCache || !rows.isEmpty { window.isPending = false }
         windows[index] = window
+    }
+
+    /// Puts the rows in the place of all that was known between two edges.
+    private mutating func show(_ rows: [Row], from upper: PageEdge, to lower: PageEdge) {
+        guard upper < lower else { return }
+        coverage.insert(upper..<lower)
+        let paths = Set(rows.map(\.path))
+        held.removeAll { paths.contains($0.path) || (upper..<lower).contains($0.position) }
+        held += rows
+        held.sort { $0.position < $1.position }
+    }
+
+    /// Rows move only among what is known: what lies elsewhere comes with its page.
+    private mutating func apply(_ changes: [DocumentPath: Row?]) {
+        if changes.isEmpty { return }
+        held.removeAll { changes[$0.path] != nil }
+        held += changes.values.compactMap { row in
+            guard let row, coverage.ranges.contains(where: { $0.contains(row.position) }) else {
+                return nil
+            }
+            return row
+        }
+        held.sort { $0.position < $1.position }
     }
 
     private mutating func forgetAbove(_ window: Window) {

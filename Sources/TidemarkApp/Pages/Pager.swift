@@ -15,6 +15,9 @@ public import Tidemark
 /// No listener is without a limit. There is no gap and no row twice, whatever arrives, changes or
 /// vanishes; see ``PagerState/items``. Costs a read for each row of a page, and one for each later
 /// change of what is listened to. What the device holds is shown before the server answers.
+///
+/// With ``PagesFromDisk`` older pages come from disk where the device holds them completely, with no
+/// reads and no listener.
 public final class Pager: Sendable {
     private typealias Machine = PageMachine<QueryDocumentSnapshot>
 
@@ -29,15 +32,21 @@ public final class Pager: Sendable {
 
     private let query: Query
     private let order: FieldPath
+    private let pageSize: Int
+    private let disk: ParsedPagesFromDisk?
+    /// Nil where every page is a listener.
+    private let store: PageStore?
     private let state: Mutex<State>
 
     /// - Parameters:
     ///   - query: Without an order, a limit or a cursor: those are the pager's.
     ///   - field: What it is ordered by, the greatest first. Documents without it are not shown.
     ///   - pageSize: 1 to 1,000 rows.
+    ///   - pages: When older pages come from disk. The field must then be a time.
     /// - Throws: `invalidArgument` when that makes no sense.
     public init(
-        _ query: Query, orderedBy field: some FieldName, pageSize: Int = 50
+        _ query: Query, orderedBy field: some FieldName, pageSize: Int = 50,
+        pagesFromDisk pages: PagesFromDisk = .never
     ) throws(FirestoreError) {
         guard (1...1_000).contains(pageSize) else {
             throw .invalidArgument("A page holds 1 to 1,000 rows, not \(pageSize).")
@@ -46,9 +55,17 @@ public final class Pager: Sendable {
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
             throw .invalidArgument("A pager sets the order, the limit and the cursors by itself.")
         }
-        order = try field.resolved()
-        self.query = query.order(by: order, descending: true)
-        state = Mutex(State(machine: Machine(pageSize: pageSize)))
+        let order = try field.resolved()
+        self.pageSize = pageSize
+        self.order = order
+        let disk = try ParsedPagesFromDisk(pages)
+        self.disk = disk
+        store = disk.map { PageStore(query.firestore, value, order, $0) }
+        let ordered = query.order(by: order, descending: true)
+        // Only times can be told to be held completely.
+        self.query =
+            disk == nil ? ordered : ordered.whereField(order, isGreaterThanOrEqualTo: Timestamp.min)
+        state = Mutex(State(machine: Machine(pageSize: pageSize, loadsPages: disk != nil)))
     }
 
     deinit { close() }
@@ -66,7 +83,7 @@ public final class Pager: Sendable {
             continuation.onTermination = { [weak self] _ in
                 self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
             }
-            continuation.yield(PagerState(state.machine))
+            continuation.yield(PagerState(state.machine, disk))
             return true
         }
         if !isNew { continuation.finish() }
@@ -75,7 +92,7 @@ public final class Pager: Sendable {
     }
 
     /// What is to be shown now.
-    public var current: PagerState { state.withLock { PagerState($0.machine) } }
+    public var current: PagerState { state.withLock { PagerState($0.machine, disk) } }
 
     /// Begins to listen to the newest page; asking for ``states`` does too.
     public func start() {
@@ -83,7 +100,23 @@ public final class Pager: Sendable {
             defer { state.hasStarted = true }
             return !state.hasStarted
         }
-        if isFirst { step(.start) }
+        guard isFirst else { return }
+        step(.start)
+        // Without a server, what the device holds is shown as it is.
+        guard let store else { return }
+        Task { [weak self] in
+            guard let isHeld = try? await store.hasEarlierPages(), isHeld else { return }
+            try? await self?.refresh()
+        }
+    }
+
+    /// Asks what has changed in the pages that came from disk, where ``PagesFromDisk/keptRight`` says
+    /// how; it is done once when the pager begins. Costs a read for each change and at least one.
+    ///
+    /// - Throws: What the server or the disk answered; the next one asks for the same again.
+    public func refresh() async throws(FirestoreError) {
+        guard let store else { return }
+        step(.changed(try await store.changes()))
     }
 
     /// Asks for the next older page, or again for one that failed. Does nothing while one is loading or
@@ -108,7 +141,7 @@ public final class Pager: Sendable {
         let (effects, published) = state.withLock { state in
             if state.isClosed { return ([Machine.Effect](), PagerState?.none) }
             let effects = state.machine.step(event)
-            let published = PagerState(state.machine)
+            let published = PagerState(state.machine, disk)
             for watcher in state.watchers.values { watcher.yield(published) }
             return (effects, published)
         }
@@ -120,6 +153,14 @@ public final class Pager: Sendable {
         switch effect {
         case .stop(let id):
             state.withLock { $0.registrations.removeValue(forKey: id) }?.remove()
+        case .load(let id, let after, let limit):
+            guard let store else { preconditionFailure("pages are loaded from a store") }
+            Task { [weak self] in
+                do throws(FirestoreError) {
+                    let page = try await store.page(below: after, limit: limit)
+                    self?.step(.page(id, page.rows, isLast: page.isLast))
+                } catch { self?.step(.failed(id, error)) }
+            }
         case .listen(let id, let after, let limit):
             let registration = page(after: after, limit: limit).addSnapshotListener(
                 includeMetadataChanges: true
@@ -149,6 +190,7 @@ public final class Pager: Sendable {
                     PageRow(PagePosition(value: value, path: document.documentPath), document)
                 }
             }
+            store?.heard(snapshot, limit: pageSize)
             step(.snapshot(id, rows, isFromCache: snapshot.metadata.isFromCache))
         } else if let error = error as? FirestoreError {
             state.withLock { _ = $0.registrations.removeValue(forKey: id) }
@@ -174,8 +216,11 @@ public struct PagerState: Hashable, Sendable {
     /// Oldest first, as a conversation is read.
     public var chronological: ReversedCollection<[QueryDocumentSnapshot]> { items.reversed() }
 
-    init(_ machine: PageMachine<QueryDocumentSnapshot>) {
-        items = machine.rows.map(\.content)
+    init(_ machine: PageMachine<QueryDocumentSnapshot>, _ disk: ParsedPagesFromDisk?) {
+        let all = machine.rows.lazy.map(\.content)
+        items =
+            disk?.deletedField == nil
+            ? Array(all) : all.filter { !(disk?.isDeleted($0.fields ?? [:]) ?? false) }
         isLoadingMore = machine.isLoadingMore
         hasMore = machine.hasMore
         isFromCache = machine.isFromCache

@@ -73,7 +73,8 @@ extension AccountsServer {
         _ request: AccountsRequest, _ data: Data, _ extra: [String: JSONTree]
     ) throws(AccountRefusal) -> [String: JSONTree] {
         var fields: [String: JSONTree] = [:]
-        if request.isForm {
+        // Some libraries call any body a form where nothing else is said.
+        if request.isForm, data.first != UInt8(ascii: "{") {
             guard let form = AccountsJSON.form(String(decoding: data, as: UTF8.self)) else {
                 throw AccountRefusal("INVALID_ARGUMENT : The form cannot be read.")
             }

@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 import JWTKit
+import Synchronization
 import TidemarkServer
 import TidemarkStore
 
@@ -23,6 +24,7 @@ struct TokenDesk: Sendable {
     let providers: ProviderKeys
     let now: @Sendable () -> Int64
     private let own: JWTKeyCollection
+    private let verifiedTokens = VerifiedTokens()
     private let signer: JWKIdentifier?
     /// The public halves, as they are published.
     let published: [[String: JSONTree]]
@@ -94,6 +96,7 @@ struct TokenDesk: Sendable {
 
     /// What a token of ours says, an ID token or a session's cookie.
     func facts(_ text: String) async throws(AccountRefusal) -> TokenFacts {
+        if let known = verifiedTokens[text] { return known }
         let claims: [String: JSONTree]
         do {
             claims =
@@ -101,6 +104,7 @@ struct TokenDesk: Sendable {
                 ? try await verified(text, own, algorithms: ["ES256"]) : try Self.unverified(text)
         } catch { throw .invalidIDToken }
         guard let facts = TokenFacts(claims) else { throw .invalidIDToken }
+        verifiedTokens[text] = facts
         return facts
     }
 
@@ -189,4 +193,39 @@ struct ClaimSet: JWTPayload {
 
     /// Times and names are looked at by whoever asked, with the clock they have.
     func verify(using algorithm: some JWTAlgorithm) {}
+}
+
+/// Tokens whose signature was found right, so that a token that comes with every call is not computed
+/// with every time. Their times and their accounts are looked at each time all the same.
+final class VerifiedTokens: Sendable {
+    /// Tokens that are known; when there are more, those not asked for since the last time go.
+    static let capacity = 4_000
+
+    private let state = Mutex((newer: [String: TokenFacts](), older: [String: TokenFacts]()))
+
+    subscript(_ token: String) -> TokenFacts? {
+        get {
+            state.withLock { state in
+                if let facts = state.newer[token] { return facts }
+                guard let facts = state.older[token] else { return nil }
+                Self.keep(token, facts, &state)
+                return facts
+            }
+        }
+        set {
+            guard let newValue else { return }
+            state.withLock { Self.keep(token, newValue, &$0) }
+        }
+    }
+
+    private static func keep(
+        _ token: String, _ facts: TokenFacts,
+        _ state: inout (newer: [String: TokenFacts], older: [String: TokenFacts])
+    ) {
+        if state.newer.count >= capacity / 2 {
+            state.older = state.newer
+            state.newer = [:]
+        }
+        state.newer[token] = facts
+    }
 }

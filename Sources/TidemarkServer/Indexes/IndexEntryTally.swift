@@ -72,11 +72,11 @@ struct IndexEntryTally {
 
     /// Adds all fields of the document, and itself. To be called once.
     mutating func add(_ fields: MapValue) {
-        let settings = group.flatMap(configuration.settings(of:))
+        let settings = group.flatMap(configuration.catalog.settings(of:))
         let ways = settings?.indexes.map(Ways.init) ?? Ways.automatic
         bytes += documentBytes + add(fields, settings, ways, 0)
         guard let group else { return }
-        for index in configuration.composites(of: group) { add(index, fields) }
+        for index in configuration.catalog.composites(of: group) { add(index, fields) }
     }
 
     /// - Parameters:

@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkModel
 
 /// The file that `--indexes` names.
 public enum IndexFile {
@@ -42,6 +43,15 @@ public enum IndexFile {
         for index in missing where !configuration.add(index) {
             throw IndexFileError("\(path): The file is full.")
         }
+        try write(configuration, to: path)
+    }
+
+    /// Writes a file whole, or not at all.
+    ///
+    /// - Throws: ``IndexFileError``, with the file as it was.
+    public static func write(
+        _ configuration: IndexConfiguration, to path: String
+    ) throws(IndexFileError) {
         do { try configuration.json.write(to: URL(fileURLWithPath: path), options: .atomic) } catch
         {
             throw IndexFileError("\(path) cannot be written.")

@@ -97,6 +97,15 @@ extension IndexFileReader {
         "collectionGroup", "queryScope", "fields", "apiScope", "density", "multikey", "unique",
     ]
 
+    /// The declared index that an entry of a file is; nil when it is none that is used here.
+    static func composite(_ tree: JSONTree) -> CompositeIndex? {
+        var reader = IndexFileReader()
+        do throws(IndexFileError) { try reader.readComposite(tree, at: "indexes") } catch {
+            return nil
+        }
+        return reader.composites.first
+    }
+
     private mutating func readComposite(
         _ tree: JSONTree, at place: String
     ) throws(IndexFileError) {

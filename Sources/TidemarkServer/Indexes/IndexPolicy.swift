@@ -78,7 +78,7 @@ struct IndexRegister {
 
     /// What production would plan; without a configuration, on automatic indexes alone.
     func requirement(_ query: Query, _ aggregations: [Aggregation]) -> IndexRequirement {
-        IndexRequirement(query, aggregations, configuration)
+        IndexRequirement(query, aggregations, in: configuration.catalog)
     }
 
     /// Takes note of a query that is about to run.

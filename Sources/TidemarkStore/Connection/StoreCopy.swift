@@ -1,6 +1,14 @@
 import Foundation
 import GRDBSQLite
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// What a database held at one moment that somebody else has open: a copy in a folder of its own, which
 /// goes with this.
 ///
@@ -11,6 +19,13 @@ import GRDBSQLite
 package final class StoreCopy: Sendable {
     package let path: String
     private let folder: String
+    /// Held for as long as the copy is in use: what a killed process left has no holder.
+    private let lock: FileLock?
+
+    private static let prefix = "tidemark-view-"
+    private static let lockName = "in-use"
+    /// A younger folder may be in the making.
+    private static let sweepAge: TimeInterval = 60
 
     /// How often the owner may begin its log anew while it is copied.
     private static let attempts = 3
@@ -18,14 +33,16 @@ package final class StoreCopy: Sendable {
 
     /// - Throws: ``StoreError/locked`` when the owner was faster each time.
     package init(of original: String) throws(StoreError) {
-        let url = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-view-" + UUID().uuidString)
+        let parent = FileManager.default.temporaryDirectory
+        Self.sweep(parent)
+        let url = parent.appendingPathComponent(Self.prefix + UUID().uuidString)
         folder = url.path
         path = url.appendingPathComponent("view.sqlite").path
         do {
             try FileManager.default.createDirectory(
                 at: url, withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
+            lock = FileLock(url.appendingPathComponent(Self.lockName).path)
             for _ in 0..<Self.attempts {
                 let log = Self.logHeader(of: original)
                 try Self.copyFile(original, to: path)
@@ -41,6 +58,20 @@ package final class StoreCopy: Sendable {
     }
 
     deinit { Self.remove(folder) }
+
+    /// Removes the copies of processes that are no more.
+    private static func sweep(_ parent: URL) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let folder = parent.appendingPathComponent(name).path
+            let attributes = try? FileManager.default.attributesOfItem(atPath: folder)
+            guard let changed = attributes?[.modificationDate] as? Date,
+                Date().timeIntervalSince(changed) > sweepAge,
+                let lock = FileLock(folder + "/" + lockName)
+            else { continue }
+            withExtendedLifetime(lock) { remove(folder) }
+        }
+    }
 
     private static func remove(_ folder: String) {
         try? FileManager.default.removeItem(atPath: folder)
@@ -78,6 +109,24 @@ package final class StoreCopy: Sendable {
             offset += count
         }
     }
+}
+
+/// A lock of this process on a file, which goes with the process.
+private final class FileLock: Sendable {
+    private let descriptor: Int32
+
+    /// Nil when somebody else has it.
+    init?(_ path: String) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        if descriptor < 0 { return nil }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
 }
 
 /// A file as SQLite's operating system layer has it open.

@@ -13,7 +13,7 @@ package struct UserSession: Sendable {
         self.number = number
     }
 
-    private func perform<Success: Sendable>(
+    func perform<Success: Sendable>(
         _ completion: @escaping @Sendable (Result<Success, SyncError>) -> Void,
         _ body: @escaping @Sendable (EngineCore) -> Void
     ) {
@@ -23,6 +23,29 @@ package struct UserSession: Sendable {
             }
             body(core)
         }
+    }
+
+    /// Begins something that lasts, until the returned handle is cancelled.
+    func subscribe(
+        _ refused: @escaping @Sendable (Result<Void, SyncError>) -> Void,
+        _ start: @escaping @Sendable (EngineCore, UInt64) -> Void
+    ) -> any CancellableCall {
+        engine.subscribe { [number] core, id in
+            guard core.session == number || core.files.isShared else {
+                return refused(.failure(.userChanged))
+            }
+            start(core, id)
+        } end: {
+            $0.removeListener($1)
+        }
+    }
+
+    var database: DatabaseID { engine.core.database }
+
+    func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        engine.scheduler.schedule(id, after: delay, job)
     }
 
     private static func result(
@@ -42,17 +65,34 @@ package struct UserSession: Sendable {
         perform(completion) { $0.fetch(query, deadline, tag, records, completion) }
     }
 
+    /// As ``fetch(_:deadline:records:completion:)``, and what the cache has besides in the part that
+    /// `replacing` names is forgotten: a query whose rows the documents are, all of them.
+    package func fetch(
+        _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),
+        replacing: @escaping @Sendable ([Document]) -> Query?,
+        records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
+        completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
+    ) {
+        perform(completion) {
+            $0.fetch(query, deadline, tag, records, replacing: replacing, completion)
+        }
+    }
+
     package func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
         perform(completion) { $0.record(key, completion) }
     }
 
+    /// - Parameter kept: The query whose documents the record speaks of: from then on they stay,
+    ///   however large the cache is.
     package func setRecord(
-        _ value: [UInt8]?, forKey key: String,
+        _ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil,
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        perform(Self.result(completion)) { $0.setRecord(value, key, completion) }
+        perform(Self.result(completion)) {
+            $0.setRecord(value, key, keeping: kept, completion)
+        }
     }
 
     package func declareIndexes(

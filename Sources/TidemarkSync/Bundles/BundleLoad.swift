@@ -4,7 +4,7 @@ package import TidemarkModel
 ///
 /// Its documents are stored as they come. Their places in query results are stored too, under targets
 /// that count as given up until the bundle is whole: what is left of a load that ended half way is
-/// taken out with the cache's other garbage.
+/// taken out a minute later, or a minute after the next launch.
 package struct BundleLoad: Sendable {
     /// They are kept until the end, and each has a target.
     package static let maxQueries = 1_000
@@ -55,7 +55,10 @@ extension SyncEngine {
 
     /// Nothing more of the bundle will come.
     package func abandon(_ load: BundleLoad) {
-        perform { $0.local.loads[load.number] = nil }
+        perform { core in
+            core.local.loads[load.number] = nil
+            core.scheduleSweep()
+        }
     }
 }
 

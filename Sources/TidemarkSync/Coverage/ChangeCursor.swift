@@ -22,10 +22,8 @@ package struct ChangeCursor: Hashable, Sendable {
 
     /// Pages that have arrived, with more to come.
     package struct Drain: Hashable, Sendable {
-        /// Changes from this time on are asked for; nil for all.
-        package var since: Timestamp?
-        /// Items above this time are asked for; nil for all. Only in a first read.
-        package var floor: Timestamp?
+        /// Changes from this time on are asked for.
+        package var since: Timestamp
         /// Of the first page: what was committed later may be missing from the pages before.
         package var readTime: Timestamp
         package var lastChangeTime: Timestamp
@@ -39,7 +37,8 @@ package struct ChangeCursor: Hashable, Sendable {
     package static let maxSeen = 10_000
 
     package let overlap: Duration
-    /// As of when every change is known; nil before the first drain has ended.
+    /// As of when every change is known, and nothing is missing but what was never read; nil before
+    /// the first read.
     package private(set) var readTime: Timestamp?
     package private(set) var drain: Drain?
     /// The rows of the last overlap.
@@ -53,14 +52,24 @@ package struct ChangeCursor: Hashable, Sendable {
     /// From when on the next delta asks; nil for everything.
     package var since: Timestamp? { readTime?.advanced(by: .zero - overlap) }
 
-    /// Takes one page, in the order of change time and path.
+    /// Begins to follow the changes, at the first page of whatever is read.
+    package mutating func begin(at pageTime: Timestamp) {
+        if readTime == nil { readTime = pageTime }
+    }
+
+    /// Remembers rows that came otherwise than by a delta, where the next delta will bring them again.
+    package mutating func note(_ rows: [Row]) {
+        guard let since else { return }
+        for row in rows where row.changeTime >= since { seen[row.path] = row }
+        forget(olderThan: since)
+    }
+
+    /// Takes one page of a delta, in the order of change time and path.
     ///
-    /// - Parameters:
-    ///   - floor: Above which item time this drain asks, when it is a first read that has one.
-    ///   - isLast: The page was shorter than its limit.
+    /// - Parameter isLast: The page was shorter than its limit.
     /// - Returns: The rows that were not seen before in this version.
     package mutating func receive(
-        _ page: [Row], readTime pageTime: Timestamp, floor: Timestamp?, isLast: Bool
+        _ page: [Row], readTime pageTime: Timestamp, isLast: Bool
     ) -> [Row] {
         precondition(isLast || !page.isEmpty, "a page with nothing on it is the last")
         let fresh = page.filter { seen[$0.path]?.updateTime != $0.updateTime }
@@ -68,7 +77,7 @@ package struct ChangeCursor: Hashable, Sendable {
         let start = drain?.readTime ?? pageTime
         if !isLast, let last = page.last {
             drain = Drain(
-                since: drain.map(\.since) ?? since, floor: drain?.floor ?? floor, readTime: start,
+                since: drain?.since ?? since ?? .min, readTime: start,
                 lastChangeTime: last.changeTime, lastPath: last.path)
         } else {
             readTime = max(start, readTime ?? start)
@@ -91,8 +100,7 @@ extension ChangeCursor {
     func write(to writer: inout RecordWriter) {
         writer.optional(readTime) { $0.time($1) }
         writer.optional(drain) { writer, drain in
-            writer.optional(drain.since) { $0.time($1) }
-            writer.optional(drain.floor) { $0.time($1) }
+            writer.time(drain.since)
             writer.time(drain.readTime)
             writer.time(drain.lastChangeTime)
             writer.path(drain.lastPath)
@@ -123,13 +131,10 @@ extension ChangeCursor {
 
 extension ChangeCursor.Drain {
     fileprivate init?(from reader: inout RecordReader) {
-        guard let since = reader.optional({ $0.time() }),
-            let floor = reader.optional({ $0.time() }),
-            let readTime = reader.time(), let lastChangeTime = reader.time(),
+        guard let since = reader.time(), let readTime = reader.time(), let lastChangeTime = reader.time(),
             let lastPath = reader.path()
         else { return nil }
         self.init(
-            since: since, floor: floor, readTime: readTime, lastChangeTime: lastChangeTime,
-            lastPath: lastPath)
+            since: since, readTime: readTime, lastChangeTime: lastChangeTime, lastPath: lastPath)
     }
 }

@@ -3,7 +3,7 @@ public import TidemarkModel
 /// A place between the items of a feed, whose order is item time and, at equal times, the document's
 /// path. No item stands on a position; each stands between two.
 public struct CoveragePosition: Hashable, Sendable {
-    enum Place: Hashable, Sendable {
+    package enum Place: Hashable, Sendable {
         /// Before all items of the time.
         case start
         case before(DocumentPath)
@@ -14,6 +14,8 @@ public struct CoveragePosition: Hashable, Sendable {
 
     public let time: Timestamp
     let place: Place
+    /// Where it lies among the items of its time.
+    package var side: Place { place }
 
     init(_ time: Timestamp, _ place: Place) {
         self.time = time

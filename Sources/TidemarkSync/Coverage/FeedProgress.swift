@@ -4,51 +4,192 @@ package import TidemarkModel
 package struct FeedProgress: Hashable, Sendable {
     package private(set) var cursor: ChangeCursor
     package private(set) var coverage: Coverage
+    /// As of when nothing newer is missing; nil before the newest items were first asked for. A feed
+    /// of changes knows it from its cursor.
+    package private(set) var headTime: Timestamp?
+
+    /// The listener that was open last.
+    package private(set) var live: Live?
+
+    package struct Live: Hashable, Sendable {
+        /// From when on it told the changes.
+        package var since: Timestamp
+        /// As of when it last told them; nil before it has.
+        package var heardAt: Timestamp?
+    }
 
     package init(overlap: Duration) {
         cursor = ChangeCursor(overlap: overlap)
         coverage = Coverage()
     }
 
-    /// Takes a page of changes.
+    /// Forgets what a clear has hidden: nothing below the mark need be held.
+    package mutating func cut(action: Timestamp) { coverage.cut(below: .end(of: action)) }
+
+    /// Takes a page that a plan asked for.
     ///
-    /// - Parameter action: The clear mark, below which nothing need be held.
-    /// - Returns: The rows that were not seen before in this version.
+    /// - Parameter rows: In the plan's order, all that there are if fewer than a page.
+    /// - Returns: The rows that were not known in this version.
     package mutating func receive(
-        _ page: [ChangeCursor.Row], readTime: Timestamp, action: Timestamp?, floor: Timestamp?,
-        isLast: Bool
-    ) -> [ChangeCursor.Row] {
-        let isFirstRead = cursor.readTime == nil
-        let readFloor = cursor.drain?.floor ?? floor
-        let fresh = cursor.receive(page, readTime: readTime, floor: floor, isLast: isLast)
-        if isLast, let asOf = cursor.readTime {
-            if isFirstRead {
-                let lower = readFloor.map(CoveragePosition.end) ?? .lowest
-                coverage.insert(lower..<CoveragePosition.highest, asOf: asOf)
-            } else {
+        _ rows: [FeedBookRow], of plan: ReadPlan, readTime: Timestamp, rules: FeedRules
+    ) -> [FeedBookRow] {
+        let isLast = rows.count < plan.pageSize
+        switch plan.question {
+        case .changes:
+            let fresh = cursor.receive(
+                rows.compactMap(\.change), readTime: readTime, isLast: isLast)
+            // With audits, only they tell that what is held is still there.
+            if isLast, !rules.way.audits, let asOf = cursor.readTime {
                 coverage.confirm(asOf: asOf)
             }
+            let paths = Set(fresh.map(\.path))
+            return rows.filter { paths.contains($0.path) }
+        case .items(let range):
+            return receive(rows, in: range, readTime: readTime, isLast: isLast, rules)
+        case .figures, .marks: preconditionFailure("these have no rows")
         }
-        if let action { cut(action: action) }
+    }
+
+    private mutating func receive(
+        _ rows: [FeedBookRow], in range: Range<CoveragePosition>, readTime: Timestamp,
+        isLast: Bool, _ rules: FeedRules
+    ) -> [FeedBookRow] {
+        let fresh = rows.filter { row in
+            if let seen = cursor.seen[row.path] { return seen.updateTime != row.updateTime }
+            guard let time = row.itemTime else { return true }
+            return coverage.asOf(time, row.path) == nil
+        }
+        var upper = range.upperBound
+        if case .changeTime = rules.way {
+            cursor.begin(at: readTime)
+            cursor.note(rows.compactMap(\.change))
+        } else if upper == .highest {
+            // What comes later will be above the newest of now.
+            headTime = readTime
+            upper = rows.first.flatMap { row in row.itemTime.map { .after($0, row.path) } }
+                ?? range.lowerBound
+        }
+        let lower = Self.covered(by: rows, of: range, isLast: isLast).lowerBound
+        // Equal times at its lower end may have been held: until they are read they are not.
+        coverage.remove(range)
+        if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
         return fresh
     }
 
-    /// As of when every change is known; nil before the first read has ended.
-    package var readTime: Timestamp? { cursor.readTime }
-    /// Whether no read was cut off.
-    package var isDrained: Bool { cursor.drain == nil }
+    /// The part of a range of which a page has all items.
+    package static func covered(
+        by rows: [FeedBookRow], of range: Range<CoveragePosition>, isLast: Bool
+    ) -> Range<CoveragePosition> {
+        guard !isLast, let last = rows.last, let time = last.itemTime else { return range }
+        return max(range.lowerBound, .before(time, last.path))..<range.upperBound
+    }
 
-    /// Forgets what a clear has hidden: nothing below the mark need be held.
-    package mutating func cut(action: Timestamp) { coverage.cut(below: .end(of: action)) }
+    /// Takes over what an audit found to be right.
+    package mutating func confirm(_ ranges: [Range<CoveragePosition>], asOf: Timestamp) {
+        for range in ranges where coverage.contains(range) { coverage.insert(range, asOf: asOf) }
+    }
+}
+
+// MARK: - Listening
+
+extension FeedProgress {
+    package mutating func beginLive(since: Timestamp) {
+        if live?.since != since { live = Live(since: since) }
+    }
+
+    package mutating func endLive() { live = nil }
+
+    /// Takes what a listener shows that the server has confirmed, and that shows all there is.
+    ///
+    /// - Parameter range: Of the items it tells of; nil where it tells changes.
+    package mutating func heard(
+        _ rows: [FeedBookRow], in range: Range<CoveragePosition>?, readTime: Timestamp,
+        _ rules: FeedRules
+    ) {
+        guard let range else {
+            live?.heardAt = readTime
+            _ = cursor.receive(rows.compactMap(\.change), readTime: readTime, isLast: true)
+            if !rules.way.audits { coverage.confirm(asOf: readTime) }
+            return
+        }
+        headTime = max(readTime, headTime ?? readTime)
+        let times = rows.compactMap { row in row.itemTime.map { ($0, row.path) } }
+        guard let first = times.first, let last = times.last else { return }
+        // The head shows the newest only; what lies below its last one it does not tell.
+        let isAll = rules.way == .itemTime
+        let lower = isAll ? range.lowerBound : CoveragePosition.before(last.0, last.1)
+        let upper = CoveragePosition.after(first.0, first.1)
+        if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
+    }
+
+    /// From the newest item that is held on, whose time others may have too.
+    package func newestRange(above action: Timestamp?) -> Range<CoveragePosition> {
+        let floor = Self.floor(action)
+        let top = held(above: action).last?.upperBound
+        return max(floor, top.map { .start(of: $0.time) } ?? floor)..<CoveragePosition.highest
+    }
+}
+
+// MARK: - What is missing
+
+extension FeedProgress {
+    /// Below which nothing need be held.
+    static func floor(_ action: Timestamp?) -> CoveragePosition { action.map { .end(of: $0) } ?? .lowest }
+
+    /// Up to where something may be held: without changes that are followed, new items are above the
+    /// newest that is.
+    private func ceiling(_ rules: FeedRules) -> CoveragePosition {
+        if case .changeTime = rules.way { return .highest }
+        return coverage.intervals.last?.upper ?? .lowest
+    }
+
+    /// What is not held between the clear mark and the newest item, ascending.
+    package func gaps(above action: Timestamp?, _ rules: FeedRules) -> [Range<CoveragePosition>] {
+        let (floor, ceiling) = (Self.floor(action), ceiling(rules))
+        return floor < ceiling ? coverage.gaps(in: floor..<ceiling) : []
+    }
+
+    /// What is held above the clear mark, whenever it was read, ascending and joined.
+    package func held(above action: Timestamp?) -> [Range<CoveragePosition>] {
+        var result: [Range<CoveragePosition>] = []
+        let floor = Self.floor(action)
+        for interval in coverage.intervals where floor < interval.upper {
+            let lower = max(floor, interval.lower)
+            if let last = result.last, last.upperBound == lower {
+                result[result.count - 1] = last.lowerBound..<interval.upper
+            } else {
+                result.append(lower..<interval.upper)
+            }
+        }
+        return result
+    }
+
+    /// As of when everything above the clear mark is held; nil when something is missing.
+    package func readTime(above action: Timestamp?, _ rules: FeedRules) -> Timestamp? {
+        guard gaps(above: action, rules).isEmpty else { return nil }
+        switch rules.way {
+        case .changeTime: return cursor.drain == nil ? cursor.readTime : nil
+        case .itemTime: return headTime
+        case .audit:
+            let floor = Self.floor(action)
+            let audited = coverage.intervals.filter { floor < $0.upper }.map(\.asOf).min()
+            return [headTime, audited].compactMap(\.self).min()
+        }
+    }
 }
 
 extension FeedProgress {
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 3
 
     package var encoded: [UInt8] {
         var writer = RecordWriter(format: Self.format)
         cursor.write(to: &writer)
         coverage.write(to: &writer)
+        writer.optional(headTime) { $0.time($1) }
+        writer.optional(live) { writer, live in
+            writer.time(live.since)
+            writer.optional(live.heardAt) { $0.time($1) }
+        }
         return writer.bytes
     }
 
@@ -56,9 +197,21 @@ extension FeedProgress {
     package init?(encoded bytes: [UInt8], overlap: Duration) {
         guard var reader = RecordReader(bytes, format: Self.format),
             let cursor = ChangeCursor(from: &reader, overlap: overlap),
-            let coverage = Coverage(from: &reader), reader.isAtEnd
+            let coverage = Coverage(from: &reader), let headTime = reader.optional({ $0.time() }),
+            let live = reader.optional({ Live(from: &$0) }), reader.isAtEnd
         else { return nil }
         self.cursor = cursor
         self.coverage = coverage
+        self.headTime = headTime
+        self.live = live
+    }
+}
+
+extension FeedProgress.Live {
+    fileprivate init?(from reader: inout RecordReader) {
+        guard let since = reader.time(), let heardAt = reader.optional({ $0.time() }) else {
+            return nil
+        }
+        self.init(since: since, heardAt: heardAt)
     }
 }

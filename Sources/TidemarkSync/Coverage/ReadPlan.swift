@@ -3,70 +3,83 @@ public import TidemarkModel
 /// What a feed is going to ask the server, what it will cost, and why.
 public struct ReadPlan: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
-        /// Everything above the clear mark, page by page.
-        case first
-        /// The rest of a read that was cut off.
-        case rest
+        /// Goes on with a listen that was open within the last 30 minutes: only what changed since.
+        case resume
         /// What changed since the last read.
         case delta
+        /// Figures of what is held, to be compared with the server's.
+        case audit
+        /// A part that is not held.
+        case page
+        /// Everything above the clear mark.
+        case full
+        /// The clear mark of the user's other devices.
+        case marks
     }
 
-    /// How many reads will be billed.
+    /// How many reads will be billed. What cannot be known beforehand is a range.
     public struct Prediction: Hashable, Sendable {
         public var atLeast: Int
         /// Nil where only the server knows.
         public var atMost: Int?
+        /// If nothing has changed since the last read; nil where that says nothing.
+        public var ifUnchanged: Int?
+
+        public init(atLeast: Int, atMost: Int?, ifUnchanged: Int? = nil) {
+            self.atLeast = atLeast
+            self.atMost = atMost
+            self.ifUnchanged = ifUnchanged
+        }
+
+        /// Whether a bill is what was predicted, give or take one read.
+        public func allows(_ reads: Int) -> Bool {
+            reads >= atLeast - 1 && (atMost.map { reads <= $0 + 1 } ?? true)
+        }
     }
 
-    public let kind: Kind
-    /// Changes from this server time on; nil for all.
-    public let since: Timestamp?
-    /// Items above this time only; nil for all.
-    public let floor: Timestamp?
-    /// Changes behind this one: where the pages before ended.
-    public let after: Place?
-    public let pageSize: Int
-    public let prediction: Prediction
-    /// In a sentence.
-    public let reason: String
+    /// What is asked.
+    package enum Question: Hashable, Sendable {
+        /// What has a change time from the first on, behind the second.
+        case changes(since: Timestamp, after: Place?)
+        /// Items of a range, the newest first. What is held there and is not among them goes.
+        case items(Range<CoveragePosition>)
+        /// How many items these ranges have.
+        case figures([Range<CoveragePosition>])
+        /// The marks that the user's devices share.
+        case marks
+    }
 
     public struct Place: Hashable, Sendable {
         public let changeTime: Timestamp
         public let path: DocumentPath
     }
-}
 
-/// Picks the cheapest read that is complete. Pure: from what is stored to a plan.
-package enum ReadPlanner {
-    /// - Parameters:
-    ///   - action: The clear mark.
-    ///   - pageSize: Rows a call, at least 1.
-    package static func plan(
-        _ progress: FeedProgress, action: Timestamp?, pageSize: Int
-    ) -> ReadPlan {
-        precondition(pageSize > 0)
-        let cursor = progress.cursor
-        if let drain = cursor.drain {
-            return ReadPlan(
-                kind: .rest, since: drain.since, floor: drain.floor,
-                after: ReadPlan.Place(changeTime: drain.lastChangeTime, path: drain.lastPath),
-                pageSize: pageSize, prediction: ReadPlan.Prediction(atLeast: 1, atMost: nil),
-                reason: "The last read was cut off, so it goes on where it stopped.")
-        }
-        guard let since = cursor.since else {
-            return ReadPlan(
-                kind: .first, since: nil, floor: action, after: nil, pageSize: pageSize,
-                prediction: ReadPlan.Prediction(atLeast: 1, atMost: nil),
-                reason: action == nil
-                    ? "Nothing is held yet, so everything is read once."
-                    : "Nothing is held yet, so everything above the clear mark is read once.")
-        }
-        // Rows of the overlap come again unless they changed, and then as their new version.
-        let repeated = cursor.seen.values.count { $0.changeTime >= since }
-        return ReadPlan(
-            kind: .delta, since: since, floor: nil, after: nil, pageSize: pageSize,
-            prediction: ReadPlan.Prediction(atLeast: max(1, repeated), atMost: nil),
-            reason: "Everything up to the last read is held, so only what changed since is read, "
-                + "with \(cursor.overlap) of overlap for writes that were under way.")
+    /// For a feed that is complete without a read.
+    package static let nothing = ReadPlan(
+        kind: .audit, question: .figures([]), pageSize: 1,
+        prediction: Prediction(atLeast: 0, atMost: 0, ifUnchanged: 0),
+        reason: "Everything is held.")
+    package static let sharedMarks = ReadPlan(
+        kind: .marks, question: .marks, pageSize: 1,
+        prediction: Prediction(atLeast: 1, atMost: 1, ifUnchanged: 1),
+        reason: "Where the user's other devices have cleared is one document.")
+
+    public let kind: Kind
+    package let question: Question
+    /// Rows that one call brings at the most.
+    public let pageSize: Int
+    public let prediction: Prediction
+    /// In a sentence.
+    public let reason: String
+
+    /// Changes from this server time on; nil where it is not asked by change.
+    public var since: Timestamp? {
+        if case .changes(let since, _) = question { since } else { nil }
+    }
+
+    /// Items above this time only; nil for all.
+    public var floor: Timestamp? {
+        guard case .items(let range) = question, range.lowerBound != .lowest else { return nil }
+        return range.lowerBound.time
     }
 }

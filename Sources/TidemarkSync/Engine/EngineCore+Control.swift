@@ -87,11 +87,12 @@ extension EngineCore {
     }
 
     func setRecord(
-        _ value: [UInt8]?, _ key: String, _ completion: @escaping @Sendable (SyncError?) -> Void
+        _ value: [UInt8]?, _ key: String, keeping kept: Query? = nil,
+        _ completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         if let refusal = writeRefusal { return completion(refusal) }
         do {
-            try local.setRecord(value, forKey: key)
+            try local.setRecord(value, forKey: key, keeping: kept)
             completion(nil)
         } catch { completion(SyncError(storing: error)) }
     }

@@ -22,16 +22,20 @@ extension EngineCore {
     }
 
     /// For what only the server can answer.
-    private func overBudget(_ tag: ReadTag) -> SyncError? {
+    func overBudget(_ tag: ReadTag) -> SyncError? {
         verdict(on: tag).budget.map { .overBudget($0) }
     }
 
     // MARK: Fetch
 
     typealias Records = @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]]
+    /// A part of a collection of which the documents are all that there is: what the cache has in it
+    /// besides is forgotten. Nil for none.
+    typealias Replaced = @Sendable ([Document]) -> Query?
 
     func fetch(
         _ query: Query, _ deadline: Duration?, _ tag: ReadTag, _ records: @escaping Records,
+        replacing: @escaping Replaced = { _ in nil },
         _ completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
         if let reason = refusal ?? overBudget(tag) { return completion(.failure(reason)) }
@@ -47,7 +51,8 @@ extension EngineCore {
                     .success(
                         try store(
                             documents, readTime, of: query,
-                            records: records(documents, readTime))))
+                            records: records(documents, readTime),
+                            replacing: replacing(documents))))
             } catch { completion(.failure(SyncError(storing: error))) }
         }
     }
@@ -69,11 +74,12 @@ extension EngineCore {
     /// Stores what the server returned, and makes of it what a reader sees.
     func store(
         _ documents: [Document], _ readTime: Timestamp, of query: Query,
-        records: [String: [UInt8]], isComplete: Bool = false
+        records: [String: [UInt8]], isComplete: Bool = false, replacing part: Query? = nil
     ) throws -> ReadResult {
         let changed = try local.apply(
             documents.map(RemoteDocument.found), readTime: readTime, records: records,
             keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
+            replacing: part,
             isListened: { [queries] path in
                 // The listen knows better, and will tell.
                 queries.values.contains { $0.view.synced.contains(path) }

@@ -37,8 +37,22 @@ extension EngineCore {
         configuration.freesAtOnce ? 0 : configuration.cacheSizeBytes
     }
 
+    /// What is left of bundles that did not come whole goes whatever the cache's size is.
+    func scheduleSweep() {
+        guard !isReadOnly, !isScheduled(.garbageCollection), (try? local.hasCondemned()) == true
+        else { return }
+        schedule(.garbageCollection, after: Self.firstCollection)
+    }
+
     /// One step. Where the disk fails, the next time will do: the cache is larger than it should be.
     func collectGarbage() {
+        do {
+            if collection == nil, userChanges.isEmpty,
+                try local.sweepCondemned(limit: Self.rowsOfStep)
+            {
+                return schedule(.garbageCollection, after: Self.pauseBetweenSteps)
+            }
+        } catch { return scheduleCollection() }
         guard let limit = collectionLimit, userChanges.isEmpty else {
             collection = nil
             return scheduleCollection()

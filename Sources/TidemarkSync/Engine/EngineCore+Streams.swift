@@ -50,7 +50,9 @@ extension EngineCore {
 
     /// Who resumes from what it was told last has been away since now, and not since then.
     private func noteEnding() {
-        guard lastServerTime != nil else { return }
+        // An attempt that reached nobody ends nothing.
+        guard listenWasHeard, lastServerTime != nil else { return }
+        listenWasHeard = false
         for id in remoteTargets.keys {
             guard let version = local.targets[id]?.snapshotVersion, version > .epoch else {
                 continue
@@ -74,6 +76,7 @@ extension EngineCore {
         case .message(let response):
             _ = listenStream.step(.received)
             heard()
+            listenWasHeard = true
             count(response)
             received(response)
             enforceBudgets()

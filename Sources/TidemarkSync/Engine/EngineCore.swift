@@ -86,6 +86,8 @@ final class EngineCore: @unchecked Sendable {
     // What it costs.
     var listenBilling = ListenBilling()
     var listenEndings = ListenEndings()
+    /// Whether the listen stream that is open has said anything.
+    var listenWasHeard = false
     /// The newest time that the server told, and when that was by the scheduler.
     var lastServerTime: (time: Timestamp, elapsed: Duration)?
     var budgets: BudgetGate
@@ -151,6 +153,7 @@ final class EngineCore: @unchecked Sendable {
         fillPipeline()
         wantIndexes()
         scheduleCollection(after: Self.firstCollection)
+        scheduleSweep()
     }
 
     // MARK: Timers
@@ -185,7 +188,7 @@ final class EngineCore: @unchecked Sendable {
         case .garbageCollection: collectGarbage()
         case .meterSave: saveReads()
         case .heldBack: releaseHeldBack()
-        case .readDeadline, .callRetry, .transactionRetry: break
+        case .readDeadline, .callRetry, .transactionRetry, .feedRetry: break
         }
     }
 

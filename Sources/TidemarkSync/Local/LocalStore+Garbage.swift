@@ -122,15 +122,49 @@ extension LocalStore {
         return true
     }
 
-    private func emptyTarget(
-        _ target: Int64, _ bound: Int64, _ limit: Int, _ isPinned: (DocumentPath) -> Bool,
-        _ transaction: StoreTransaction
-    ) throws -> Int {
-        let rows = try transaction.documents(of: database).paths(
+    func hasCondemned() throws -> Bool {
+        try read { try condemned($0) != nil }
+    }
+
+    /// Takes some rows out of a target that is given up. Its documents stay for as long as the cache
+    /// has room, as if they had last been used when it was.
+    ///
+    /// - Returns: Whether there was one.
+    func sweepCondemned(limit: Int) throws -> Bool {
+        guard try hasCondemned() else { return false }
+        return try write(.collectGarbage) { transaction in
+            guard let row = try condemned(transaction) else { return false }
+            let target = row.values[0]
+            let paths = try paths(of: row.integer(0), limit, transaction)
+            for path in paths {
+                try removeRow(path, of: Int32(clamping: row.integer(0)), transaction)
+                try transaction.execute(
+                    "INSERT OR IGNORE INTO syncLoose VALUES (?, ?)",
+                    [.text(path.text), row.values[1]])
+            }
+            if paths.count < limit {
+                try transaction.execute("DELETE FROM syncTargetRow WHERE target = ?", [target])
+                try transaction.execute("DELETE FROM syncCondemned WHERE target = ?", [target])
+            }
+            return true
+        }
+    }
+
+    private func paths(
+        of target: Int64, _ limit: Int, _ transaction: StoreTransaction
+    ) throws -> [DocumentPath] {
+        try transaction.documents(of: database).paths(
             """
             SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
             ON d.id = r.document WHERE r.target = ? LIMIT ?
             """, [.integer(target), .integer(Int64(limit))])
+    }
+
+    private func emptyTarget(
+        _ target: Int64, _ bound: Int64, _ limit: Int, _ isPinned: (DocumentPath) -> Bool,
+        _ transaction: StoreTransaction
+    ) throws -> Int {
+        let rows = try paths(of: target, limit, transaction)
         var removed = 0
         for path in rows {
             try removeRow(path, of: Int32(clamping: target), transaction)

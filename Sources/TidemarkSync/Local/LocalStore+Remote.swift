@@ -65,9 +65,10 @@ extension LocalStore {
     /// - Parameter complete: The query that the documents are all rows of. What the cache has
     ///   beyond them was deleted or changed: it is forgotten, so that the cache does not show it
     ///   later.
+    /// - Parameter part: As `query`, for a part of which nobody asks when it was confirmed.
     func apply(
         _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
-        keeping kept: Query? = nil, complete query: Query? = nil,
+        keeping kept: Query? = nil, complete query: Query? = nil, replacing part: Query? = nil,
         isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
         let changed = try write(.storeReplies) { transaction in
@@ -78,6 +79,10 @@ extension LocalStore {
                 try touch(documents.map(\.path), transaction)
             }
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
+            if let part {
+                changed += try forgetOthers(
+                    than: documents, in: part, readTime, isListened, transaction)
+            }
             if let query {
                 try confirm(QueryKey(query.wireForm), at: readTime, transaction)
                 changed += try forgetOthers(
@@ -217,8 +222,12 @@ extension LocalStore {
         }
     }
 
-    func setRecord(_ value: [UInt8]?, forKey key: String) throws {
-        try write(.setRecord) { try setRecord(value, forKey: key, $0) }
+    /// - Parameter kept: The query whose documents the record speaks of.
+    func setRecord(_ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil) throws {
+        try write(.setRecord) { transaction in
+            if let kept { try keep(kept, transaction) }
+            try setRecord(value, forKey: key, transaction)
+        }
     }
 
     private func setRecord(

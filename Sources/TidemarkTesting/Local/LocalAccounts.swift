@@ -23,6 +23,8 @@ public final class LocalAccounts: Sendable {
     public let port: Int
     /// As `FIREBASE_AUTH_EMULATOR_HOST` takes it.
     public var host: String { "127.0.0.1:\(port)" }
+    /// For ``LocalFirestore/serve(port:callers:)``: only those whose token is good may call.
+    public var callers: any CallerGate { AccountsGate(server) }
     private let serving: Task<Void, Never>
 
     private init(server: AccountsServer, port: Int, serving: Task<Void, Never>) {

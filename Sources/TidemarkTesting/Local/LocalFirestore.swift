@@ -66,11 +66,13 @@ public final class LocalFirestore: Sendable {
     /// - Parameters:
     ///   - label: Whom ``meter()`` counts it for.
     ///   - cache: In memory, or in a folder, where the next client finds what this one held.
+    ///   - indexAdvisor: Who is told of its queries; one may serve all clients of a test run.
     /// - Throws: ``FirestoreError`` when the cache cannot be opened.
     public func firestore(
         projectID: String? = nil, databaseID: String = "(default)", label: String? = nil,
         cache: FirestoreSettings.Cache = .memory, readDeadline: Duration? = .seconds(10),
-        readBudgets: [ReadBudget] = []
+        readBudgets: [ReadBudget] = [],
+        indexAdvisor: IndexAdvisor? = nil
     ) throws(FirestoreError) -> Firestore {
         let clock = clock
         let chance = Mutex(SeededRandom(seed: 2))
@@ -81,6 +83,7 @@ public final class LocalFirestore: Sendable {
         let settings = FirestoreSettings(
             cache: cache, label: label, readDeadline: readDeadline)
         settings.readBudgets = readBudgets
+        settings.indexAdvisor = indexAdvisor
         let client = try Firestore(
             projectID: projectID ?? self.projectID, databaseID: databaseID, settings: settings,
             environment: environment)
@@ -187,10 +190,14 @@ extension LocalFirestore {
     /// let settings = FirestoreSettings(host: socket.host, isSSLEnabled: false, cache: .memory)
     /// ```
     ///
-    /// - Parameter port: 0 for a free one.
+    /// - Parameters:
+    ///   - port: 0 for a free one.
+    ///   - callers: Who may call, as ``LocalAccounts/callers``; nil for anybody.
     /// - Throws: ``RPCStatus`` when the port cannot be had.
-    public func serve(port: Int = 0) async throws(RPCStatus) -> LocalSocket {
-        let socket = try await LocalSocket(server, port: port)
+    public func serve(
+        port: Int = 0, callers: (any CallerGate)? = nil
+    ) async throws(RPCStatus) -> LocalSocket {
+        let socket = try await LocalSocket(server, port: port, callers: callers)
         state.withLock { $0.sockets.append(socket) }
         return socket
     }

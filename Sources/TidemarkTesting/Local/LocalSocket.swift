@@ -10,9 +10,11 @@ public final class LocalSocket: Sendable {
     public var host: String { "127.0.0.1:\(port)" }
     private let serving: Task<RPCStatus?, Never>
 
-    init(_ server: FirestoreServer, port: Int) async throws(RPCStatus) {
+    init(
+        _ server: FirestoreServer, port: Int, callers: (any CallerGate)?
+    ) async throws(RPCStatus) {
         let (events, sink) = AsyncStream.makeStream(of: Result<Int, RPCStatus>.self)
-        let grpc = GRPCServer(server, host: "127.0.0.1", port: port)
+        let grpc = GRPCServer(server, host: "127.0.0.1", port: port, access: callers)
         serving = Task {
             do {
                 try await grpc.run { sink.yield(.success($0)) }

@@ -19,20 +19,20 @@ final class CallDesk: Sendable {
         var watched: [Int: (due: Duration, end: @Sendable () -> Void)] = [:]
     }
 
-    private let access: AccessToken?
+    private let access: (any CallerGate)?
     private let limits: CallLimits
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// - Parameter access: What every call must show; nil for nothing.
-    init(_ access: AccessToken?, _ limits: CallLimits = CallLimits()) {
+    /// - Parameter access: Who may call; nil for anybody.
+    init(_ access: (any CallerGate)?, _ limits: CallLimits = CallLimits()) {
         self.access = access
         self.limits = limits
     }
 
-    func checkAccess(_ token: String?, _ method: RPCMethod) throws(RPCStatus) {
-        guard let access, !access.matches(token) else { return }
-        throw .credentialsMissing(method: method.rawValue)
+    func caller(_ token: String?, _ method: RPCMethod) async throws(RPCStatus) -> Caller {
+        guard let access else { return Caller() }
+        return try await access.caller(token, method: method.rawValue)
     }
 
     // MARK: How many

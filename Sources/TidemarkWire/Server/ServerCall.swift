@@ -50,14 +50,16 @@ struct ServerCall: Sendable {
     ) async throws(RPCStatus) -> (IncomingMetadata, DecodedRequest) {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])
+        var caller = Caller()
         while let part = try? await parts.next() {
             switch part {
             case .metadata(let received):
                 metadata = IncomingMetadata(received)
-                try desk.checkAccess(metadata.token, method)
+                caller = try await desk.caller(metadata.token, method)
             case .message(let bytes):
                 if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
                 let request = try DecodedRequest(method, bytes.withUnsafeBytes { [UInt8]($0) })
+                try caller.checkReach(of: request.database)
                 return (metadata, request)
             }
         }

@@ -37,16 +37,16 @@ struct ServerCalls: Sendable {
                 open: { transport.listen($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .listen(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, shared) { token throws(RPCStatus) in
-                try desk.checkAccess(token, method)
+            ).run(stream, shared) { token async throws(RPCStatus) in
+                try await desk.caller(token, method)
             }
         case .write:
             await ServerStream<WriteRequest, WriteResponse>(
                 open: { transport.write($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .write(bytes) },
                 encode: { $0.encode($1) }, size: { $0.wireSize }
-            ).run(stream, shared) { token throws(RPCStatus) in
-                try desk.checkAccess(token, method)
+            ).run(stream, shared) { token async throws(RPCStatus) in
+                try await desk.caller(token, method)
             }
         default: await ServerCall(transport, method, shared).run(stream)
         }

@@ -12,10 +12,10 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     let encode: @Sendable (Names, Response) -> [UInt8]
     let size: @Sendable (Response) -> Int
 
-    /// - Parameter check: Refuses a caller by the token it shows.
+    /// - Parameter check: Who calls, by the token they show; or refuses them.
     func run(
         _ stream: ServerRPCStream, _ shared: SharedLimits,
-        _ check: @escaping @Sendable (_ token: String?) throws(RPCStatus) -> Void
+        _ check: @escaping @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
     ) async {
         let streams = shared.streams
         let handle = ServerCallHandle()
@@ -49,16 +49,17 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     private func receiveAll(
         _ inbound: ServerTransportInbound, _ outbox: Outbox<StreamEvent<Response>>,
         _ handle: ServerCallHandle, _ database: SharedDatabase,
-        _ check: @Sendable (_ token: String?) throws(RPCStatus) -> Void
+        _ check: @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
     ) async throws(RPCStatus) {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])
+        var caller = Caller()
         var request: (any RequestStream<Message>)?
         while let part = try? await parts.next() {
             guard case .message(let bytes) = part else {
                 if case .metadata(let received) = part {
                     metadata = IncomingMetadata(received)
-                    try check(metadata.token)
+                    caller = try await check(metadata.token)
                 }
                 continue
             }
@@ -67,6 +68,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             let names = try database.names(naming: incoming.database)
             let message = try incoming.decode(names)
             if request == nil {
+                try caller.checkReach(of: names.database)
                 let opened = open(metadata.context(names.database), sink(outbox, handle))
                 handle.set(opened)
                 request = opened

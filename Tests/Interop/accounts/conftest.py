@@ -102,7 +102,7 @@ def secure(tmp_path_factory):
     """Signed tokens; the administrator's comes by the environment, as it should."""
     server = Server(
         tmp_path_factory.mktemp("secure"), 0, "--accounts", "secure", "--accounts-project",
-        "accounts", environment={"TIDEMARK_TOKEN": TOKEN})
+        "accounts", "--accounts-password-cost", "11", environment={"TIDEMARK_TOKEN": TOKEN})
     yield server
     server.stop()
 

@@ -19,7 +19,7 @@ import Testing
             for index in 0..<20 { try await world.insert(age: Int64(index)) }
             try world.wait(3_600)
             let first = try await world.feed.sync()
-            #expect(first.plans.map(\.kind) == [.first])
+            #expect(first.plans.map(\.kind) == [.full])
             #expect(first.reads == 20)
             #expect(world.billed() == 20, "what it says it reads is what is billed")
             #expect(try await world.shown() == world.truth())
@@ -93,7 +93,7 @@ import Testing
         try await world(pageSize: 3) { world in
             for index in 0..<10 { try await world.insert(age: Int64(index % 4)) }
             let sync = try await world.feed.sync()
-            #expect(sync.plans.map(\.kind) == [.first, .rest, .rest, .rest])
+            #expect(sync.plans.map(\.kind) == [.full, .page, .page, .page])
             #expect(sync.reads == 10)
             #expect(try await world.shown() == world.truth())
         }

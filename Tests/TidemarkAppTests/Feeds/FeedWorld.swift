@@ -42,12 +42,19 @@ final class FeedWorld {
     private static func feed(
         _ device: Firestore, _ pageSize: Int, _ window: Int
     ) throws -> Feed {
-        try Feed(
-            FeedDefinition(
-                query: device.collection("messages"), itemTime: "createdAt",
-                way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize,
-                window: window))
+        try Feed(definition(device, pageSize, window))
     }
+
+    private static func definition(
+        _ device: Firestore, _ pageSize: Int, _ window: Int
+    ) -> FeedDefinition {
+        FeedDefinition(
+            query: device.collection("messages"), itemTime: "createdAt",
+            way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize,
+            window: window)
+    }
+
+    var definition: FeedDefinition { Self.definition(device, pageSize, window) }
 
     /// Ends the app and starts it again on the same disk.
     func relaunch() async throws {
@@ -113,6 +120,12 @@ final class FeedWorld {
         let createdAt = Timestamp(seconds: now - age, nanoseconds: 0)
         try await write(id, ["createdAt": .timestamp(createdAt), "text": .string("hello")])
         return id
+    }
+
+    /// An item whose text is a number.
+    func insertUndecodable(_ id: String) async throws {
+        let createdAt = Timestamp(seconds: now, nanoseconds: 0)
+        try await write(id, ["createdAt": .timestamp(createdAt), "text": .integer(7)])
     }
 
     func edit(_ id: String, _ text: String) async throws {

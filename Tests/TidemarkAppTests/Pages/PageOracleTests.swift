@@ -126,6 +126,7 @@ private struct PageWorld {
             switch effect {
             case .listen(let id, let after, let limit):
                 listeners[id] = Listener(after: after, limit: limit)
+            case .load: preconditionFailure("this machine listens to every page")
             case .stop(let id): end(id)
             }
         }

@@ -74,6 +74,19 @@ import TidemarkModel
         #expect(complaints(Bar(showsContentOffline: false), after, on: .offline) == [])
     }
 
+    @Test func `wants a device to know what it was billed, unless an answer was lost`() {
+        let bar = Bar(isKnownToDevice: true)
+        var after = measured(reads: 50)
+        #expect(complaints(bar, after) == ["the device counted nothing of 50 reads"])
+        after.deviceReads = 49
+        #expect(complaints(bar, after) == ["the device counted 49 of 50 reads"])
+        after.lostAnswers = 1
+        #expect(complaints(bar, after) == [])
+        after = measured(reads: 50)
+        after.deviceReads = 50
+        #expect(complaints(bar, after) == [])
+    }
+
     @Test func `does not hold for what did not come to an end`() {
         var after = measured(reads: 1)
         after.failure = "it took longer than 150 s"

@@ -211,7 +211,7 @@ struct IndexConfigurationTests {
         #expect(isAdded)
         let read = try IndexConfiguration(json: configuration.json)
         #expect(
-            read.indexes(of: field("state"), in: ByteString("cities")) == [
+            read.catalog.indexes(of: field("state"), in: ByteString("cities")) == [
                 FieldOverride.Index(.collection, .ordered(.ascending)),
                 FieldOverride.Index(.collection, .ordered(.descending)),
                 FieldOverride.Index(.collection, .contains),
@@ -224,6 +224,6 @@ struct IndexConfigurationTests {
         let isAddedToo = configuration.add(.singleField(notes))
         #expect(isAddedToo)
         #expect(String(decoding: configuration.json, as: UTF8.self).contains("\"ttl\" : false"))
-        #expect(try IndexConfiguration(json: configuration.json).has(notes))
+        #expect(try IndexConfiguration(json: configuration.json).catalog.has(notes))
     }
 }

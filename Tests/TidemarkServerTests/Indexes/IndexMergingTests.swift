@@ -138,8 +138,10 @@ struct IndexMergingTests {
         let configuration = try IndexConfiguration(json: .init(json.utf8))
         var query = Query(collectionID: "c", filter: equal("a"))
         #expect(
-            IndexRequirement(query, [], configuration).missing.map(spoken) == ["COLLECTION_ASC a"])
+            IndexRequirement(query, [], in: configuration.catalog).missing.map(spoken) == [
+                "COLLECTION_ASC a"
+            ])
         query.collectionID = "d"
-        #expect(IndexRequirement(query, [], configuration).missing.isEmpty)
+        #expect(IndexRequirement(query, [], in: configuration.catalog).missing.isEmpty)
     }
 }

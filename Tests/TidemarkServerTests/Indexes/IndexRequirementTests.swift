@@ -173,12 +173,12 @@ struct IndexRequirementTests {
             let isAdded = configuration.add(index)
             #expect(isAdded)
         }
-        let again = IndexRequirement(plan.query, plan.aggregations, configuration)
+        let again = IndexRequirement(plan.query, plan.aggregations, in: configuration.catalog)
         #expect(again.missing.isEmpty)
         for index in plan.missing { #expect(again.uses.map(spoken).contains(index)) }
         // What was written is what is read back.
         let read = try IndexConfiguration(json: configuration.json)
-        #expect(IndexRequirement(plan.query, plan.aggregations, read).missing.isEmpty)
+        #expect(IndexRequirement(plan.query, plan.aggregations, in: read.catalog).missing.isEmpty)
     }
 
     static let single: [PlanCase] = [
@@ -222,9 +222,10 @@ struct IndexRequirementTests {
             let isAdded = configuration.add(index)
             #expect(isAdded)
         }
-        let again = IndexRequirement(plan.query, plan.aggregations, configuration)
+        let again = IndexRequirement(plan.query, plan.aggregations, in: configuration.catalog)
         #expect(again.missing.isEmpty)
         let read = try IndexConfiguration(json: configuration.json)
-        #expect(IndexRequirement(plan.query, plan.aggregations, read).uses == again.uses)
+        #expect(
+            IndexRequirement(plan.query, plan.aggregations, in: read.catalog).uses == again.uses)
     }
 }

@@ -84,7 +84,9 @@ struct PlanCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    var requirement: IndexRequirement { IndexRequirement(query, aggregations, configuration) }
+    var requirement: IndexRequirement {
+        IndexRequirement(query, aggregations, in: configuration.catalog)
+    }
 }
 
 func field(_ text: String) -> FieldPath { try! FieldPath(encoded: text) }

@@ -50,6 +50,40 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `takes away what views of killed processes have left`() async throws {
+        let parent = FileManager.default.temporaryDirectory
+        let old = Date(timeIntervalSinceNow: -3_600)
+        /// As a process leaves it that is killed while it has a view, or lives.
+        func leave(_ age: Date) throws -> URL {
+            let folder = parent.appendingPathComponent("tidemark-view-" + UUID().uuidString)
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true)
+            try Data("rows".utf8).write(to: folder.appendingPathComponent("view.sqlite"))
+            try Data().write(to: folder.appendingPathComponent("in-use"))
+            try FileManager.default.setAttributes(
+                [.modificationDate: age], ofItemAtPath: folder.path)
+            return folder
+        }
+        let (dead, young, living) = (try leave(old), try leave(Date()), try leave(old))
+        let lock = open(living.appendingPathComponent("in-use").path, O_RDWR)
+        #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+        defer {
+            close(lock)
+            for folder in [young, living] { try? FileManager.default.removeItem(at: folder) }
+        }
+        let local = try LocalFirestore.start()
+        let folder = try TemporaryFolder()
+        let owner = try local.firestore(cache: .directory(folder.path))
+        _ = try await owner.collection("rooms").getDocuments(source: .cache)
+        let view = try Self.opening(folder.path, .readOnly)
+        #expect(view.isReadOnly)
+        #expect(!FileManager.default.fileExists(atPath: dead.path))
+        #expect(FileManager.default.fileExists(atPath: young.path), "it may be in the making")
+        #expect(FileManager.default.fileExists(atPath: living.path), "its process has it locked")
+        await view.terminate()
+        await local.stop()
+    }
+
     private func refusesWrites(_ view: Firestore) async throws {
         let document = view.document("rooms/a")
         await view.enableNetwork()

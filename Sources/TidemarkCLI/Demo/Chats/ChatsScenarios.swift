@@ -8,7 +8,10 @@ struct ChatsScenarios {
     let seed: UInt64
 
     var rows: [any ScenarioRow] {
-        [openChat, notifications, activity, clearThenReopen, afterAWeek]
+        [
+            openChat, notifications, activity, clearThenReopen, afterAWeek,
+            NewDeviceRow(history.stretched(to: 1_000 / scale), above: 100 / scale),
+        ]
     }
 
     /// No event of any row is after it.
@@ -56,7 +59,9 @@ struct ChatsScenarios {
             name:
                 "clear a chat of \(grouped(old.count)), then reopen with \(new) new and \(edits) edited",
             slug: "clear-then-reopen",
-            bar: Bar(reads: new + edits + 1, fewer: 0.95, showsContentOffline: false),
+            bar: Bar(
+                reads: new + edits + 1, fewer: 0.95, isKnownToDevice: true,
+                showsContentOffline: false),
             collection: collection, seed: old.map { HistoryScript.insert($0, collection) },
             news: edited + all.suffix(new).map { HistoryScript.insert($0, collection) },
             cleared: Timestamp(seconds: mark, nanoseconds: 0))
@@ -77,7 +82,8 @@ struct ChatsScenarios {
         let changed = Set(news.map(\.mutation.path)).count
         return FeedRow(
             name: "back after a week in which \(changed) of \(grouped(script.items)) changed",
-            slug: "after-a-week", bar: Bar(reads: changed + 1), collection: collection,
+            slug: "after-a-week", bar: Bar(reads: changed + 1, isKnownToDevice: true),
+            collection: collection,
             seed: seed.map(\.mutation), news: news.map(\.mutation), away: 7 * 86_400)
     }
 
@@ -90,7 +96,8 @@ struct ChatsScenarios {
         let all = history.stretched(to: count).map { HistoryScript.insert($0, collection) }
         return FeedRow(
             name: "\(name) of \(grouped(count)) with \(new) new", slug: slug,
-            bar: Bar(reads: new + 1), collection: collection, seed: Array(all.dropLast(new)),
+            bar: Bar(reads: new + 1, isKnownToDevice: true), collection: collection,
+            seed: Array(all.dropLast(new)),
             news: Array(all.suffix(new)))
     }
 }

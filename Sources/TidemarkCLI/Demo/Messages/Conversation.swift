@@ -33,6 +33,14 @@ struct Conversation: Sendable {
         Truth(try await server.documents(in: collection(side)))
     }
 
+    /// The live head, as the server is asked for it.
+    func newestPage(_ side: Side) -> TidemarkModel.Query {
+        var query = TidemarkModel.Query(collection: collection(side))
+        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
+        query.limit = .first(Self.pageSize)
+        return query
+    }
+
     /// Newest first, as all clients read it.
     func newestFirst(_ firestore: Firestore, _ side: Side) -> Tidemark.Query {
         firestore.collection(collection(side).text).order(by: ItemFields.time, descending: true)

@@ -43,7 +43,8 @@ struct IndexRow: ScenarioRow {
         _ visit: Visit, _ folder: String, _ options: [String]
     ) async throws -> [ShownItem] {
         let data = visit.place.folder.appendingPathComponent(folder)
-        let server = try ServerProcess(data: data, options: options + ["--network", "healthy"])
+        let server = try await ServerProcess(
+            data: data, options: options + ["--network", "healthy"])
         defer { server.stop() }
         let direct = DirectServer(server)
         try await direct.play([conversation])

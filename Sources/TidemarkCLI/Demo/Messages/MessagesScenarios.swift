@@ -9,7 +9,8 @@ struct MessagesScenarios {
         return [
             OpenConversationRow(history.stretched(to: 1_000 / scale), new: 50 / scale),
             PagingRow(history.stretched(to: 1_000 / scale + arriving), arriving: arriving),
-            RetryRow(), SendRow(history.stretched(to: 20)), IndexRow(),
+            MemoryRow(history.stretched(to: 1_000 / scale)), RetryRow(),
+            SendRow(history.stretched(to: 20)), IndexRow(),
         ]
     }
 

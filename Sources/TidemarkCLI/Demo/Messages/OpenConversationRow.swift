@@ -58,10 +58,10 @@ struct OpenConversationRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        var query = TidemarkModel.Query(collection: conversation.collection(side))
-        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
-        query.limit = side == .after ? .first(Conversation.pageSize) : nil
-        return Truth(try await server.documents(of: query))
+        switch side {
+        case .before: return try await conversation.truth(side, server)
+        case .after: return Truth(try await server.documents(of: conversation.newestPage(side)))
+        }
     }
 
     /// The app as it was: everything, for ever.

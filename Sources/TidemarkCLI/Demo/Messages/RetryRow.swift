@@ -12,7 +12,7 @@ struct RetryRow: ScenarioRow {
     let name = "a read that fails three times, by the policy of 2, 4 and 8 s"
     let bar = Bar(
         reads: 1, showsContentOffline: false,
-        most: ["waits off by s": 0.001, "longest attempt s": 11],
+        most: ["waits off by s": 0.001, "longest attempt s": 12],
         exactly: ["retries": 3, "attempts of a call that is refused": 1])
 
     private static let collection = CollectionPath(unchecked: "profiles")

@@ -29,9 +29,9 @@ struct SendRow: ScenarioRow {
         try JSONEncoder().encode(messages).write(to: texts)
         let app = SendingApp(
             side: side, texts: texts, collection: collection(side), visit: visit)
-        var acknowledged = try app.run(from: 0, killedAfter: messages.count / 2).acknowledged
+        var acknowledged = try await app.run(from: 0, killedAfter: messages.count / 2).acknowledged
         // Its network is back in a minute at the most; it is not told.
-        let rest = try app.run(from: acknowledged, killedAfter: nil)
+        let rest = try await app.run(from: acknowledged, killedAfter: nil)
         acknowledged += rest.acknowledged
         visit.isUpToDate()
         visit.measured("not journalled", Double(messages.count - acknowledged))
@@ -78,35 +78,23 @@ private struct SendingApp {
 
     /// - Parameter count: How many messages it acknowledges to the user before it is killed; nil for
     ///   all there are.
-    func run(from first: Int, killedAfter count: Int?) throws -> Run {
-        let process = Process()
-        process.executableURL = Bundle.main.executableURL
-        process.arguments = [
+    func run(from first: Int, killedAfter count: Int?) async throws -> Run {
+        let app = AppProcess([
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
             "--collection", collection, "--port", "\(visit.place.port)", "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
-        ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = FileHandle.nullDevice
-        try process.run()
+        ])
         var run = Run()
-        var rest = Data()
-        while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
-            rest += data
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
-                let words = String(decoding: rest[..<end], as: UTF8.self).split(separator: " ")
-                rest = Data(rest[(end + 1)...])
-                switch words.first {
-                case "acknowledged": run.acknowledged += 1
-                case "sent": run.sendMilliseconds = Double(words[1]) ?? .infinity
-                case "journalled": run.journalMilliseconds = Double(words[1]) ?? .infinity
-                default: break
-                }
-                if run.acknowledged == count { kill(process.processIdentifier, SIGKILL) }
+        for await words in try app.start() {
+            switch words.first {
+            case "acknowledged":
+                run.acknowledged += 1
+                if run.acknowledged == count { app.kill() }
+            case "sent": run.sendMilliseconds = Double(words[1]) ?? .infinity
+            case "journalled": run.journalMilliseconds = Double(words[1]) ?? .infinity
+            default: break
             }
         }
-        process.waitUntilExit()
         return run
     }
 }

@@ -14,7 +14,7 @@ struct ChatsDemo {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try ServerProcess(data: folder.appendingPathComponent("server"))
+        let server = try await ServerProcess(data: folder.appendingPathComponent("server"))
         defer { server.stop() }
         let transport = GRPCTransport(.init(host: "127.0.0.1", port: server.port, usesTLS: false))
         var clients = try self.clients(port: server.port, folder: folder)

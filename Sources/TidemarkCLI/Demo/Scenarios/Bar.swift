@@ -6,6 +6,8 @@ struct Bar: Sendable {
     var reads: Int?
     /// The share of the reads before that must be saved.
     var fewer: Double?
+    /// Whether the device has to know what it was billed, as long as no answer was lost.
+    var isKnownToDevice = false
     /// Whether a device that holds something shows it before there is a network.
     var showsContentOffline = true
     /// What this scenario also measures, and the most it may be.
@@ -54,6 +56,10 @@ struct Bar: Sendable {
                 complaints.append(
                     "\(after.reads) reads for \(before.reads) are not \(Self.percent(fewer)) fewer")
             }
+        }
+        if isKnownToDevice, after.lostAnswers == 0, after.deviceReads != after.reads {
+            let counted = after.deviceReads.map(String.init) ?? "nothing"
+            complaints.append("the device counted \(counted) of \(after.reads) reads")
         }
         complaints += figureComplaints(after, on: network)
         let counts = [

@@ -18,7 +18,7 @@ struct Ground {
         _ rows: [any ScenarioRow], in folder: URL, clock: Int64, progress: (String) -> Void
     ) async throws -> Ground {
         let ground = Ground(folder: folder, clock: clock + pause)
-        let server = try ServerProcess(data: folder.appendingPathComponent("server"))
+        let server = try await ServerProcess(data: folder.appendingPathComponent("server"))
         defer { server.stop() }
         try await server.setClock(secondsSince1970: clock)
         let direct = DirectServer(server)

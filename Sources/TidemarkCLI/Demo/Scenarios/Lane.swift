@@ -19,7 +19,7 @@ struct Lane {
         self.network = network
         self.ground = ground
         // Without a gate no network of connections could be played later.
-        server = try ServerProcess(
+        server = try await ServerProcess(
             data: ground.folder.appendingPathComponent("server"), options: ["--network", "healthy"])
         direct = DirectServer(server)
         clock = ground.clock
@@ -74,25 +74,4 @@ struct Lane {
         measured.reads = try await server.meter()[label]?.reads ?? 0
         return measured
     }
-}
-
-/// Runs what may hang: it is cancelled when its time is over.
-func within<Value: Sendable>(
-    _ limit: Duration, _ operation: @escaping @Sendable () async throws -> Value
-) async throws -> Value {
-    try await withThrowingTaskGroup(of: Value.self) { group in
-        group.addTask { try await operation() }
-        group.addTask {
-            try await Task.sleep(for: limit)
-            throw TookTooLong(limit: limit)
-        }
-        defer { group.cancelAll() }
-        guard let value = try await group.next() else { throw CancellationError() }
-        return value
-    }
-}
-
-struct TookTooLong: Error, CustomStringConvertible {
-    let limit: Duration
-    var description: String { "it took longer than \(limit.components.seconds) s" }
 }

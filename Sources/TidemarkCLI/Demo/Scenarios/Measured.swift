@@ -2,6 +2,8 @@
 struct Measured: Sendable {
     /// By the server's meter.
     var reads = 0
+    /// By the device's own meter; nil where no client has one.
+    var deviceReads: Int?
     var difference = Difference()
     /// From the launch to the first items; nil when there were none before the server answered.
     var firstContent: Duration?
@@ -38,6 +40,7 @@ extension Measured: Encodable {
             "bytes": bytes,
         ]
         for (name, count) in counts { try container.encode(count, forKey: Key(name)) }
+        try container.encodeIfPresent(deviceReads, forKey: Key("readsByDevice"))
         try container.encodeIfPresent(firstContent?.milliseconds, forKey: Key("firstContentMs"))
         try container.encodeIfPresent(upToDate?.milliseconds, forKey: Key("upToDateMs"))
         try container.encodeIfPresent(failure, forKey: Key("failure"))

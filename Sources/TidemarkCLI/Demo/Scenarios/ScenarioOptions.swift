@@ -39,6 +39,13 @@ struct ScenarioOptions: ParsableArguments {
         let results = try await run.run { ProgressLine.show($0) }
         ProgressLine.clear()
         print(ScenarioTable(results: results))
+        if results.contains(where: { $0.after.lostAnswers > 0 }) {
+            print(
+                """
+                On failing-30 answers are lost that were billed: each that is, allows a bar's reads \
+                once more.
+                """)
+        }
         let seconds = (ContinuousClock.now - start).milliseconds / 1_000
         print(String(format: "%.1f s in all", seconds))
         return results

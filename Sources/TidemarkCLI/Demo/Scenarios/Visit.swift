@@ -80,11 +80,11 @@ final class Visit: Sendable {
         }
     }
 
-    /// What pages took, beside the smallest call on the same network.
-    func measuredPages(_ pages: [Duration]) async throws {
+    /// What pages took, beside the bare call that brings the same page over the same network.
+    func measuredPages(_ pages: [Duration], like query: TidemarkModel.Query) async throws {
         guard let page = pages.median else { return }
         let caller = CallerTransport(self)
-        let roundTrip = try await caller.roundTrip()
+        let roundTrip = try await caller.roundTrip(of: query)
         await caller.close()
         measured("pages", Double(pages.count))
         measured("page ms", page.milliseconds)
@@ -131,9 +131,17 @@ final class Visit: Sendable {
     func end() async -> Measured {
         try? await state.withLock(\.returning)?.value
         var bytes = 0
-        for client in state.withLock(\.clients) { bytes += await client.terminateCountingBytes() }
-        return state.withLock { state in
+        var reads: Int?
+        for client in state.withLock(\.clients) {
+            if let rows = try? await client.readMeter.report().rows {
+                let own = rows.filter { $0.label == label }
+                reads = own.reduce(reads ?? 0) { $0 + $1.reads }
+            }
+            bytes += await client.terminateCountingBytes()
+        }
+        return state.withLock { [reads, bytes] state in
             state.measured.bytes = bytes
+            state.measured.deviceReads = reads
             return state.measured
         }
     }
@@ -156,5 +164,5 @@ extension Failure {
 }
 
 extension [Duration] {
-    var median: Duration? { isEmpty ? nil : sorted()[count / 2] }
+    var median: Duration? { isEmpty ? nil : sorted()[(count - 1) / 2] }
 }

@@ -19,6 +19,16 @@ struct DirectServer: Sendable {
         try await documents(of: Query(collection: collection))
     }
 
+    /// By the server's clock.
+    func now() async throws -> Timestamp {
+        let nothing = Query(collection: CollectionPath(unchecked: "nothing"))
+        let answer = try await transport.documents(of: nothing, try DemoPlace.context("check"))
+        guard let time = answer.readTime else {
+            throw RPCStatus(.internal, "The server did not say as of when it answered.")
+        }
+        return time
+    }
+
     /// Commits in order, `together` at a time.
     func play(_ mutations: [Mutation], together: Int = 1) async throws {
         let context = try DemoPlace.context("player")

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import Dispatch
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -17,7 +18,7 @@ final class ServerProcess: Sendable {
     /// - Parameters:
     ///   - options: Of `tidemark serve`, beside the ports and the folder.
     /// - Throws: When the child does not say that it is ready.
-    init(data: URL, options: [String] = []) throws {
+    init(data: URL, options: [String] = []) async throws {
         let portsFile = data.appendingPathComponent("ports.json")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
         process = Process()
@@ -31,7 +32,7 @@ final class ServerProcess: Sendable {
         process.standardError = FileHandle.nullDevice
         try process.run()
         // The line comes after the file is written; the end of the pipe means the child is gone.
-        let line = output.fileHandleForReading.availableData
+        let line = await output.nextData()
         guard line.starts(with: Data("ready ".utf8)) else { throw ServerProcessError.didNotStart }
         let ports = try JSONDecoder().decode(Ports.self, from: Data(contentsOf: portsFile))
         port = ports.firestore
@@ -103,6 +104,19 @@ final class ServerProcess: Sendable {
     func stop() {
         process.terminate()
         process.waitUntilExit()
+    }
+
+    deinit { if process.isRunning { process.terminate() } }
+}
+
+extension Pipe {
+    /// What is written next; nothing when the writer is gone. Waits on a thread of its own.
+    fileprivate func nextData() async -> Data {
+        await withCheckedContinuation { continuation in
+            DispatchQueue(label: "tidemark.demo.server").async {
+                continuation.resume(returning: self.fileHandleForReading.availableData)
+            }
+        }
     }
 }
 

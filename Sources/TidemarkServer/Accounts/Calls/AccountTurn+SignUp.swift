@@ -42,6 +42,8 @@ extension AccountTurn {
 
     private func upgrade() throws -> AccountReply {
         var account = try user()
+        // An anonymous account has no other way in that its holder could show.
+        if !account.isAnonymous { try requireRecentLogin() }
         guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
         guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
         if let other = try accounts.account(email: email), other.row != account.row {

@@ -40,8 +40,8 @@ package struct AccountRefusal: Error, Hashable, Sendable {
         TOO_MANY_ATTEMPTS_TRY_LATER : Access to this account has been disabled for a while because of \
         many failed attempts to sign in.
         """)
-    static let userDisabled = AccountRefusal("USER_DISABLED")
-    static let userNotFound = AccountRefusal("USER_NOT_FOUND")
+    package static let userDisabled = AccountRefusal("USER_DISABLED")
+    package static let userNotFound = AccountRefusal("USER_NOT_FOUND")
     static let weakPassword = AccountRefusal(
         "WEAK_PASSWORD : Password should be at least 6 characters")
 

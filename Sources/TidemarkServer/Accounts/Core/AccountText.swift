@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkStore
 
 /// Base 64, of a URL too; what is left out at the end is taken as there.
 enum Base64 {
@@ -30,5 +31,23 @@ enum URLText {
         let plain = CharacterSet(
             charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~")
         return text.addingPercentEncoding(withAllowedCharacters: plain) ?? ""
+    }
+}
+
+/// A file that nobody else on the machine may read. What SQLite puts beside it gets its mode.
+enum PrivateFile {
+    static func make(_ path: String) throws(StoreError) {
+        let files = FileManager.default
+        let mode: [FileAttributeKey: Any] = [.posixPermissions: 0o600]
+        do {
+            try files.createDirectory(
+                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
+                withIntermediateDirectories: true)
+            if files.fileExists(atPath: path) {
+                try files.setAttributes(mode, ofItemAtPath: path)
+            } else if !files.createFile(atPath: path, contents: nil, attributes: mode) {
+                throw StoreError.unreadable(detail: "\(path) cannot be made")
+            }
+        } catch { throw error as? StoreError ?? .unreadable(detail: "\(error)") }
     }
 }

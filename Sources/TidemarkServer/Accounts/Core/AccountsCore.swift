@@ -1,4 +1,4 @@
-package import TidemarkModel
+import TidemarkModel
 package import TidemarkStore
 
 /// What is decided about accounts: calls in, replies out. Synchronous, in one thread at a time;
@@ -19,9 +19,9 @@ package final class AccountsCore {
     ) throws(StoreError) {
         self.settings = settings
         self.environment = environment
-        let location =
-            dataDirectory.map { DocumentStore.Location.file($0 + "/tidemark-accounts.sqlite") }
-            ?? .memory
+        let path = dataDirectory.map { $0 + "/tidemark-accounts.sqlite" }
+        if let path { try PrivateFile.make(path) }
+        let location = path.map(DocumentStore.Location.file) ?? .memory
         store = try DocumentStore(location, migrations: AccountsSchema.migrations)
     }
 

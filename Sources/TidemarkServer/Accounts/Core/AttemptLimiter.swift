@@ -40,6 +40,9 @@ struct AttemptLimiter {
     private var order: [String] = []
     private var oldest = 0
 
+    /// Keys that are known.
+    var count: Int { levels.count }
+
     /// Takes one attempt away.
     ///
     /// - Parameter now: Time that has passed, from any beginning.

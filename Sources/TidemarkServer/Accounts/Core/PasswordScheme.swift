@@ -12,8 +12,12 @@ package enum PasswordScheme: Hashable, Sendable {
 
     /// What new passwords get where tokens are signed: as slow as OWASP's Password Storage Cheat Sheet
     /// asks of scrypt, in 32 MiB.
-    package static let strong = PasswordScheme.scrypt(
-        logN: 15, blockSize: 8, parallelism: 3, keyBytes: 32)
+    package static let strong = strong(logN: 15)
+    /// - Parameter logN: Each one more doubles time and memory: 1 KiB at 0.
+    package static func strong(logN: Int) -> PasswordScheme {
+        .scrypt(logN: logN, blockSize: 8, parallelism: 3, keyBytes: 32)
+    }
+
     /// Where tokens are unsigned anyway: enough that no password stands in a file.
     package static let quick = PasswordScheme.scrypt(
         logN: 8, blockSize: 8, parallelism: 1, keyBytes: 32)

@@ -1,0 +1,125 @@
+import Foundation
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+import TidemarkResilience
+import TidemarkServer
+
+/// What an app builds on, against ``Bar``s: a feed and pages over many held documents, plans, retries and
+/// single flight. Only what is named is measured, when something is.
+struct AppSuite {
+    let count: Int
+    let folder: URL
+    let only: [String]
+    let report: Report
+
+    static let roundTrip = Duration.milliseconds(100)
+    private static let openings = 100
+    private static let pages = 100
+
+    /// - Returns: Whether all bars hold.
+    func run() async throws -> Bool {
+        report.begin("app", "a feed and pages over \(count) documents", yardstick: "bar")
+        var allHold = true
+        let names = [Bar.firstContent, .delta, .plan, .diskPage].map(\.name)
+        if names.contains(where: isWanted) { allHold = try await runHeld() && allHold }
+        allHold = try await runCalls() && allHold
+        return allHold
+    }
+
+    private func isWanted(_ name: String) -> Bool {
+        only.isEmpty || only.contains { name.hasPrefix($0) }
+    }
+
+    private func add(_ bar: Bar, _ figure: Double, _ detail: String) -> Bool {
+        guard isWanted(bar.name) else { return true }
+        report.add(bar, figure, detail: detail)
+        return bar.holds(figure)
+    }
+
+    private func runHeld() async throws -> Bool {
+        let device = try await HeldFeed(count: count, folder: folder)
+        defer { device.server.close() }
+        var first: [Double] = []
+        var delta: [Double] = []
+        var plan: [Double] = []
+        for round in 0..<Self.openings {
+            try await device.insert(50)
+            let opening = try await device.opening()
+            first.append(opening.firstContent)
+            delta.append(opening.delta)
+            plan.append(opening.plan)
+            precondition(opening.changed >= 50, "round \(round) found \(opening.changed) new")
+        }
+        let trip = Self.roundTrip / .milliseconds(1)
+        var allHold = add(
+            .firstContent, first.percentile(99) / 1e3,
+            "median \(Self.text(first.median / 1e3)) ms of \(first.count) launches")
+        allHold =
+            add(
+                .delta, delta.percentile(99) / 1e3 / trip,
+                "p99; median \(Self.text(delta.median / 1e3 / trip)), at \(Int(trip)) ms")
+            && allHold
+        allHold = add(.plan, plan.percentile(99), "p99 with the way to the actor") && allHold
+        if isWanted(Bar.diskPage.name) {
+            let pages = try await device.pages(Self.pages)
+            allHold =
+                add(
+                    .diskPage, pages.percentile(99) / 1e3,
+                    "median \(Self.text(pages.median / 1e3)) ms of \(pages.count) pages")
+                && allHold
+        }
+        return allHold
+    }
+
+    private func runCalls() async throws -> Bool {
+        let calls = 500_000
+        let flights = SingleFlight<Int, Int>()
+        let flight = try await Self.rate(calls) { number in
+            try await flights.value(for: number & 7) { number }
+        }
+        let plain = Retry(RetryPolicy.mobile.withoutTimeout)
+        let retry = try await Self.rate(calls) { number in
+            try await plain.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+        }
+        let mobile = Retry(.mobile)
+        let timed = try await Self.rate(calls / 10) { number in
+            try await mobile.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+        }
+        var allHold = add(.flight, flight, "best of five")
+        allHold = add(.retry, retry, "best of five") && allHold
+        return add(.timedRetry, timed, "best of five, two more tasks a call") && allHold
+    }
+
+    /// Calls a second of one task, which is no actor's: the best of five runs, because what else the
+    /// machine does only takes away.
+    private static func rate(
+        _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Int
+    ) async throws -> Double {
+        var best = 0.0
+        for _ in 0..<5 {
+            let task = Task.detached {
+                try await time { for number in 0..<calls { _ = try await body(number) } }
+            }
+            best = max(best, Double(calls) * 1e6 / (try await task.value))
+        }
+        return best
+    }
+
+    private static func text(_ figure: Double) -> String { String(format: "%.2f", figure) }
+}
+
+extension RetryPolicy {
+    fileprivate var withoutTimeout: RetryPolicy {
+        var policy = self
+        policy.attemptTimeout = nil
+        return policy
+    }
+}
+
+extension [Double] {
+    fileprivate func percentile(_ percent: Int) -> Double {
+        let rank = (count * percent + 99) / 100
+        return sorted()[Swift.max(0, Swift.min(count, rank) - 1)]
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+import TidemarkServer
+import TidemarkSync
+
+/// A conversation of many messages on a server a round trip away, and a device that holds them all.
+final class HeldFeed {
+    let server: FirestoreServer
+    private let folder: URL
+    private let database: DatabaseID
+    private var written = 0
+    /// The server's, in seconds since 1970: moved on between two rounds, so that no delta finds what the
+    /// one before found in its overlap.
+    private var now: Int64 = 1_750_000_000
+
+    struct Opening {
+        /// Microseconds from the launch until the newest items are there, the opening of the cache with
+        /// them.
+        var firstContent: Double
+        /// Microseconds from asking until the new items are shown.
+        var delta: Double
+        var plan: Double
+        var changed: Int
+    }
+
+    init(count: Int, folder: URL) async throws {
+        server = try FirestoreServer(FirestoreServer.Configuration())
+        self.folder = folder.appending(path: "device")
+        database = try DatabaseID(project: "bench")
+        try await insert(count)
+        let firestore = try client(roundTrip: .zero)
+        let feed = try feed(firestore, pageSize: 10_000)
+        try await feed.sync()
+        await firestore.terminate()
+    }
+
+    private func client(roundTrip: Duration = AppSuite.roundTrip) throws -> Firestore {
+        let settings = FirestoreSettings(
+            cache: .directory(folder.path), cacheSizeBytes: nil, readDeadline: .seconds(60))
+        settings.dispatchQueue = DispatchQueue(label: "benchmark.listeners")
+        let transport: any Transport =
+            roundTrip == .zero ? server : DelayedTransport(server, roundTrip: roundTrip)
+        return try Firestore(
+            projectID: "bench", settings: settings,
+            environment: SyncEnvironment(
+                transport: transport, scheduler: DispatchScheduler(),
+                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+    }
+
+    private func feed(_ firestore: Firestore, pageSize: Int = 500) throws -> Feed {
+        try Feed(
+            FeedDefinition(
+                query: firestore.collection("messages"), itemTime: "timestamp",
+                way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize))
+    }
+
+    func insert(_ count: Int) async throws {
+        let workload = Workload(count: 1_000)
+        let changed = try FieldPath(segments: ["updatedAt"])
+        let end = written + count
+        now += 400
+        try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
+        while written < end {
+            let mutations = (written..<min(end, written + 500)).map { number in
+                Mutation(
+                    path: DocumentPath(unchecked: "messages/m\(number)"),
+                    .set(workload.fields(number)),
+                    transforms: [FieldTransform(changed, .serverTimestamp)])
+            }
+            _ = try await server.commit(mutations, CallContext(database: database))
+            written += mutations.count
+        }
+        now += 400
+        try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
+    }
+
+    /// One launch of the app.
+    func opening() async throws -> Opening {
+        var firestore: Firestore?
+        var feed: Feed?
+        let first = try await time {
+            let opened = try client()
+            let made = try self.feed(opened)
+            let items = try await made.open()
+            precondition(items.count == 50)
+            (firestore, feed) = (opened, made)
+        }
+        guard let firestore, let feed else { preconditionFailure("both were made") }
+        var changed = 0
+        let plan = await time { _ = await feed.plan }
+        let delta = try await time { changed = try await feed.sync().changed }
+        await firestore.terminate()
+        return Opening(firstContent: first, delta: delta, plan: plan, changed: changed)
+    }
+
+    /// Microseconds of pages that an earlier launch has read, each until it is shown.
+    func pages(_ count: Int) async throws -> [Double] {
+        var times: [Double] = []
+        for launch in 0..<2 {
+            let firestore = try client(roundTrip: .zero)
+            let pager = try Pager(
+                firestore.collection("messages"), orderedBy: "timestamp",
+                pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
+            for await state in pager.states where !state.isFromCache && !state.isLoadingMore {
+                break
+            }
+            try await pager.refresh()
+            for page in 1...count {
+                let taken = await time {
+                    pager.loadMore()
+                    for await state in pager.states where !state.isLoadingMore { break }
+                }
+                let shown = pager.current.items.count
+                precondition(shown == 50 * (page + 1), "\(shown) rows after \(page) pages")
+                if launch == 1 { times.append(taken) }
+            }
+            pager.close()
+            await firestore.terminate()
+        }
+        return times
+    }
+}

@@ -1,0 +1,234 @@
+public import Tidemark
+
+/// Brings history in, or out, behind the person's back: newest first, a part at a time, out of the
+/// way of whatever they wait for. See ``BackfillMachine`` for the rules.
+///
+/// ```swift
+/// let backfill = Backfill([.init(job, from: source, to: sink)])
+/// let progress = await backfill.progress
+/// try await backfill.start()
+/// for await state in progress { show(state.fraction) }
+/// ```
+///
+/// Killed at any point, another one with the same jobs goes on where this one was: a part may be
+/// fetched, stored and uploaded a second time, with the same result, and none is left out.
+public actor Backfill {
+    /// A job with its source and its sink.
+    public struct Item: Sendable {
+        let job: BackfillJob
+        let work: any BackfillWork
+
+        public init<Items: Sendable>(
+            _ job: BackfillJob, from source: some BackfillSource<Items>,
+            to sink: some BackfillSink<Items>
+        ) {
+            self.job = job
+            work = BackfillHands(source: source, sink: sink)
+        }
+    }
+
+    private let items: [Item]
+    private let clock: any Clock<Duration>
+    private var machine: BackfillMachine
+    private var conditions = BackfillConditions()
+    private var task: Task<Void, Never>?
+    private var timer: Task<Void, Never>?
+    private var hasStarted = false
+    private let begin: @Sendable () -> Duration
+    private var watchers: [Int: AsyncStream<BackfillProgress>.Continuation] = [:]
+    private var nextWatcher = 0
+    /// How far it is now.
+    public private(set) var current: BackfillProgress
+
+    /// - Parameters:
+    ///   - items: At least one.
+    ///   - clock: For delays after failures, for the budget's time and the estimate.
+    public init(
+        _ items: [Item], budget: BackfillBudget = BackfillBudget(),
+        clock: some Clock<Duration> = ContinuousClock()
+    ) {
+        self.items = items
+        self.clock = clock
+        let start = clock.now
+        begin = { start.duration(to: clock.now) }
+        machine = BackfillMachine(items.map(\.job), budget: budget)
+        current = machine.progress
+    }
+
+    deinit {
+        task?.cancel()
+        timer?.cancel()
+        for watcher in watchers.values { watcher.finish() }
+    }
+
+    /// Begins, from where the last one ended. Once.
+    ///
+    /// - Throws: When what was covered cannot be read; then nothing was begun.
+    public func start() async throws(BackfillFailure) {
+        if hasStarted { return }
+        hasStarted = true
+        var coverages: [Coverage] = []
+        for item in items {
+            do throws(BackfillFailure) { coverages.append(try await item.work.coverage()) } catch {
+                hasStarted = false
+                throw error
+            }
+        }
+        step(.conditionsChanged(conditions))
+        step(.started(coverages))
+    }
+
+    /// Ends it after the step under way, which is not cut off. What was covered stays.
+    public func stop() {
+        guard hasStarted else { return }
+        timer?.cancel()
+        step(.stopped)
+        for watcher in watchers.values { watcher.finish() }
+        watchers = [:]
+    }
+
+    /// To be called when the network comes or goes.
+    public func setOnline(_ isOnline: Bool) { change { $0.isOnline = isOnline } }
+    /// To be called when the device begins or ends to save power.
+    public func setLowPower(_ isLowPower: Bool) { change { $0.isLowPower = isLowPower } }
+    /// Gives it a new budget, with a new background task or a new day.
+    public func renewBudget() { if hasStarted { step(.budgetRenewed) } }
+    /// Tries again what had failed for good.
+    public func retry() { if hasStarted { step(.retried) } }
+
+    /// Does something that a person waits for; the backfill begins no step meanwhile.
+    public func yielding<Value: Sendable>(
+        to body: @Sendable () async throws -> Value
+    ) async rethrows -> Value {
+        change { $0.peopleWaiting += 1 }
+        defer { change { $0.peopleWaiting -= 1 } }
+        return try await body()
+    }
+
+    /// How far it is, now and as it changes; a slow reader skips to the newest. Ends with the
+    /// backfill.
+    public var progress: AsyncStream<BackfillProgress> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: BackfillProgress.self, bufferingPolicy: .bufferingNewest(1))
+        let number = nextWatcher
+        nextWatcher += 1
+        watchers[number] = continuation
+        continuation.onTermination = { [weak self] _ in
+            Task { await self?.forget(number) }
+        }
+        continuation.yield(current)
+        return stream
+    }
+
+    private func forget(_ number: Int) { watchers[number] = nil }
+
+    private func change(_ body: (inout BackfillConditions) -> Void) {
+        body(&conditions)
+        if hasStarted { step(.conditionsChanged(conditions)) }
+    }
+}
+
+// MARK: - Effects
+
+extension Backfill {
+    private func step(_ event: BackfillMachine.Event) {
+        for effect in machine.step(event, now: begin()) { perform(effect) }
+    }
+
+    private func perform(_ effect: BackfillMachine.Effect) {
+        switch effect {
+        case .fetch(let job, let range):
+            run(job) { work async throws(BackfillFailure) in
+                .fetched(try await work.fetch(range))
+            }
+        case .store(let job):
+            run(job) { work async throws(BackfillFailure) in
+                try await work.store()
+                return .stored
+            }
+        case .upload(let job):
+            run(job) { work async throws(BackfillFailure) in
+                .uploaded(writes: try await work.upload())
+            }
+        case .cover(let job, let coverage):
+            run(job) { work async throws(BackfillFailure) in
+                try await work.cover(coverage)
+                return .covered
+            }
+        case .startTimer(let number, let delay):
+            let clock = clock
+            timer = Task { [weak self] in
+                try? await clock.sleep(for: delay)
+                if !Task.isCancelled { await self?.step(.timerFired(number)) }
+            }
+        case .show(let progress):
+            current = progress
+            for watcher in watchers.values { watcher.yield(progress) }
+        }
+    }
+
+    /// At low priority: whatever a person waits for goes first on the processor too.
+    private func run(
+        _ job: Int,
+        _ body: @escaping @Sendable (any BackfillWork) async throws(BackfillFailure) ->
+            BackfillMachine.Event
+    ) {
+        let work = items[job].work
+        task = Task(priority: .utility) { [weak self] in
+            let event: BackfillMachine.Event
+            do throws(BackfillFailure) { event = try await body(work) } catch {
+                event = .failed(error)
+            }
+            await self?.step(event)
+        }
+    }
+}
+
+/// A source and a sink, whatever passes between them.
+protocol BackfillWork: Sendable {
+    func coverage() async throws(BackfillFailure) -> Coverage
+    func fetch(
+        _ range: Range<CoveragePosition>
+    ) async throws(BackfillFailure) -> BackfillMachine.Part
+    func store() async throws(BackfillFailure)
+    func upload() async throws(BackfillFailure) -> Int
+    func cover(_ coverage: Coverage) async throws(BackfillFailure)
+}
+
+/// Holds the one part that is under way.
+actor BackfillHands<Source: BackfillSource, Sink: BackfillSink>: BackfillWork
+where Source.Items == Sink.Items {
+    private let source: Source
+    private let sink: Sink
+    private var items: Source.Items?
+
+    init(source: Source, sink: Sink) {
+        self.source = source
+        self.sink = sink
+    }
+
+    func coverage() async throws(BackfillFailure) -> Coverage { try await sink.coverage() }
+
+    func fetch(
+        _ range: Range<CoveragePosition>
+    ) async throws(BackfillFailure) -> BackfillMachine.Part {
+        let part = try await source.fetch(range)
+        items = part.items
+        return BackfillMachine.Part(
+            reached: part.reached, asOf: part.asOf, samples: part.samples, bytes: part.bytes,
+            reads: part.reads)
+    }
+
+    func store() async throws(BackfillFailure) { try await sink.store(held()) }
+    func upload() async throws(BackfillFailure) -> Int { try await sink.upload(held()) }
+
+    func cover(_ coverage: Coverage) async throws(BackfillFailure) {
+        try await sink.cover(coverage)
+        items = nil
+    }
+
+    private func held() -> Source.Items {
+        guard let items else { preconditionFailure("nothing was fetched") }
+        return items
+    }
+}

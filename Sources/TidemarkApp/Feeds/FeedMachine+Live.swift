@@ -1,0 +1,200 @@
+package import Tidemark
+
+/// A listener of a feed that is live; bounded, whatever is written.
+package struct FeedListen: Hashable, Sendable {
+    package enum Question: Hashable, Sendable {
+        /// What has a change time from here on.
+        case changes(since: Timestamp)
+        /// Items of a range, the newest first.
+        case items(Range<CoveragePosition>)
+        /// The newest above the clear mark.
+        case head(action: Timestamp?)
+        /// The mark that the user's devices share.
+        case marks
+    }
+
+    /// What is heard of an earlier one comes too late.
+    package let number: Int
+    package let question: Question
+    /// Rows at the most.
+    package let limit: Int
+}
+
+/// What a listener told.
+package struct FeedHeard: Sendable {
+    package var number: Int
+    /// Documents that came, changed or went since it last told.
+    package var changed: [DocumentPath]
+    /// All that it shows, in the order of its query; those with pending writes left out.
+    package var rows: [FeedBookRow]
+    /// As of when the server has confirmed it; nil where it has not.
+    package var readTime: Timestamp?
+    /// Whether it shows as many as it may: there may be more.
+    package var isFull: Bool
+    /// For the marks' listener: the mark that is there.
+    package var mark: Timestamp?
+}
+
+// Live: up to date by listening, after what was missing has been read.
+
+extension FeedMachine {
+    struct LiveRun: Hashable {
+        var isWanted = false
+        var lastNumber = 0
+        var listen: FeedListen?
+        var marks: FeedListen?
+        /// Of syncs and listeners, in a row.
+        var failures = 0
+        var isWaiting = false
+        var savedAt: Timestamp?
+    }
+
+    mutating func live(_ isWanted: Bool, _ effects: inout [Effect]) {
+        guard live.isWanted != isWanted else { return }
+        live.isWanted = isWanted
+        if isWanted { return }
+        stopListening(&effects)
+        if let marks = live.marks { effects.append(.unlisten(marks.number)) }
+        live.marks = nil
+        if progress.live != nil { effects.append(.saveProgress(progress)) }
+    }
+
+    /// Opens what is missing: a sync where something was never read, else the listeners.
+    mutating func advanceLive(_ now: Timestamp, _ effects: inout [Effect]) {
+        guard live.isWanted, !live.isWaiting, sync == nil, opening == .open else { return }
+        if settings.sharesMarks, live.marks == nil {
+            live.marks = listen(.marks, limit: 1, &effects)
+        }
+        if let listening = live.listen {
+            // A mark that was reset opens a gap that no listener fills.
+            if isFresh, readTime == nil, case .changes = listening.question { sync = SyncRun() }
+            return
+        }
+        guard let question = nextListen(now) else {
+            sync = SyncRun()
+            return
+        }
+        var limit = settings.rules.pageSize
+        if case .changes(let since) = question {
+            limit = ReadPlanner.listenLimit(progress, settings.rules)
+            let plan = ReadPlanner.listen(progress, since: since, settings.rules)
+            tell(.asked(plan), &effects)
+            progress.beginLive(since: since)
+        }
+        live.listen = listen(question, limit: limit, &effects)
+    }
+
+    /// Nil where a sync has to come first.
+    private func nextListen(_ now: Timestamp) -> FeedListen.Question? {
+        switch settings.rules.way {
+        case .changeTime(let audited):
+            guard progress.gaps(above: marks.action, settings.rules).isEmpty,
+                !audited || isFresh,
+                let since = ReadPlanner.liveStart(progress, now: now)
+            else { return nil }
+            return .changes(since: since)
+        case .itemTime:
+            guard isFresh, readTime != nil else { return nil }
+            return .items(progress.newestRange(above: marks.action))
+        case .audit:
+            guard isFresh, readTime != nil else { return nil }
+            return .head(action: marks.action)
+        }
+    }
+
+    private mutating func listen(
+        _ question: FeedListen.Question, limit: Int, _ effects: inout [Effect]
+    ) -> FeedListen {
+        live.lastNumber += 1
+        let listen = FeedListen(number: live.lastNumber, question: question, limit: limit)
+        effects.append(.listen(listen))
+        return listen
+    }
+
+    private mutating func stopListening(_ effects: inout [Effect]) {
+        guard let listen = live.listen else { return }
+        effects.append(.unlisten(listen.number))
+        live.listen = nil
+    }
+
+    mutating func heard(_ heard: FeedHeard, _ now: Timestamp, _ effects: inout [Effect]) {
+        if heard.number == live.marks?.number {
+            if let readTime = heard.readTime {
+                takeShared(heard.mark, readTime, now, &effects)
+            }
+            return
+        }
+        guard let listen = live.listen, heard.number == listen.number else { return }
+        changed.formUnion(heard.changed)
+        mustReadChanges = mustReadChanges || !heard.changed.isEmpty
+        guard let readTime = heard.readTime else {
+            // The connection is gone; what it told before still holds, and grows old.
+            if isFresh { isChanged = true }
+            isFresh = false
+            return
+        }
+        serverTime.learn(readTime, deviceNow: now)
+        if heard.isFull, !isHead(listen) {
+            // There may be more than it shows: pages bring them, and it begins anew above them.
+            stopListening(&effects)
+            progress.endLive()
+            if sync == nil { sync = SyncRun() }
+            // A page of items of one time would be full again at once.
+            if case .items = listen.question { waitToTryAgain(&effects) }
+            return
+        }
+        live.failures = 0
+        progress.heard(heard.rows, in: listen.range, readTime: readTime, settings.rules)
+        if let action = marks.action { progress.cut(action: action) }
+        failure = nil
+        isFresh = self.readTime != nil
+        isChanged = true
+        if live.savedAt.map({ readTime.duration(since: $0) >= .seconds(60) }) ?? true {
+            live.savedAt = readTime
+            effects.append(.saveProgress(progress))
+        }
+    }
+
+    private func isHead(_ listen: FeedListen) -> Bool {
+        if case .head = listen.question { true } else { false }
+    }
+
+    mutating func listenFailed(
+        _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
+    ) {
+        if number == live.marks?.number {
+            live.marks = nil
+            tell(.notShared(error), &effects)
+        } else if number == live.listen?.number {
+            live.listen = nil
+            progress.endLive()
+            failure = error
+            isChanged = true
+        } else {
+            return
+        }
+        // The user is another one: nothing will come of trying again.
+        if error.code == .cancelled { live.isWanted = false }
+        waitToTryAgain(&effects)
+    }
+
+    /// 1 s, twice as long each time, a minute at the most.
+    mutating func waitToTryAgain(_ effects: inout [Effect]) {
+        guard live.isWanted, !live.isWaiting else { return }
+        live.failures += 1
+        live.isWaiting = true
+        effects.append(.wait(.seconds(min(60, 1 << min(6, live.failures - 1)))))
+    }
+}
+
+extension FeedListen {
+    /// Of which items it tells; nil for those of any time.
+    var range: Range<CoveragePosition>? {
+        switch question {
+        case .changes, .marks: nil
+        case .items(let range): range
+        case .head(let action):
+            (action.map { .end(of: $0) } ?? .lowest)..<CoveragePosition.highest
+        }
+    }
+}

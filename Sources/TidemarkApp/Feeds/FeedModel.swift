@@ -1,0 +1,64 @@
+public import Observation
+public import Tidemark
+
+/// A ``TypedFeed`` for a view to bind to.
+@MainActor @Observable
+public final class FeedModel<Item: Decodable & Sendable> {
+    /// Newest first.
+    public private(set) var items: [TypedItem<Item>] = []
+    /// Those that could not be decoded.
+    public private(set) var undecodable: [UndecodableItem] = []
+    public private(set) var unreadCount = 0
+    /// Whether the device holds more, for ``loadMore(_:)``.
+    public private(set) var hasMore = false
+    /// A skeleton can be drawn while it is `loading`.
+    public private(set) var phase = FeedPhase.loading
+
+    @ObservationIgnored private let feed: TypedFeed<Item>
+    @ObservationIgnored private var tasks: [Task<Void, Never>] = []
+
+    /// Shows what the device holds, and keeps it up to date while the model is there.
+    ///
+    /// - Parameter isLive: Without, it is brought up to date by ``refresh()`` alone.
+    public init(_ feed: TypedFeed<Item>, isLive: Bool = true) {
+        self.feed = feed
+        let states = feed.states
+        tasks = [
+            Task { [weak self] in
+                for await state in states { self?.show(state) }
+            },
+            // What fails is shown as the phase.
+            Task {
+                if isLive { try? await feed.start() } else { _ = try? await feed.feed.open() }
+            },
+        ]
+    }
+
+    deinit {
+        for task in tasks { task.cancel() }
+        let feed = feed.feed
+        Task { await feed.stopListening() }
+    }
+
+    /// Brings it up to date now; what fails is the phase.
+    public func refresh() async { _ = try? await feed.feed.sync() }
+
+    public func loadMore(_ count: Int = 50) async throws(FirestoreError) {
+        try await feed.feed.loadMore(count)
+    }
+
+    /// Hides all that is shown, for good.
+    public func clear() async throws(FirestoreError) { try await feed.clear() }
+
+    public func markConsumed(through time: Timestamp? = nil) async throws(FirestoreError) {
+        try await feed.markConsumed(through: time)
+    }
+
+    private func show(_ state: TypedFeedState<Item>) {
+        items = state.items
+        undecodable = state.undecodable
+        unreadCount = state.unreadCount
+        hasMore = state.hasMore
+        phase = state.phase
+    }
+}

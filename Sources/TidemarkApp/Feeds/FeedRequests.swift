@@ -1,0 +1,89 @@
+import Tidemark
+
+// What a feed asks of the server.
+
+extension ParsedDefinition {
+    /// What a plan asks, a page of it.
+    ///
+    /// - Precondition: The plan is of changes or items.
+    func request(_ plan: ReadPlan, in database: DatabaseID) -> QueryValue {
+        var result: QueryValue
+        switch plan.question {
+        case .changes(let since, let after): result = changes(since: since, after, in: database)
+        case .items(let range): result = items(in: range, database)
+        case .figures, .marks: preconditionFailure("not asked by a query")
+        }
+        result.limit = .first(plan.pageSize)
+        return result
+    }
+
+    /// What a listener asks.
+    ///
+    /// - Precondition: It is not of the marks.
+    func request(_ listen: FeedListen, in database: DatabaseID) -> QueryValue {
+        var result: QueryValue
+        switch listen.question {
+        case .changes(let since): result = changes(since: since, nil, in: database)
+        case .items(let range): result = items(in: range, database)
+        case .head(let action): result = display(below: nil, action: action, in: database)
+        case .marks: preconditionFailure("not asked by a query")
+        }
+        result.limit = .first(listen.limit)
+        return result
+    }
+
+    private func changes(
+        since: Timestamp, _ after: ReadPlan.Place?, in database: DatabaseID
+    ) -> QueryValue {
+        guard let changeTime else { preconditionFailure("no field tells the changes") }
+        var result = query.adding(.field(changeTime, .greaterThanOrEqual, .timestamp(since)))
+        result.orders = [Order(changeTime), Order(.documentID)]
+        if let after {
+            let name = ReferenceValue(database: database, path: after.path)
+            result.start = Cursor(
+                values: [.timestamp(after.changeTime), .reference(name)], before: false)
+        }
+        return result
+    }
+
+    /// Items of a range, the newest first. Its ends are conditions, and cursors where they lie
+    /// between items of one time. Only times are compared with times: other values are left out.
+    func items(in range: Range<CoveragePosition>, _ database: DatabaseID) -> QueryValue {
+        let (lower, upper) = (range.lowerBound, range.upperBound)
+        func cursor(_ position: CoveragePosition, _ path: DocumentPath, _ before: Bool) -> Cursor {
+            let name = ReferenceValue(database: database, path: path)
+            return Cursor(values: [.timestamp(position.time), .reference(name)], before: before)
+        }
+        var result = display
+        switch lower.side {
+        case .end: result.add(itemTime, .greaterThan, lower.time)
+        case .start: result.add(itemTime, .greaterThanOrEqual, lower.time)
+        case .before(let path):
+            result.add(itemTime, .greaterThanOrEqual, lower.time)
+            result.end = cursor(lower, path, false)
+        case .after(let path):
+            result.add(itemTime, .greaterThanOrEqual, lower.time)
+            result.end = cursor(lower, path, true)
+        }
+        if upper == .highest { return result }
+        switch upper.side {
+        case .start: result.add(itemTime, .lessThan, upper.time)
+        case .end: result.add(itemTime, .lessThanOrEqual, upper.time)
+        case .before(let path):
+            result.add(itemTime, .lessThanOrEqual, upper.time)
+            result.start = cursor(upper, path, false)
+        case .after(let path):
+            result.add(itemTime, .lessThanOrEqual, upper.time)
+            result.start = cursor(upper, path, true)
+        }
+        return result
+    }
+}
+
+extension QueryValue {
+    fileprivate mutating func add(
+        _ field: FieldPath, _ operation: FilterValue.Operator, _ time: Timestamp
+    ) {
+        self = adding(.field(field, operation, .timestamp(time)))
+    }
+}

@@ -1,0 +1,317 @@
+import Synchronization
+import Tidemark
+
+/// A pager's dealings with the engine where pages come from disk: its record, its pages, its changes.
+final class PageStore: Sendable {
+    typealias Row = PageRow<QueryDocumentSnapshot>
+
+    struct Page: Sendable {
+        var rows: [Row]
+        /// Whether there is nothing below.
+        var isLast: Bool
+    }
+
+    private struct State {
+        var progress = PageProgress()
+        var isLoaded = false
+        var wasStored = false
+        var asking: Task<Result<[DocumentPath: Row?], FirestoreError>, Never>?
+        var clock = ServerTime()
+    }
+
+    /// Rows of one call for changes.
+    private static let changesPerCall = 500
+    /// Calls for changes at one time; what is left comes at the next.
+    private static let maxCalls = 1_000
+    /// Gaps and stretches that one page is put together from, at the most: it is shorter then.
+    private static let maxParts = 50
+
+    private let firestore: Firestore
+    /// Of the user in whose time the pager was made.
+    private let engine: UserSession
+    private let plain: QueryValue
+    /// In the order of its pages.
+    private let query: QueryValue
+    private let order: FieldPath
+    private let disk: ParsedPagesFromDisk
+    private let key: String
+    private let state = Mutex(State())
+
+    /// - Parameter query: Without an order.
+    init(
+        _ firestore: Firestore, _ query: QueryValue, _ order: FieldPath, _ disk: ParsedPagesFromDisk
+    ) {
+        self.firestore = firestore
+        self.order = order
+        self.disk = disk
+        engine = firestore.engine.session
+        // Only times have a place in a coverage.
+        var times = query.above(.min, order, orEqual: true)
+        times.orders = [Order(order, .descending), Order(.documentID, .descending)]
+        plain = query
+        self.query = times
+        key = "pager/\(query.canonicalID)/\(order.encoded)/\(disk.changeTime?.encoded ?? "")"
+    }
+
+    // MARK: What is known
+
+    /// Reads the record, and makes the index that pages go by.
+    func load() async throws(FirestoreError) {
+        if state.withLock(\.isLoaded) { return }
+        let query = query
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.declareIndexes(for: [query]) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+        let bytes: [UInt8]? = try await answer { finish in
+            engine.record(forKey: key, completion: finish)
+        }
+        state.withLock { state in
+            if state.isLoaded { return }
+            state.isLoaded = true
+            guard let bytes, var stored = PageProgress(encoded: bytes) else { return }
+            // The head may have been quicker than the disk.
+            for heard in state.progress.coverage.intervals {
+                stored.insert(heard.lower..<heard.upper, asOf: heard.asOf)
+            }
+            state.progress = stored
+            state.wasStored = true
+        }
+    }
+
+    /// Whether pages of an earlier launch are held, in which something may have changed.
+    func hasEarlierPages() async throws(FirestoreError) -> Bool {
+        try await load()
+        return state.withLock(\.wasStored)
+    }
+
+    /// Takes note of what the live head showed: complete from its last row up to its first.
+    func heard(_ snapshot: QuerySnapshot, limit: Int) {
+        guard let readTime = snapshot.readTime, !snapshot.metadata.isFromCache else { return }
+        let settled = snapshot.documents.filter { !$0.metadata.hasPendingWrites }
+        let now = firestore.environment.now()
+        state.withLock { state in
+            state.clock.learn(readTime, deviceNow: now)
+            guard let first = settled.first.flatMap(position),
+                let last = settled.last.flatMap(position),
+                settled.last == snapshot.documents.last
+            else { return }
+            let isWhole = snapshot.count < limit
+            let lower = isWhole ? .lowest : CoveragePosition.before(last.time, last.path)
+            let upper = CoveragePosition.after(first.time, first.path)
+            state.progress.insert(lower..<upper, asOf: readTime)
+        }
+    }
+
+    private func position(
+        _ document: QueryDocumentSnapshot
+    ) -> (time: Timestamp, path: DocumentPath)? {
+        guard case .timestamp(let time)? = document.fields?[order] else { return nil }
+        return (time, document.documentPath)
+    }
+
+    /// Before which nothing that was complete counts.
+    private var oldest: Timestamp {
+        guard let maxAge = disk.maxAge else { return .min }
+        let device = firestore.environment.now()
+        let now = state.withLock { $0.clock.estimate(deviceNow: device) } ?? device
+        return now.advanced(by: .zero - maxAge)
+    }
+
+    // MARK: Pages
+
+    /// The next rows below a position: from disk as far as the device holds them all, from the server
+    /// where it does not.
+    func page(below place: PagePosition, limit: Int) async throws(FirestoreError) -> Page {
+        try await load()
+        var reached = CoveragePosition.highest
+        if case .timestamp(let time) = place.value { reached = .before(time, place.path) }
+        var page = Page(rows: [], isLast: false)
+        for _ in 0..<Self.maxParts where page.rows.count < limit && !page.isLast {
+            let oldest = oldest
+            switch state.withLock({ $0.progress.part(below: reached, asOf: oldest) }) {
+            case .gap(let lower):
+                try await fill(reached, downTo: lower, limit - page.rows.count)
+            case .held(let lower):
+                let rows = try await rows(reached, downTo: lower, limit - page.rows.count)
+                page.rows += rows
+                reached = lower
+                // A full page ends above: there may be more before that.
+                page.isLast = lower == .lowest && page.rows.count < limit
+            }
+        }
+        try await save()
+        return page
+    }
+
+    private func part(
+        _ upper: CoveragePosition, downTo lower: CoveragePosition?
+    ) -> QueryValue {
+        var part = query
+        if upper != .highest { part.start = upper.cursor(in: firestore.databaseID) }
+        if let lower, lower != .lowest { part.end = lower.cursor(in: firestore.databaseID) }
+        return part
+    }
+
+    private func rows(
+        _ upper: CoveragePosition, downTo lower: CoveragePosition, _ count: Int
+    ) async throws(FirestoreError) -> [Row] {
+        let part = part(upper, downTo: lower)
+        let disk = disk
+        let found: CachedRows = try await answer { finish in
+            engine.cachedRows(
+                of: part, first: count,
+                where: { disk.deletedField == nil || !disk.isDeleted($0.fields) },
+                completion: finish)
+        }
+        return found.documents.compactMap(row(of:))
+    }
+
+    /// Reads rows of a gap, and stores with them that they are known.
+    private func fill(
+        _ upper: CoveragePosition, downTo lower: CoveragePosition?, _ count: Int
+    ) async throws(FirestoreError) {
+        let gap = part(upper, downTo: lower)
+        var asked = gap
+        asked.limit = .first(count)
+        let (request, key, now) = (asked, key, firestore.environment.now())
+        let reached: @Sendable ([Document]) -> CoveragePosition = { [order] rows in
+            guard rows.count == count, let last = rows.last,
+                case .timestamp(let time)? = last.fields[order]
+            else { return lower ?? .lowest }
+            return .before(time, last.path)
+        }
+        let _: ReadResult = try await answer { finish in
+            engine.fetch(
+                request, deadline: firestore.readDeadline, tag: .current,
+                // What was deleted since the cache heard of it must not be shown as a row of the page.
+                replacing: { [self] in part(upper, downTo: reached($0)) },
+                records: { [self] rows, readTime in
+                    state.withLock { state in
+                        state.clock.learn(readTime, deviceNow: now)
+                        state.progress.insert(reached(rows)..<upper, asOf: readTime)
+                        return [key: state.progress.encoded]
+                    }
+                },
+                completion: finish)
+        }
+    }
+
+    /// From then on the cache keeps the collection's documents, however large it is.
+    private func save() async throws(FirestoreError) {
+        let (bytes, query) = (state.withLock(\.progress.encoded), query)
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.setRecord(bytes, forKey: key, keeping: query) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    // MARK: Changes
+
+    /// What has changed since the last time, as it looks now; nil for a document that is no row.
+    /// Calls made while one runs share it.
+    func changes() async throws(FirestoreError) -> [DocumentPath: Row?] {
+        let task = state.withLock { state in
+            let task = state.asking ?? Task { await self.ask() }
+            state.asking = task
+            return task
+        }
+        return try await task.value.get()
+    }
+
+    private func ask() async -> Result<[DocumentPath: Row?], FirestoreError> {
+        defer { state.withLock { $0.asking = nil } }
+        do throws(FirestoreError) { return .success(try await askAll()) } catch {
+            return .failure(error)
+        }
+    }
+
+    private func askAll() async throws(FirestoreError) -> [DocumentPath: Row?] {
+        guard let changeTime = disk.changeTime else { return [:] }
+        try await load()
+        var changed: Set<DocumentPath> = []
+        for _ in 0..<Self.maxCalls {
+            let cursor = state.withLock(\.progress.cursor)
+            guard cursor.readTime != nil || cursor.drain != nil else { break }
+            changed.formUnion(try await drain(cursor, changeTime))
+            if state.withLock({ $0.progress.cursor.drain == nil }) { break }
+        }
+        return try await looks(of: changed)
+    }
+
+    /// One call.
+    private func drain(
+        _ cursor: ChangeCursor, _ changeTime: FieldPath
+    ) async throws(FirestoreError) -> [DocumentPath] {
+        let since = cursor.drain.map(\.since) ?? cursor.since
+        // What changed may have lost the time that pages are ordered by.
+        var asked = plain.above(since ?? .min, changeTime, orEqual: true)
+        asked.orders = [Order(changeTime), Order(.documentID)]
+        asked.limit = .first(Self.changesPerCall)
+        if let drain = cursor.drain {
+            let name = ReferenceValue(database: firestore.databaseID, path: drain.lastPath)
+            asked.start = Cursor(
+                values: [.timestamp(drain.lastChangeTime), .reference(name)], before: false)
+        }
+        let made = Made<[DocumentPath]>()
+        let (request, key, now) = (asked, key, firestore.environment.now())
+        let _: ReadResult = try await answer { finish in
+            engine.fetch(
+                request, deadline: firestore.readDeadline, tag: .current,
+                records: { [self] documents, readTime in
+                    let rows = documents.map { ChangeCursor.Row($0, changeTime) }
+                    return state.withLock { state in
+                        state.clock.learn(readTime, deviceNow: now)
+                        let fresh = state.progress.receive(
+                            rows, readTime: readTime,
+                            isLast: rows.count < Self.changesPerCall)
+                        made.set(fresh.map(\.path))
+                        return [key: state.progress.encoded]
+                    }
+                },
+                completion: finish)
+        }
+        return made.value ?? []
+    }
+
+    private func looks(
+        of paths: Set<DocumentPath>
+    ) async throws(FirestoreError) -> [DocumentPath: Row?] {
+        if paths.isEmpty { return [:] }
+        let (query, all) = (query, Array(paths))
+        let views: [DocumentPath: ViewDocument?] = try await answer { finish in
+            engine.cachedDocuments(at: all, andWrittenIn: query, completion: finish)
+        }
+        let prepared = PreparedQuery(query, in: firestore.databaseID)
+        return views.mapValues { view in
+            guard let view, prepared.matches(view.path, view.document.fields),
+                !disk.isDeleted(view.document.fields)
+            else { return nil }
+            return row(of: view)
+        }
+    }
+
+    private func row(of view: ViewDocument) -> Row? {
+        let document = firestore.cachedSnapshot(of: view)
+        return document.fields?[order].map { value in
+            Row(PagePosition(value: value, path: view.path), document)
+        }
+    }
+}
+
+extension ParsedPagesFromDisk {
+    func isDeleted(_ fields: MapValue) -> Bool {
+        guard let deletedField, let value = fields[deletedField] else { return false }
+        return value != .null
+    }
+}
+
+extension ChangeCursor.Row {
+    fileprivate init(_ document: Document, _ changeTime: FieldPath) {
+        var time = document.updateTime
+        if case .timestamp(let changed)? = document.fields[changeTime] { time = changed }
+        self.init(path: document.path, changeTime: time, updateTime: document.updateTime)
+    }
+}

@@ -1,0 +1,33 @@
+public import Tidemark
+
+extension Pager {
+    /// The messages of a conversation.
+    ///
+    /// - Parameters:
+    ///   - conversation: Whose messages lie in a collection below it.
+    ///   - sentAt: The time that messages are ordered by.
+    public static func messages(
+        of conversation: DocumentReference, collection: String = "messages",
+        sentAt: String = "sentAt", pageSize: Int = 50, pagesFromDisk pages: PagesFromDisk = .never
+    ) throws(FirestoreError) -> Pager {
+        try Pager(
+            conversation.collection(collection), orderedBy: sentAt, pageSize: pageSize,
+            pagesFromDisk: pages)
+    }
+
+    /// The conversations that a user takes part in, the one with the latest message first. Needs an
+    /// index of both fields.
+    ///
+    /// - Parameters:
+    ///   - members: The field with the list of users' ids.
+    ///   - lastMessageAt: The time that conversations are ordered by; they move to the top with it.
+    public static func conversations(
+        of user: String, in conversations: CollectionReference, members: String = "members",
+        lastMessageAt: String = "lastMessageAt", pageSize: Int = 50,
+        pagesFromDisk pages: PagesFromDisk = .never
+    ) throws(FirestoreError) -> Pager {
+        try Pager(
+            conversations.whereField(members, arrayContains: user), orderedBy: lastMessageAt,
+            pageSize: pageSize, pagesFromDisk: pages)
+    }
+}

@@ -1,0 +1,83 @@
+public import Tidemark
+
+/// Brings contexts up to date shortly before their user usually opens them, by a ``PrefetchPredictor``.
+///
+/// Off unless ``isEnabled`` is set. It only does early what opening does anyway: whatever is predicted or
+/// not, a context that is opened is read as without it, and shows the same.
+public actor Prefetcher {
+    /// Warmings in 24 hours; beyond, predictions are let pass.
+    public static let maxPerDay = 48
+
+    /// Whether anything is warmed. Openings are noted in either case.
+    public private(set) var isEnabled = false
+    public private(set) var predictor: PrefetchPredictor
+    /// When contexts were warmed in the last 24 hours, ascending.
+    public private(set) var warmed: [PrefetchPredictor.Warming] = []
+
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Timestamp
+    private let warm: @Sendable (_ context: String) async -> Void
+    private var running: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - predictor: With what was noted before; it is the app's to keep.
+    ///   - clock: What waits for the next warming.
+    ///   - now: The device's time.
+    ///   - warm: Brings a context up to date: mostly ``Feed/sync()``. What it reads is counted for
+    ///     ``label``, so that the meter shows what predictions cost.
+    public init(
+        _ predictor: PrefetchPredictor, clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp() },
+        warm: @escaping @Sendable (_ context: String) async -> Void
+    ) {
+        self.predictor = predictor
+        self.clock = clock
+        self.now = now
+        self.warm = warm
+    }
+
+    deinit { running?.cancel() }
+
+    /// Under which the reads of a prefetch are counted.
+    public static let label = "prefetch"
+
+    public func setEnabled(_ isEnabled: Bool) {
+        self.isEnabled = isEnabled
+        plan()
+    }
+
+    /// Takes note that the user opened a context.
+    public func opened(_ context: String) {
+        predictor.opened(context, at: now())
+        plan()
+    }
+
+    /// Waits for the next warming; what it waited for before is forgotten.
+    private func plan() {
+        running?.cancel()
+        running = nil
+        guard isEnabled else { return }
+        running = Task { [weak self, clock] in
+            while !Task.isCancelled, let wait = await self?.wait() {
+                do { try await clock.sleep(for: wait.duration) } catch { return }
+                await self?.begin(wait.warming)
+            }
+        }
+    }
+
+    private func wait() -> (duration: Duration, warming: PrefetchPredictor.Warming)? {
+        let now = now()
+        guard let next = predictor.warmings(after: now, within: .seconds(8 * 86_400)).first else {
+            return nil
+        }
+        return (max(.zero, next.at.duration(since: now)), next)
+    }
+
+    private func begin(_ warming: PrefetchPredictor.Warming) async {
+        let yesterday = now().advanced(by: .seconds(-86_400))
+        warmed.removeAll { $0.at <= yesterday }
+        guard isEnabled, !Task.isCancelled, warmed.count < Self.maxPerDay else { return }
+        warmed.append(warming)
+        await ReadTag.with(label: Self.label) { await warm(warming.context) }
+    }
+}

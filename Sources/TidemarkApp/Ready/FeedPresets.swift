@@ -1,0 +1,48 @@
+public import Tidemark
+
+// Feeds of the kinds that most apps have. Names of fields and collections are parameters; what is said of
+// nothing is as below. Every document carries its own time, the server's time of its last change
+// (`updatedAt`), and a mark when it is deleted (`deletedAt`), unless another way is given.
+
+extension FeedDefinition {
+    /// The messages of a conversation: ``Feed/clear(through:)`` clears the chat,
+    /// ``Feed/markConsumed(through:)`` marks it as read.
+    public static func conversation(
+        _ conversation: DocumentReference, collection: String = "messages",
+        sentAt: String = "sentAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(
+            query: conversation.collection(collection), itemTime: sentAt, way: way)
+    }
+
+    /// A user's notifications: ``Feed/clear(through:)`` clears all.
+    public static func notifications(
+        of user: DocumentReference, collection: String = "notifications",
+        createdAt: String = "createdAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(query: user.collection(collection), itemTime: createdAt, way: way)
+    }
+
+    /// The chats that a user takes part in, the one with the latest message first. A user who leaves is to
+    /// be kept in the list of members until the chat has been marked, or the others' devices never hear
+    /// of it: a document that leaves the filter is not a change that it can show.
+    public static func chatList(
+        of user: String, in chats: CollectionReference, members: String = "members",
+        lastMessageAt: String = "lastMessageAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(
+            query: chats.whereField(members, arrayContains: user), itemTime: lastMessageAt,
+            way: way)
+    }
+
+    /// Posts of everybody, or of whom the query names: ``Feed/clear(through:)`` resets the feed.
+    public static func activity(
+        _ posts: Query, postedAt: String = "createdAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(query: posts, itemTime: postedAt, way: way)
+    }
+}

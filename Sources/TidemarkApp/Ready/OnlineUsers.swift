@@ -1,0 +1,225 @@
+public import Tidemark
+
+/// Who was seen lately: each refresh asks only for those seen since the last one.
+///
+/// Documents carry the server's time at which their user was last seen, written with
+/// `FieldValue.serverTimestamp()` as a sign of life. The first refresh reads the last 24 hours; later
+/// ones what has changed since, with a minute's overlap, never more than those 24 hours. Times are the
+/// server's: a wrong clock on the device costs one read at the most, and hides nobody. A user whose
+/// document is really deleted stays until the window has gone by.
+public actor OnlineUsers {
+    public struct User: Hashable, Sendable, Identifiable {
+        public let document: QueryDocumentSnapshot
+        /// By the server's clock.
+        public let lastSeen: Timestamp
+        /// The document's path.
+        public var id: String { document.reference.path }
+    }
+
+    public struct Refresh: Hashable, Sendable {
+        /// What the server billed.
+        public var reads = 0
+        /// From when on it asked.
+        public var since = Timestamp.epoch
+    }
+
+    /// A commit may take this long to become visible after its server timestamp.
+    static let overlap = Duration.seconds(60)
+    static let pageSize = 500
+
+    private let firestore: Firestore
+    private let query: QueryValue
+    private let field: FieldPath
+    private let window: Duration
+    private let limit: Int
+    private let engine: UserSession
+    /// Up to when all are known; nil when never.
+    private var mark: Timestamp?
+    private var isLoaded = false
+    private var clock = ServerTime()
+    private var running: Task<Result<Refresh, FirestoreError>, Never>?
+    /// Newest first, as of the last ``open()`` or ``refresh()``.
+    public private(set) var users: [User] = []
+
+    /// - Parameters:
+    ///   - query: The collection, and filters if any; without an order, a limit or a cursor.
+    ///   - field: The time at which a user was last seen.
+    ///   - window: How far back anybody is of interest; at least a minute.
+    ///   - limit: Users that are shown at the most, the newest: 1 to 10,000.
+    public init(
+        _ query: Query, seenAt field: some FieldName = "lastSeen",
+        window: Duration = .seconds(86_400), limit: Int = 1_000
+    ) throws(FirestoreError) {
+        try query.checkIsPlain(for: "A list of online users")
+        guard window >= Self.overlap, (1...10_000).contains(limit) else {
+            throw .invalidArgument("A window is of a minute at least, and shows 1 to 10,000 users.")
+        }
+        firestore = query.firestore
+        self.query = try query.runnable()
+        self.field = try field.resolved()
+        self.window = window
+        self.limit = limit
+        engine = firestore.engine.session
+    }
+
+    /// Those that the device knows of. Costs no reads.
+    @discardableResult
+    public func open() async throws(FirestoreError) -> [User] {
+        try await load()
+        // Before the server has said what time it is, the last refresh is the latest that is known.
+        let now = clock.estimate(deviceNow: firestore.environment.now()) ?? mark
+        guard let now else { return users }
+        let since = now.advanced(by: .zero - window)
+        var shown = query.above(since, field)
+        shown.orders = [Order(field, .descending), Order(.documentID, .descending)]
+        let display = shown
+        let limit = limit
+        let rows: CachedRows = try await answer { finish in
+            engine.cachedRows(of: display, first: limit, where: { _ in true }, completion: finish)
+        }
+        users = rows.documents.compactMap { view in
+            let document = firestore.cachedSnapshot(of: view)
+            guard case .timestamp(let time)? = document.fields?[field] else { return nil }
+            return User(document: document, lastSeen: time)
+        }
+        return users
+    }
+
+    /// Asks for those seen since the last refresh. Calls made while one runs share it.
+    ///
+    /// - Throws: What the server or the disk answered; the next refresh asks for the same again.
+    @discardableResult
+    public func refresh() async throws(FirestoreError) -> Refresh {
+        let task = running ?? Task { await run() }
+        running = task
+        return try await task.value.get()
+    }
+
+    /// Who was seen within `duration` of the server's present time.
+    public func online(within duration: Duration = .seconds(300)) -> [User] {
+        guard let now = clock.estimate(deviceNow: firestore.environment.now()) ?? mark else {
+            return []
+        }
+        let since = now.advanced(by: .zero - duration)
+        return users.filter { $0.lastSeen > since }
+    }
+
+    private func run() async -> Result<Refresh, FirestoreError> {
+        defer { running = nil }
+        do throws(FirestoreError) {
+            try await load()
+            var refresh = Refresh()
+            let now = try await serverNow(&refresh)
+            let start = now.map { $0.advanced(by: .zero - window) } ?? .min
+            refresh.since = max(start, mark?.advanced(by: .zero - Self.overlap) ?? start)
+            try await drain(&refresh)
+            try await open()
+            return .success(refresh)
+        } catch { return .failure(error) }
+    }
+
+    /// The server's time, asked for where it decides how much is read; nil where it does not.
+    private func serverNow(_ refresh: inout Refresh) async throws(FirestoreError) -> Timestamp? {
+        let device = firestore.environment.now()
+        if let now = clock.estimate(deviceNow: device) { return now }
+        if let mark, device.duration(since: mark) < window { return nil }
+        var newest = query
+        newest.orders = [Order(field, .descending)]
+        newest.limit = .first(1)
+        let page = try await fetch(newest, record: nil)
+        refresh.reads += max(1, page.rows.count)
+        return page.readTime
+    }
+
+    private func drain(_ refresh: inout Refresh) async throws(FirestoreError) {
+        try await declareIndex()
+        var page = query.above(refresh.since, field, orEqual: true)
+        page.orders = [Order(field), Order(.documentID)]
+        page.limit = .first(Self.pageSize)
+        var reached: Timestamp?
+        while true {
+            let answer = try await fetch(page, record: reached)
+            // As of the first page: what came later may be missing from it.
+            reached = reached ?? answer.readTime
+            refresh.reads += max(1, answer.rows.count)
+            guard answer.rows.count == Self.pageSize, let last = answer.rows.last,
+                let value = last.fields[field]
+            else { break }
+            let name = ReferenceValue(database: firestore.databaseID, path: last.path)
+            page.start = Cursor(values: [value, .reference(name)], before: false)
+        }
+        mark = reached ?? mark
+    }
+
+    private struct Answer: Sendable {
+        var rows: [Document]
+        var readTime: Timestamp
+    }
+
+    /// - Parameter record: The mark to be stored with the last page; nil for the page's own time.
+    private func fetch(
+        _ query: QueryValue, record: Timestamp?
+    ) async throws(FirestoreError) -> Answer {
+        let made = Made<Answer>()
+        let key = key
+        // A question after the time alone says nothing of who was seen.
+        let isDrain = query.limit == .first(Self.pageSize)
+        let kept = mark
+        let _: ReadResult = try await answer { finish in
+            engine.fetch(
+                query, deadline: firestore.readDeadline, tag: .current,
+                records: { rows, readTime in
+                    made.set(Answer(rows: rows, readTime: readTime))
+                    let isLast = rows.count < Self.pageSize
+                    guard isDrain, let mark = isLast ? record ?? readTime : kept else { return [:] }
+                    return [key: FieldsCodec.encode(.timestamp(mark))]
+                },
+                completion: finish)
+        }
+        guard let answer = made.value else {
+            throw FirestoreError(.internal, "A read ended without storing what it read.")
+        }
+        clock.learn(answer.readTime, deviceNow: firestore.environment.now())
+        return answer
+    }
+
+    private var key: String { "online/\(query.canonicalID)/\(field.encoded)" }
+
+    private func load() async throws(FirestoreError) {
+        if isLoaded { return }
+        let bytes: [UInt8]? = try await answer { finish in
+            engine.record(forKey: key, completion: finish)
+        }
+        guard !isLoaded else { return }
+        isLoaded = true
+        if let bytes, case .timestamp(let time)? = try? FieldsCodec.decodeValue(bytes) {
+            mark = time
+        }
+    }
+
+    private func declareIndex() async throws(FirestoreError) {
+        var shown = query
+        shown.orders = [Order(field, .descending), Order(.documentID, .descending)]
+        let display = shown
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.declareIndexes(for: [display]) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+}
+
+extension QueryValue {
+    /// The documents whose field holds a later time.
+    func above(_ time: Timestamp, _ field: FieldPath, orEqual: Bool = false) -> QueryValue {
+        var result = self
+        let condition = FilterValue.field(
+            field, orEqual ? .greaterThanOrEqual : .greaterThan, .timestamp(time))
+        switch filter {
+        case .and(let conditions)?: result.filter = .and(conditions + [condition])
+        case let filter?: result.filter = .and([filter, condition])
+        case nil: result.filter = condition
+        }
+        return result
+    }
+}

@@ -1,0 +1,118 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// The accounts of a project, as an administrator reaches them: Firebase Authentication's own service
+/// or `tidemark serve`.
+public struct AccountDirectory: Sendable {
+    /// As in `http://127.0.0.1:9099/identitytoolkit.googleapis.com`.
+    private let base: String
+    private let project: String
+    private let token: String
+    /// Accounts in one page, one lookup, one deletion. Source: Firebase, `listUsers` and `getUsers`.
+    static let pageSize = 1_000
+    static let lookupSize = 100
+    /// A page's greatest size: whole accounts, where a server does not know the mask.
+    private static let maxBytes = 16 << 20
+    private static let timeout = TimeAmount.seconds(10)
+
+    /// - Parameters:
+    ///   - host: HOST:PORT of a server without TLS; nil for Google's.
+    ///   - token: What an administrator shows, `owner` to an emulator.
+    public init(project: String, host: String?, token: String) {
+        base =
+            host.map { "http://\($0)/identitytoolkit.googleapis.com" }
+            ?? "https://identitytoolkit.googleapis.com"
+        self.project = project
+        self.token = token
+    }
+
+    struct Page: Sendable {
+        let ids: [String]
+        let next: String?
+    }
+
+    /// Ids alone, in the order of their bytes.
+    func page(after mark: String?) async throws -> Page {
+        var path = "accounts:batchGet?maxResults=\(Self.pageSize)"
+        path += "&fields=nextPageToken,users.localId"
+        if let mark { path += "&nextPageToken=\(Self.escaped(mark))" }
+        let reply: ListReply = try await call(.GET, path)
+        // Google's service sets a mark on a full last page too, after which an empty one follows.
+        return Page(ids: (reply.users ?? []).map(\.localId), next: reply.nextPageToken)
+    }
+
+    /// Those of some accounts that are there, with the time they were made, in seconds since 1970.
+    func known(_ ids: [String]) async throws -> [String: Int64] {
+        precondition(ids.count <= Self.lookupSize)
+        let reply: ListReply = try await call(.POST, "accounts:lookup", ["localId": ids])
+        var known: [String: Int64] = [:]
+        for user in reply.users ?? [] {
+            known[user.localId] = (user.createdAt.flatMap { Int64($0) } ?? 0) / 1_000
+        }
+        return known
+    }
+
+    private struct Deletion: Encodable {
+        let localIds: [String]
+        let force: Bool
+    }
+
+    func delete(_ ids: [String]) async throws {
+        precondition(ids.count <= Self.pageSize)
+        let _: ListReply = try await call(
+            .POST, "accounts:batchDelete", Deletion(localIds: ids, force: true))
+    }
+
+    // MARK: HTTP
+
+    private struct ListReply: Decodable {
+        struct User: Decodable {
+            let localId: String
+            let createdAt: String?
+        }
+
+        struct Failure: Decodable { let message: String? }
+
+        let users: [User]?
+        let nextPageToken: String?
+        let errors: [Failure]?
+    }
+
+    private func call<T: Decodable>(
+        _ method: HTTPMethod, _ path: String, _ body: (some Encodable & Sendable)? = [String]?.none
+    ) async throws -> T {
+        var request = HTTPClientRequest(url: "\(base)/v1/projects/\(project)/\(path)")
+        request.method = method
+        request.headers.add(name: "authorization", value: "Bearer \(token)")
+        if let body {
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
+        }
+        let response: HTTPClientResponse
+        let bytes: ByteBuffer
+        do {
+            response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
+            bytes = try await response.body.collect(upTo: Self.maxBytes)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw AuditError("The accounts at \(base) cannot be reached: \(error)")
+        }
+        guard response.status == .ok else {
+            throw AuditError(
+                "The accounts at \(base) answered \(response.status.code) to \(method): "
+                    + String(buffer: bytes).prefix(200))
+        }
+        let data = Data(bytes.readableBytesView)
+        guard let reply = try? JSONDecoder().decode(T.self, from: data) else {
+            throw AuditError("The accounts at \(base) answered something else than was asked.")
+        }
+        return reply
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+}

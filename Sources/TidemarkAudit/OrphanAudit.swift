@@ -1,0 +1,126 @@
+public import TidemarkModel
+
+/// Finds accounts without a profile and profiles without an account, all of both, in constant memory.
+///
+/// Pages of ids from both sides are compared as they come; what seems an orphan is then looked at once
+/// more, because the two sides were not read at one moment. Costs a read for each profile and one for
+/// each thing looked at again, and one write for the report.
+public struct OrphanAudit: Sendable {
+    private let accounts: AccountDirectory
+    private let profiles: ProfileDirectory
+    private let report: DocumentPath?
+    /// An account younger than this may be signing up, in seconds.
+    private let grace: Int64
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - report: Where it writes what it found; nil for nowhere.
+    ///   - grace: How old an account must be to count, in whole seconds.
+    public init(
+        accounts: AccountDirectory, profiles: ProfileDirectory, report: DocumentPath?,
+        grace: Duration = .seconds(600), now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.accounts = accounts
+        self.profiles = profiles
+        self.report = report
+        self.grace = grace.components.seconds
+        self.now = now
+    }
+
+    /// - Throws: ``AuditError`` or ``RPCStatus``; where it was not done to its end, nothing was written.
+    public func run(repair: OrphanRepair? = nil) async throws -> OrphanReport {
+        var reads = 0
+        let merge = try await merge(&reads)
+        var result = OrphanReport(
+            detectedAt: now(), accounts: merge.counts.accounts, profiles: merge.counts.profiles,
+            accountsWithoutProfile: .init(count: 0, ids: []),
+            profilesWithoutAccount: .init(count: 0, ids: []), tooYoung: 0, reads: 0)
+        result.accountsWithoutProfile = try await confirmed(
+            accounts: merge.accountsWithoutProfile, &reads, &result.tooYoung)
+        result.profilesWithoutAccount = try await confirmed(
+            profiles: merge.profilesWithoutAccount, &reads)
+        result.reads = reads
+        if let report {
+            let mutation = Mutation(path: report, .set(result.fields))
+            _ = try await profiles.transport.commit([mutation], profiles.context)
+        }
+        if let repair { result.repaired = try await perform(repair, on: result) }
+        return result
+    }
+
+    private func merge(_ reads: inout Int) async throws -> OrphanMerge {
+        var merge = OrphanMerge()
+        var mark: String?
+        var last: String?
+        var time: Timestamp?
+        while true {
+            try Task.checkCancellation()
+            switch merge.step() {
+            case .done: return merge
+            case .page(.accounts):
+                let page = try await accounts.page(after: mark)
+                mark = page.next
+                try merge.take(page.ids, of: .accounts, isLast: page.next == nil)
+            case .page(.profiles):
+                let page = try await profiles.page(after: last, at: time)
+                reads += max(1, page.ids.count)
+                time = time ?? page.readTime
+                last = page.ids.last
+                let isLast = page.ids.count < ProfileDirectory.pageSize
+                try merge.take(page.ids, of: .profiles, isLast: isLast)
+            }
+        }
+    }
+
+    // MARK: Looking again
+
+    private func confirmed(
+        accounts found: OrphanMerge.Found, _ reads: inout Int, _ tooYoung: inout Int
+    ) async throws -> OrphanReport.Orphans {
+        var ids: [String] = []
+        let youngest = now().seconds - grace
+        for part in found.ids.parts(of: AccountDirectory.lookupSize) {
+            let known = try await accounts.known(part)
+            reads += part.count
+            let withProfile = try await profiles.known(part)
+            for id in part {
+                guard let createdAt = known[id], !withProfile.contains(id) else { continue }
+                if createdAt > youngest { tooYoung += 1 } else { ids.append(id) }
+            }
+        }
+        return .init(count: ids.count + found.count - found.ids.count, ids: ids)
+    }
+
+    private func confirmed(
+        profiles found: OrphanMerge.Found, _ reads: inout Int
+    ) async throws -> OrphanReport.Orphans {
+        var ids: [String] = []
+        for part in found.ids.parts(of: AccountDirectory.lookupSize) {
+            reads += part.count
+            let known = try await profiles.known(part)
+            let withAccount = try await accounts.known(part)
+            ids += part.filter { known.contains($0) && withAccount[$0] == nil }
+        }
+        return .init(count: ids.count + found.count - found.ids.count, ids: ids)
+    }
+
+    /// - Returns: How many were deleted: of those whose ids are known.
+    private func perform(_ repair: OrphanRepair, on report: OrphanReport) async throws -> Int {
+        switch repair {
+        case .deleteAccounts:
+            let ids = report.accountsWithoutProfile.ids
+            for part in ids.parts(of: AccountDirectory.pageSize) { try await accounts.delete(part) }
+            return ids.count
+        case .deleteProfiles:
+            let ids = report.profilesWithoutAccount.ids
+            for part in ids.parts(of: 500) { try await profiles.delete(part) }
+            return ids.count
+        }
+    }
+}
+
+extension Array {
+    fileprivate func parts(of size: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: size).map { Array(self[$0..<Swift.min($0 + size, count)]) }
+    }
+}

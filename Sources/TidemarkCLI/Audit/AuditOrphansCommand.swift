@@ -1,0 +1,183 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ServiceLifecycle
+import TidemarkAudit
+import TidemarkModel
+import TidemarkWire
+import UnixSignals
+
+struct AuditOrphansCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "orphans",
+        abstract: "Find accounts without a profile, and profiles without an account.",
+        discussion: """
+            Compares all ids of both sides, writes what it found to a document, and repairs nothing \
+            unless it is told how. Exits with 0 when there are none, 2 when there are some, 1 when it \
+            could not be done. TIDEMARK_TOKEN is shown as an administrator's token.
+            """)
+
+    @Option(help: "The project.")
+    var project = "demo"
+
+    @Option(help: "The database of the project.")
+    var database = "(default)"
+
+    @Option(
+        help: "HOST:PORT of Firestore without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
+    var host: String?
+
+    @Option(help: "HOST:PORT of the accounts; FIREBASE_AUTH_EMULATOR_HOST when it is not given.")
+    var accountsHost: String?
+
+    @Option(help: "The collection of the profiles, which are named by their accounts' ids.")
+    var profiles = "users"
+
+    @Option(help: "The document to write what was found to.")
+    var report = "admin/orphanedUsers"
+
+    @Flag(help: "Write no document.")
+    var noReport = false
+
+    @Option(
+        help: "How old an account must be to count, in seconds: a younger one may be signing up.")
+    var grace = 600
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Also delete: \(OrphanRepair.allCases.map(\.rawValue).joined(separator: " or ")). Without it \
+            nothing is.
+            """, valueName: "plan"))
+    var repair: String?
+
+    @Option(help: "Stay, and do it each day at this time, as in 02:00.")
+    var daily: String?
+
+    @Option(help: "The place whose clocks --daily means, as in Europe/Zurich; this machine's.")
+    var timeZone: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        if let repair, OrphanRepair(rawValue: repair) == nil {
+            let plans = OrphanRepair.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ValidationError("--repair must be one of \(plans).")
+        }
+        if !(0...604_800).contains(grace) {
+            throw ValidationError("--grace must be between 0 and 604800 seconds.")
+        }
+        if timeZone != nil, daily == nil { throw ValidationError("--time-zone needs --daily.") }
+        _ = try schedule()
+    }
+
+    private func schedule() throws -> DailySchedule? {
+        guard let daily else { return nil }
+        guard let zone = timeZone.map({ TimeZone(identifier: $0) }) ?? TimeZone.current else {
+            throw ValidationError("There is no time zone \(timeZone ?? "").")
+        }
+        guard let schedule = DailySchedule(daily, in: zone) else {
+            throw ValidationError("--daily is a time of day, as in 02:00.")
+        }
+        return schedule
+    }
+
+    func run() async throws {
+        let endpoint = try endpoint()
+        let transport = GRPCTransport(endpoint)
+        let audit = try audit(transport)
+        let plan = repair.flatMap(OrphanRepair.init)
+        if let schedule = try schedule() {
+            let service = DailyAudit(schedule) {
+                print(try await audit.run(repair: plan))
+            }
+            let group = ServiceGroup(
+                services: [service], gracefulShutdownSignals: [.sigint, .sigterm],
+                logger: Logger(label: "tidemark.audit"))
+            try await group.run()
+            await transport.close()
+            return
+        }
+        let result: OrphanReport
+        do { result = try await audit.run(repair: plan) } catch {
+            await transport.close()
+            let message = (error as? RPCStatus)?.message ?? "\(error)"
+            throw CleanExit.message("tidemark audit: \(message)").asFailure
+        }
+        await transport.close()
+        print(result)
+        if result.count > result.repaired { throw ExitCode(2) }
+    }
+
+    private func endpoint() throws -> GRPCTransport.Endpoint {
+        let variable = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"]
+        guard let text = host ?? variable else {
+            throw ValidationError("Where is Firestore? Say it with --host HOST:PORT.")
+        }
+        let parts = text.split(separator: ":")
+        guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
+            throw ValidationError("--host is HOST:PORT.")
+        }
+        return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
+    }
+
+    private func audit(_ transport: GRPCTransport) throws -> OrphanAudit {
+        let variable = ProcessInfo.processInfo.environment["FIREBASE_AUTH_EMULATOR_HOST"]
+        guard let accountsHost = accountsHost ?? variable else {
+            throw ValidationError("Where are the accounts? Say it with --accounts-host HOST:PORT.")
+        }
+        let token = TokenVariable.value
+        do {
+            return OrphanAudit(
+                accounts: AccountDirectory(
+                    project: project, host: accountsHost, token: token ?? "owner"),
+                profiles: ProfileDirectory(
+                    transport, database: try DatabaseID(project: project, database: database),
+                    collection: try CollectionPath(profiles), token: token),
+                report: noReport ? nil : try DocumentPath(report), grace: .seconds(grace),
+                now: {
+                    Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
+                })
+        } catch { throw ValidationError(error.message) }
+    }
+
+    private func print(_ result: OrphanReport) {
+        let text = json ? Self.json(result) : Self.text(result)
+        FileHandle.standardOutput.write(Data((text + "\n").utf8))
+    }
+
+    private static func json(_ result: OrphanReport) -> String {
+        struct Side: Encodable {
+            let count: Int
+            let ids: [String]
+        }
+        struct Output: Encodable {
+            let accounts, profiles, count, tooYoung, reads, repaired: Int
+            let accountsWithoutProfile, profilesWithoutAccount: Side
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let output = Output(
+            accounts: result.accounts, profiles: result.profiles, count: result.count,
+            tooYoung: result.tooYoung, reads: result.reads, repaired: result.repaired,
+            accountsWithoutProfile: Side(
+                count: result.accountsWithoutProfile.count, ids: result.accountsWithoutProfile.ids),
+            profilesWithoutAccount: Side(
+                count: result.profilesWithoutAccount.count, ids: result.profilesWithoutAccount.ids))
+        return String(decoding: (try? encoder.encode(output)) ?? Data(), as: UTF8.self)
+    }
+
+    private static func text(_ result: OrphanReport) -> String {
+        var lines = [
+            "\(result.accounts) accounts, \(result.profiles) profiles, \(result.reads) reads",
+            "accounts without a profile: \(result.accountsWithoutProfile.count)",
+            "profiles without an account: \(result.profilesWithoutAccount.count)",
+        ]
+        if result.tooYoung > 0 { lines.append("signing up just now: \(result.tooYoung)") }
+        if result.repaired > 0 { lines.append("deleted: \(result.repaired)") }
+        for id in result.accountsWithoutProfile.ids.prefix(20) { lines.append("  account \(id)") }
+        for id in result.profilesWithoutAccount.ids.prefix(20) { lines.append("  profile \(id)") }
+        return lines.joined(separator: "\n")
+    }
+}

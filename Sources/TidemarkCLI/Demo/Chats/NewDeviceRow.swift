@@ -1,0 +1,84 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// A device that holds nothing, of a user who cleared the chat on another one.
+struct NewDeviceRow: ScenarioRow {
+    private static let mark = "fetch_message_after"
+    private let events: [HistoryEvent]
+    private let above: Int
+    private let cleared: Timestamp
+
+    /// - Parameter above: How many messages are newer than the clear.
+    init(_ events: [HistoryEvent], above: Int) {
+        let times = events.map(\.authoredAt).sorted()
+        cleared = Timestamp(seconds: times[times.count - above - 1], nanoseconds: 0)
+        self.events = events
+        self.above = times.count { $0 > times[times.count - above - 1] }
+    }
+
+    let slug = "new-device"
+    var name: String {
+        "new device, a chat of \(grouped(events.count)) cleared elsewhere but for \(above)"
+    }
+    /// The messages above the mark, the mark, one for asking again, and what Firestore bills for index
+    /// entries where a query has two range filters: one for every 1,000.
+    var bar: Bar {
+        Bar(
+            reads: above + 2 + (events.count + 999) / 1_000, fewer: 0.85,
+            showsContentOffline: false, most: ["reads next time": 1])
+    }
+
+    private let collection = CollectionPath(unchecked: "rooms/shared/messages")
+    private let user = "users/grace"
+
+    var seed: [Mutation] {
+        let milliseconds = cleared.seconds * 1_000
+        return events.map { HistoryScript.insert($0, collection) } + [
+            Mutation(
+                path: DocumentPath(unchecked: user), .set([Self.mark: .integer(milliseconds)]))
+        ]
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        let items = firestore.collection(collection.text)
+        switch side {
+        case .before:
+            // It knew the mark too, and hid what it had read.
+            let all = try await visit.retrying {
+                try await items.getDocuments(source: .server, within: .seconds(60)).documents
+            }
+            visit.isUpToDate()
+            return all.filter { isVisible($0.fields?[ItemFields.time]) }.shownItems
+        case .after:
+            let feed = try Feed(
+                FeedDefinition(
+                    query: items, itemTime: ItemFields.time,
+                    way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
+            try await feed.open()
+            let document = try await visit.retrying { [user] in
+                try await firestore.document(user).getDocument(source: .server)
+            }
+            if case .integer(let mark)? = document.fields?[Self.mark] {
+                try await feed.clear(throughMilliseconds: mark)
+            }
+            try await visit.retrying { try await feed.sync() }
+            visit.isUpToDate()
+            let again = try await visit.retrying { try await feed.sync() }
+            visit.measured("reads next time", Double(again.reads))
+            return try await feed.loadAll().map(\.document).shownItems
+        }
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        Truth(try await server.documents(in: collection)) { document in
+            isVisible(document.fields[ItemFields.time])
+        }
+    }
+
+    private func isVisible(_ time: TidemarkModel.Value?) -> Bool {
+        guard case .timestamp(let time)? = time else { return false }
+        return time > cleared
+    }
+}

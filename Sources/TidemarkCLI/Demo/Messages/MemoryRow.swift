@@ -1,0 +1,60 @@
+import Foundation
+import TidemarkModel
+
+/// A conversation is paged to its end again and again, in a process of its own whose memory is looked
+/// at.
+struct MemoryRow: ScenarioRow {
+    private static let passes = 5
+    private let conversation: Conversation
+
+    init(_ events: [HistoryEvent]) { conversation = Conversation("memory", events) }
+
+    let slug = "memory"
+    var name: String {
+        "page a conversation of \(grouped(conversation.events.count)) \(Self.passes) times over"
+    }
+    /// What is shown is held: 4 KiB a message. Paging it again holds nothing more.
+    var bar: Bar {
+        let shown = Double(conversation.events.count) * 4 / 1_024
+        return Bar(
+            showsContentOffline: false,
+            most: [
+                "MiB more at the last page than at the first": shown + 4,
+                "MiB more at the last time than at the second": 4,
+            ])
+    }
+    var seed: [Mutation] { conversation.seed }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        try await visit.untilOnline()
+        let app = AppProcess([
+            "demo", "page", "--side", side.rawValue, "--passes", "\(Self.passes)",
+            "--collection", conversation.collection(side).text, "--port", "\(visit.place.port)",
+            "--label", visit.label,
+            "--cache", visit.place.folder.appendingPathComponent("cache").path,
+        ])
+        var shown: [ShownItem] = []
+        var passes: [(first: Double, last: Double)] = []
+        for await words in try app.start() {
+            switch words.first {
+            case "shown": shown.append(ShownItem(id: words[1], version: .min))
+            case "pass":
+                passes.append((Double(words[1]) ?? .infinity, Double(words[2]) ?? .infinity))
+            default: break
+            }
+        }
+        guard passes.count == Self.passes else { throw CancellationError() }
+        visit.isUpToDate()
+        visit.measured("MiB", passes[Self.passes - 1].last)
+        visit.measured(
+            "MiB more at the last page than at the first", passes[0].last - passes[0].first)
+        visit.measured(
+            "MiB more at the last time than at the second",
+            passes[Self.passes - 1].last - passes[1].last)
+        return shown
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        Truth(living: try await conversation.truth(side, server).living.mapValues { _ in .min })
+    }
+}

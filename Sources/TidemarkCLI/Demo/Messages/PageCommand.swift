@@ -1,0 +1,96 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkApp
+
+/// The app that pages: a process of its own, so that its memory is nobody else's.
+struct PageCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "page", abstract: "Page a conversation to its end, and say what it takes.",
+        shouldDisplay: false)
+
+    @Option var side: Side
+    @Option var passes: Int
+    @Option var collection: String
+    @Option var port: Int
+    @Option var label: String
+    @Option(help: "The folder of the cache.") var cache: String
+
+    func run() async throws {
+        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache))
+        let firestore = try place.firestore(label: label)
+        var shown: [String] = []
+        for _ in 0..<passes {
+            let pass =
+                switch side {
+                case .before: try await pageBesideListener(firestore)
+                case .after: try await page(firestore)
+                }
+            print("pass \(pass.first) \(Self.peakMiB)")
+            shown = pass.shown
+        }
+        for id in shown { print("shown \(id)") }
+        await firestore.terminate()
+    }
+
+    private func page(_ firestore: Firestore) async throws -> (first: Double, shown: [String]) {
+        let pager = try Pager(
+            firestore.collection(collection), orderedBy: ItemFields.time,
+            pageSize: Conversation.pageSize)
+        defer { pager.close() }
+        var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
+        let first = Self.peakMiB
+        while state.hasMore {
+            let count = state.items.count
+            pager.loadMore()
+            state = try await pager.first {
+                !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
+            }
+        }
+        return (first, state.items.map(\.documentID))
+    }
+
+    /// The app as it was.
+    private func pageBesideListener(
+        _ firestore: Firestore
+    ) async throws -> (first: Double, shown: [String]) {
+        let query = firestore.collection(collection)
+            .order(by: ItemFields.time, descending: true)
+        let registration = query.addSnapshotListener { _, _ in }
+        defer { registration.remove() }
+        var pages: [QueryDocumentSnapshot] = []
+        var first = 0.0
+        var isLast = false
+        while !isLast {
+            let page = query.limit(to: Conversation.pageSize)
+            let next = pages.last.map { page.start(afterDocument: $0) } ?? page
+            let documents: [QueryDocumentSnapshot]
+            do throws(FirestoreError) {
+                documents = try await next.getDocuments(source: .server, within: .seconds(30))
+                    .documents
+            } catch {
+                if error.code != .unavailable { throw error }
+                continue
+            }
+            if pages.isEmpty { first = Self.peakMiB }
+            pages += documents
+            isLast = documents.count < Conversation.pageSize
+        }
+        return (first, pages.map(\.documentID))
+    }
+
+    /// The most that the process has held so far.
+    private static var peakMiB: Double {
+        #if os(Linux)
+            // Not getrusage: there it begins with what the process that made this one held.
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+            return (kibibytes ?? .infinity) / 1_024
+        #else
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return Double(usage.ru_maxrss) / 1_048_576
+        #endif
+    }
+}

@@ -1,0 +1,25 @@
+/// Runs what may hang: it is cancelled when its time is over.
+func within<Value: Sendable>(
+    _ limit: Duration, _ operation: @escaping @Sendable () async throws -> Value
+) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        group.addTask { try await operation() }
+        group.addTask {
+            try await Task.sleep(for: limit)
+            throw TookTooLong(limit: limit)
+        }
+        defer { group.cancelAll() }
+        guard let value = try await group.next() else { throw CancellationError() }
+        return value
+    }
+}
+
+struct TookTooLong: Error, CustomStringConvertible {
+    let limit: Duration
+    var description: String { "it took longer than \(limit.components.seconds) s" }
+}
+
+/// Waits until all that has happened is shown; what is not by then is told as a difference.
+func settling(_ operation: @escaping @Sendable () async throws -> Void) async throws {
+    do { try await within(.seconds(15), operation) } catch is TookTooLong {}
+}

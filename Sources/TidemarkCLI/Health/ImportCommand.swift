@@ -1,0 +1,130 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+import TidemarkHealth
+
+struct ImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "import", abstract: "Bring in what another program has exported.",
+        subcommands: [HealthImportCommand.self])
+}
+
+struct HealthImportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health",
+        abstract: "Import an Apple Health export: export.xml, or the zip that holds it.",
+        discussion: "Importing the same export again, or a later one, adds only what is new.")
+
+    @Argument(help: "The export.", completion: .file(extensions: ["xml", "zip"]))
+    var file: String
+
+    @OptionGroup var store: HealthStoreOptions
+
+    @Option(help: "The source to believe first where several counted the same. Repeatable.")
+    var source: [String] = []
+
+    @Flag(help: "Print the result as JSON, and no progress.")
+    var json = false
+
+    func run() async throws {
+        let store = try store.open()
+        let clock = ContinuousClock()
+        let start = clock.now
+        let line = ImportLine(isShown: !json && isatty(STDERR_FILENO) == 1)
+        let importing = HealthImport(into: store, priority: SourcePriority(first: source))
+        defer { line.end() }
+        let report = try await importing.run(file) { line.show($0) }
+        line.end()
+        let seconds = (clock.now - start) / .seconds(1)
+        if json { return try printJSON(report, seconds: seconds) }
+        print(try Self.text(report, store: store, seconds: seconds))
+    }
+
+    private static func text(
+        _ report: HealthImport.Report, store: HealthStore, seconds: Double
+    ) throws -> String {
+        let counts = report.counts
+        let rate = Double(counts.bytes) / 1e6 / max(seconds, 0.001)
+        var lines = [
+            "\(counts.records) records in "
+                + "\(seconds.formatted(.number.precision(.fractionLength(2)))) s, "
+                + "\(Int(rate)) MB/s: \(report.added) new, \(report.known) known, "
+                + "\(report.duplicates) twice, \(counts.ignored) of kinds that are not kept, "
+                + "\(counts.nested) inside others."
+        ]
+        if let days = try store.read({ try $0.days() }) {
+            lines.append("Known now: \(days.lowerBound) to \(days.upperBound).")
+        }
+        if counts.isCutOff {
+            lines.append("The file's end is missing; what is in it was imported.")
+        }
+        if counts.bad > 0 {
+            lines.append("\(counts.bad) records were left out:")
+            for bad in counts.badRecords.prefix(10) {
+                lines.append("  line \(bad.line): \(bad.reason)")
+            }
+            if counts.bad > 10 { lines.append("  and \(counts.bad - 10) more") }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private func printJSON(_ report: HealthImport.Report, seconds: Double) throws {
+        let counts = report.counts
+        let result = ImportJSON(
+            bytes: counts.bytes, records: counts.records, added: report.added, known: report.known,
+            duplicates: report.duplicates, ignored: counts.ignored, nested: counts.nested,
+            bad: counts.bad, isCutOff: counts.isCutOff, seconds: seconds,
+            badRecords: counts.badRecords.map { .init(line: $0.line, reason: "\($0.reason)") })
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        print(String(decoding: try encoder.encode(result), as: UTF8.self))
+    }
+}
+
+private struct ImportJSON: Encodable {
+    struct Bad: Encodable {
+        let line: Int
+        let reason: String
+    }
+
+    let bytes: Int64
+    let records, added, known, duplicates, ignored, nested, bad: Int
+    let isCutOff: Bool
+    let seconds: Double
+    let badRecords: [Bad]
+}
+
+/// One line that is written over and over, at most ten times a second.
+private final class ImportLine: Sendable {
+    private let isShown: Bool
+    private let last = Mutex<(time: ContinuousClock.Instant, length: Int)?>(nil)
+
+    init(isShown: Bool) { self.isShown = isShown }
+
+    func show(_ progress: HealthImport.Progress) {
+        guard isShown else { return }
+        let now = ContinuousClock().now
+        last.withLock { last in
+            if let last, now - last.time < .milliseconds(100) { return }
+            let text: String
+            switch progress.phase {
+            case .reading:
+                let share = progress.bytesRead * 100 / max(1, progress.bytesTotal)
+                text = "reading \(share) %, \(progress.samples) samples"
+            case .storing(let kind): text = "storing \(kind.name)"
+            }
+            let padding = String(repeating: " ", count: max(0, (last?.length ?? 0) - text.count))
+            FileHandle.standardError.write(Data("\r\(text)\(padding)".utf8))
+            last = (now, text.count)
+        }
+    }
+
+    func end() {
+        guard isShown else { return }
+        last.withLock { last in
+            guard let length = last?.length else { return }
+            let blank = String(repeating: " ", count: length)
+            FileHandle.standardError.write(Data("\r\(blank)\r".utf8))
+        }
+    }
+}

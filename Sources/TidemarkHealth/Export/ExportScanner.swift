@@ -1,0 +1,433 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Finds the records in the bytes of an `export.xml`, a part at a time. Not an XML parser: it looks
+/// for what Health writes, and steps over everything else, so that what is broken elsewhere in the
+/// file (the document type of iOS 16, control characters) is of no interest.
+struct ExportScanner: Sendable {
+    private(set) var counts = ExportCounts()
+    var names: NameTables
+
+    private enum Place: Hashable { case prologue, body, ended }
+    private var place = Place.prologue
+    private var correlations = 0
+    /// A record whose end tag is still to come: what it holds may say more.
+    private var open: HealthSample?
+    private var isOpen = false
+    private var line = 1
+    private var lastType: (hash: UInt64, kind: HealthKind?) = (0, nil)
+    private var kinds: [UInt64: HealthKind]
+    private var units: [UInt64: Double] = [:]
+
+    /// No element is longer. What is longer is a bad record.
+    static let maxElement = 65_536
+    /// Where the document begins at the latest: before it stands the document type.
+    static let maxPrologue = 1_048_576
+
+    init(names: NameTables = NameTables()) {
+        self.names = names
+        kinds = Dictionary(
+            uniqueKeysWithValues: HealthKind.identifiers.map { (Hash64.of($0.0), $0.1) })
+    }
+
+    /// Whether the document's end was found.
+    var hasEnded: Bool { place == .ended }
+
+    /// - Parameters:
+    ///   - bytes: What was not consumed by the call before, and more.
+    ///   - isLast: Whether nothing follows.
+    /// - Returns: How many of the bytes are done with.
+    /// - Throws: ``HealthExportError/notAnExport(file:)`` with an empty name.
+    mutating func scan(
+        _ bytes: UnsafeRawBufferPointer, isLast: Bool, into samples: inout [HealthSample]
+    ) throws(HealthExportError) -> Int {
+        var consumed = 0
+        if place == .prologue {
+            consumed = try prologue(bytes, isLast: isLast)
+            if place == .prologue {
+                counts.bytes += Int64(consumed)
+                return consumed
+            }
+        }
+        let lineStart = consumed
+        consumed = body(bytes, from: consumed, isLast: isLast, into: &samples)
+        line += Self.newlines(bytes, lineStart, consumed)
+        counts.bytes += Int64(consumed)
+        if isLast {
+            close(into: &samples)
+            counts.isCutOff = place != .ended
+        }
+        return consumed
+    }
+}
+
+// MARK: - Before the document
+
+extension ExportScanner {
+    private mutating func prologue(
+        _ bytes: UnsafeRawBufferPointer, isLast: Bool
+    ) throws(HealthExportError) -> Int {
+        var place = 0
+        while let found = Self.find(UInt8(ascii: "<"), bytes, place) {
+            if Self.starts(bytes, found, "<HealthData") {
+                let next = found + 11
+                if next < bytes.count, bytes[next] <= 32 || bytes[next] == UInt8(ascii: ">") {
+                    line += Self.newlines(bytes, 0, found)
+                    self.place = .body
+                    return found
+                }
+            }
+            place = found + 1
+        }
+        let before = counts.bytes + Int64(bytes.count)
+        if isLast || before > Self.maxPrologue { throw .notAnExport(file: "") }
+        // The name may have been cut in two.
+        let kept = min(bytes.count, 16)
+        line += Self.newlines(bytes, 0, bytes.count - kept)
+        return bytes.count - kept
+    }
+}
+
+// MARK: - The document
+
+extension ExportScanner {
+    private mutating func body(
+        _ bytes: UnsafeRawBufferPointer, from start: Int, isLast: Bool,
+        into samples: inout [HealthSample]
+    ) -> Int {
+        var next = start
+        while place == .body, let tag = Self.find(UInt8(ascii: "<"), bytes, next) {
+            let end = element(bytes, tag, start, &samples)
+            if end > 0 {
+                next = end
+                continue
+            }
+            // The bytes end in the middle of it.
+            if bytes.count - tag <= Self.maxElement, !isLast { return tag }
+            if isLast, bytes.count - tag <= Self.maxElement {
+                if Self.starts(bytes, tag, "<Record") { addBad(.malformed, bytes, tag, start) }
+            } else {
+                addBad(.tooLong, bytes, tag, start)
+            }
+            next = tag + 1
+        }
+        return bytes.count
+    }
+
+    /// - Returns: Where it ends, or 0 when the bytes end before.
+    @inline(__always)
+    private mutating func element(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
+        _ samples: inout [HealthSample]
+    ) -> Int {
+        // Long enough for every name below and the byte behind it; shorter only at a part's end.
+        guard tag + 15 <= bytes.count else { return short(bytes, tag, &samples) }
+        switch bytes[tag + 1] {
+        case UInt8(ascii: "R") where Self.isNamed(bytes, tag, "<Record"):
+            return record(bytes, tag, start, &samples)
+        case UInt8(ascii: "M") where Self.isNamed(bytes, tag, "<MetadataEntry"):
+            return metadata(bytes, tag, start)
+        case UInt8(ascii: "/"): return endTag(bytes, tag, &samples)
+        case UInt8(ascii: "C") where Self.isNamed(bytes, tag, "<Correlation"):
+            close(into: &samples)
+            var fields = TagFields()
+            guard let end = skip(bytes, tag, start, &fields) else { return 0 }
+            if !fields.isEmptyElement { correlations += 1 }
+            return end
+        case UInt8(ascii: "!") where Self.starts(bytes, tag, "<!--"):
+            return after("-->", bytes, tag)
+        case UInt8(ascii: "?"): return after("?>", bytes, tag)
+        default:
+            var fields = TagFields()
+            return skip(bytes, tag, start, &fields) ?? 0
+        }
+    }
+
+    /// The last few bytes of a part: only an end tag can be complete in them.
+    private mutating func short(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [HealthSample]
+    ) -> Int {
+        guard tag + 1 < bytes.count, bytes[tag + 1] == UInt8(ascii: "/") else { return 0 }
+        return endTag(bytes, tag, &samples)
+    }
+
+    private mutating func endTag(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [HealthSample]
+    ) -> Int {
+        guard let end = Self.find(UInt8(ascii: ">"), bytes, tag) else { return 0 }
+        if Self.starts(bytes, tag, "</Record") {
+            close(into: &samples)
+        } else if Self.starts(bytes, tag, "</Correlation") {
+            close(into: &samples)
+            correlations = max(0, correlations - 1)
+        } else if Self.starts(bytes, tag, "</HealthData") {
+            close(into: &samples)
+            place = .ended
+        }
+        return end + 1
+    }
+
+    private func after(
+        _ mark: StaticString, _ bytes: UnsafeRawBufferPointer, _ tag: Int
+    ) -> Int {
+        var place = tag
+        while let found = Self.find(mark.utf8Start[0], bytes, place) {
+            if Self.starts(bytes, found, mark) { return found + mark.utf8CodeUnitCount }
+            place = found + 1
+        }
+        return 0
+    }
+
+    /// Steps over an element of no interest. Nil when the bytes end before.
+    private mutating func skip(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int, _ fields: inout TagFields
+    ) -> Int? {
+        var name = tag + 1
+        while name < bytes.count, Self.isOfName(bytes[name]) { name += 1 }
+        switch TagReader.read(bytes, from: name, into: &fields) {
+        case .read: return fields.end
+        case .unfinished: return nil
+        // Nothing is lost with it.
+        case .malformed: return tag + 1
+        }
+    }
+
+    private mutating func close(into samples: inout [HealthSample]) {
+        isOpen = false
+        guard let sample = open else { return }
+        samples.append(sample)
+        open = nil
+    }
+}
+
+// MARK: - Records
+
+extension ExportScanner {
+    @inline(__always)
+    private mutating func record(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
+        _ samples: inout [HealthSample]
+    ) -> Int {
+        var fields = TagFields()
+        switch TagReader.read(bytes, from: tag + 7, into: &fields) {
+        case .read: break
+        case .unfinished: return 0
+        case .malformed:
+            close(into: &samples)
+            addBad(.malformed, bytes, tag, start)
+            return tag + 1
+        }
+        if isOpen { close(into: &samples) }
+        isOpen = !fields.isEmptyElement
+        if correlations > 0 {
+            counts.nested += 1
+            return fields.end
+        }
+        switch sample(bytes, fields) {
+        case .sample(let sample):
+            counts.samples += 1
+            if fields.isEmptyElement { samples.append(sample) } else { open = sample }
+        case .ignored: counts.ignored += 1
+        case .bad(let reason): addBad(reason, bytes, tag, start)
+        }
+        return fields.end
+    }
+
+    private enum Reading {
+        case sample(HealthSample)
+        case ignored
+        case bad(BadRecord.Reason)
+    }
+
+    @inline(__always)
+    private mutating func sample(
+        _ bytes: UnsafeRawBufferPointer, _ fields: TagFields
+    ) -> Reading {
+        guard fields.type.isThere else { return .bad(.missing(attribute: "type")) }
+        guard let kind = kind(Self.text(bytes, fields.type)) else { return .ignored }
+        guard fields.startDate.isThere else { return .bad(.missing(attribute: "startDate")) }
+        guard fields.value.isThere || kind == .sleep else {
+            return .bad(.missing(attribute: "value"))
+        }
+        let startText = Self.text(bytes, fields.startDate)
+        guard let first = ExportDate.parse(startText) else {
+            return .bad(.badDate(attribute: "startDate"))
+        }
+        var last = first
+        if fields.endDate.isThere {
+            let endText = Self.text(bytes, fields.endDate)
+            if endText.count != ExportDate.length
+                || memcmp(startText.baseAddress!, endText.baseAddress!, ExportDate.length) != 0
+            {
+                guard let date = ExportDate.parse(endText) else {
+                    return .bad(.badDate(attribute: "endDate"))
+                }
+                last = date
+            }
+        }
+        guard HealthSample.starts.contains(first.seconds) else { return .bad(.outOfRange) }
+        let duration = last.seconds - first.seconds
+        if duration < 0 { return .bad(.endsBeforeItStarts) }
+        if duration > HealthSample.maxDuration { return .bad(.lastsTooLong) }
+        let value: Int64
+        switch self.value(kind, duration, bytes, fields) {
+        case .value(let found): value = found
+        case .ignored: return .ignored
+        case .bad(let reason): return .bad(reason)
+        }
+        guard
+            let source = names.source(
+                name: Self.text(bytes, fields.sourceName),
+                device: Self.text(bytes, fields.device))
+        else { return .bad(.tooManySources) }
+        return .sample(
+            HealthSample(
+                kind: kind, start: first.seconds, duration: UInt32(duration), value: value,
+                source: source, sourceHash: names.sourceHashes[Int(source)],
+                startOffset: first.offset, endOffset: last.offset))
+    }
+
+    private enum Amount {
+        case value(Int64)
+        case ignored
+        case bad(BadRecord.Reason)
+    }
+
+    @inline(__always)
+    private mutating func value(
+        _ kind: HealthKind, _ duration: Int64, _ bytes: UnsafeRawBufferPointer,
+        _ fields: TagFields
+    ) -> Amount {
+        let text = Self.text(bytes, fields.value)
+        if kind == .sleep { return Self.asleep(text, duration) }
+        guard let number = Decimal6.parse(text) else { return .bad(.badValue) }
+        if number < 0, !kind.mayBeNegative { return .bad(.badValue) }
+        guard let factor = factor(kind, Self.text(bytes, fields.unit)) else {
+            return .bad(.badUnit)
+        }
+        if factor == 1 { return .value(number) }
+        guard let value = Decimal6.of(Double(number) / 1_000_000 * factor) else {
+            return .bad(.badValue)
+        }
+        return .value(value)
+    }
+
+    /// Seconds asleep. Being awake counts as none of them, and says so against other sources; being
+    /// in bed says nothing.
+    private static func asleep(_ value: UnsafeRawBufferPointer, _ duration: Int64) -> Amount {
+        let prefix: StaticString = "HKCategoryValueSleepAnalysis"
+        let length = prefix.utf8CodeUnitCount
+        guard value.count > length, starts(value, 0, prefix) else { return .bad(.badValue) }
+        if starts(value, length, "Asleep") { return .value(max(duration, 1) * Decimal6.one) }
+        if starts(value, length, "Awake") { return .value(0) }
+        return starts(value, length, "InBed") ? .ignored : .bad(.badValue)
+    }
+
+    @inline(__always)
+    private mutating func kind(_ type: UnsafeRawBufferPointer) -> HealthKind? {
+        let hash = Hash64.of(type)
+        if hash == lastType.hash { return lastType.kind }
+        lastType = (hash, kinds[hash])
+        return lastType.kind
+    }
+
+    @inline(__always)
+    private mutating func factor(_ kind: HealthKind, _ unit: UnsafeRawBufferPointer) -> Double? {
+        if unit.count == 5, kind == .steps, TagReader.equal(unit, 0, "count") { return 1 }
+        let hash = Hash64.of(unit, seed: UInt64(kind.rawValue))
+        if let factor = units[hash] { return factor }
+        guard let factor = kind.factor(unit: String(decoding: unit, as: UTF8.self)) else {
+            return nil
+        }
+        if units.count < 1_024 { units[hash] = factor }
+        return factor
+    }
+
+    private mutating func metadata(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int
+    ) -> Int {
+        var fields = TagFields()
+        guard let end = skip(bytes, tag, start, &fields) else { return 0 }
+        guard open != nil, fields.key.isThere, fields.value.isThere else { return end }
+        let key = Self.text(bytes, fields.key)
+        let value = Self.text(bytes, fields.value)
+        if Self.isEqual(key, "HKTimeZone") { open?.zone = names.zone(value) }
+        if Self.isEqual(key, "HKWasUserEntered") {
+            open?.isEntered = value.count == 1 && value[0] == UInt8(ascii: "1")
+        }
+        return end
+    }
+
+    private mutating func addBad(
+        _ reason: BadRecord.Reason, _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int
+    ) {
+        counts.bad += 1
+        guard counts.badRecords.count < ExportCounts.maxBadRecords else { return }
+        counts.badRecords.append(
+            BadRecord(
+                line: line + Self.newlines(bytes, start, tag), offset: counts.bytes + Int64(tag),
+                reason: reason))
+    }
+}
+
+// MARK: - Bytes
+
+extension ExportScanner {
+    @inline(__always)
+    private static func text(
+        _ bytes: UnsafeRawBufferPointer, _ field: Field
+    ) -> UnsafeRawBufferPointer {
+        guard field.isThere else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        return UnsafeRawBufferPointer(
+            start: bytes.baseAddress! + Int(field.start), count: Int(field.count))
+    }
+
+    @inline(__always)
+    private static func find(
+        _ byte: UInt8, _ bytes: UnsafeRawBufferPointer, _ from: Int
+    ) -> Int? {
+        guard from < bytes.count, let base = bytes.baseAddress else { return nil }
+        guard let found = memchr(base + from, Int32(byte), bytes.count - from) else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+
+    @inline(__always)
+    private static func starts(
+        _ bytes: UnsafeRawBufferPointer, _ from: Int, _ word: StaticString
+    ) -> Bool {
+        from + word.utf8CodeUnitCount <= bytes.count && TagReader.equal(bytes, from, word)
+    }
+
+    /// Whether an element has this name and not a longer one.
+    @inline(__always)
+    private static func isNamed(
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ name: StaticString
+    ) -> Bool {
+        TagReader.equal(bytes, tag, name) && !isOfName(bytes[tag + name.utf8CodeUnitCount])
+    }
+
+    @inline(__always)
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        byte > 32 && byte != UInt8(ascii: ">") && byte != UInt8(ascii: "/")
+    }
+
+    private static func isEqual(_ bytes: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
+        bytes.count == word.utf8CodeUnitCount && starts(bytes, 0, word)
+    }
+
+    private static func newlines(
+        _ bytes: UnsafeRawBufferPointer, _ from: Int, _ to: Int
+    ) -> Int {
+        guard from < to else { return 0 }
+        var count = 0
+        for byte in UnsafeRawBufferPointer(rebasing: bytes[from..<to]) where byte == 10 {
+            count &+= 1
+        }
+        return count
+    }
+}

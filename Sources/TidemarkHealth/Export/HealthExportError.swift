@@ -1,0 +1,86 @@
+/// Why an export cannot be imported at all. A bad record is not one of these: see ``BadRecord``.
+public enum HealthExportError: Error, Hashable, Sendable {
+    /// Neither `export.xml` nor a zip that holds one.
+    case notAnExport(file: String)
+    /// Cannot be opened or read.
+    case unreadable(file: String, detail: String)
+    /// A zip that is cut off, damaged, encrypted, or packed in a way that nobody packs exports.
+    case badArchive(file: String, detail: String)
+    /// A zip that would unpack to more than an export can be.
+    case tooLarge(file: String)
+    /// The store on this device, or the space for sorting.
+    case storage(detail: String)
+
+    /// One sentence for a person.
+    public var message: String {
+        switch self {
+        case .notAnExport(let file):
+            "\(file) is no Apple Health export: choose the export.zip that the Health app made, or "
+                + "the export.xml in it."
+        case .unreadable(let file, let detail): "\(file) cannot be read: \(detail)."
+        case .badArchive(let file, let detail): "\(file) cannot be unpacked: \(detail)."
+        case .tooLarge(let file):
+            "\(file) would unpack to far more than a health export, so it is left alone."
+        case .storage(let detail): "There is a problem with this device's storage: \(detail)."
+        }
+    }
+}
+
+extension HealthExportError: CustomStringConvertible {
+    public var description: String { message }
+}
+
+/// A record that was left out, and why.
+public struct BadRecord: Hashable, Sendable {
+    public enum Reason: Hashable, Sendable {
+        case malformed, tooLong
+        case missing(attribute: String)
+        case badDate(attribute: String)
+        case badValue, badUnit, outOfRange
+        case endsBeforeItStarts, lastsTooLong, tooManySources
+    }
+
+    /// Of the file, from 1.
+    public let line: Int
+    /// Bytes before it in the unpacked file.
+    public let offset: Int64
+    public let reason: Reason
+}
+
+extension BadRecord.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .malformed: "it is damaged"
+        case .tooLong: "it is longer than a record can be"
+        case .missing(let attribute): "it has no \(attribute)"
+        case .badDate(let attribute): "its \(attribute) is no date"
+        case .badValue: "its value is no number that this can be"
+        case .badUnit: "it is in a unit that this is not measured in"
+        case .outOfRange: "its date is before 1900 or after 2200"
+        case .endsBeforeItStarts: "it ends before it starts"
+        case .lastsTooLong: "it lasts longer than a week"
+        case .tooManySources: "it is from one source too many"
+        }
+    }
+}
+
+/// What a scan has come across.
+public struct ExportCounts: Hashable, Sendable {
+    /// Of the unpacked file.
+    public var bytes: Int64 = 0
+    /// Records that became samples. Some of them may be the same measurement.
+    public var samples = 0
+    /// Of kinds that are not kept, and of sleep the time in bed.
+    public var ignored = 0
+    /// Parts of a correlation, which stand in the file a second time by themselves.
+    public var nested = 0
+    public var bad = 0
+    /// The first ones of the bad.
+    public var badRecords: [BadRecord] = []
+    /// Whether the file's end is missing. What stands before it counts.
+    public var isCutOff = false
+
+    public static let maxBadRecords = 100
+
+    public var records: Int { samples + ignored + nested + bad }
+}

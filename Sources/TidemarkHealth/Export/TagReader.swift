@@ -1,0 +1,130 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// Where an attribute's value stands, from the first byte of what is scanned.
+struct Field {
+    var start: Int32 = -1
+    var count: Int32 = 0
+    var isThere: Bool { start >= 0 }
+}
+
+/// The attributes that are of use, of one element.
+struct TagFields {
+    var type = Field()
+    var value = Field()
+    var unit = Field()
+    var sourceName = Field()
+    var device = Field()
+    var startDate = Field()
+    var endDate = Field()
+    var key = Field()
+    /// Behind the element's `>`.
+    var end = 0
+    var isEmptyElement = false
+}
+
+/// Reads one element, its attributes in any order.
+enum TagReader {
+    enum Outcome {
+        case read
+        /// The bytes end in the middle of it.
+        case unfinished
+        case malformed
+    }
+
+    /// - Parameter place: Behind the element's name.
+    @inline(__always)
+    static func read(
+        _ bytes: UnsafeRawBufferPointer, from place: Int, into fields: inout TagFields
+    ) -> Outcome {
+        let base = bytes.baseAddress!
+        let count = bytes.count
+        var place = place
+        while true {
+            // Whatever is not to be seen is a space here: some exports hold vertical tabs.
+            while place < count, bytes[place] <= 32 { place += 1 }
+            guard place < count else { return .unfinished }
+            let first = bytes[place]
+            if first == UInt8(ascii: ">") {
+                fields.end = place + 1
+                return .read
+            }
+            if first == UInt8(ascii: "/") {
+                guard place + 1 < count else { return .unfinished }
+                guard bytes[place + 1] == UInt8(ascii: ">") else { return .malformed }
+                fields.isEmptyElement = true
+                fields.end = place + 2
+                return .read
+            }
+            let name = place
+            while place < count, bytes[place] != UInt8(ascii: "=") {
+                let byte = bytes[place]
+                if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<")
+                    || byte == UInt8(ascii: ">")
+                {
+                    return .malformed
+                }
+                place += 1
+            }
+            let nameEnd = place
+            place += 1
+            while place < count, bytes[place] <= 32 { place += 1 }
+            guard place < count else { return .unfinished }
+            let quote = bytes[place]
+            guard quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                return .malformed
+            }
+            let start = place + 1
+            guard let found = memchr(base + start, Int32(quote), count - start) else {
+                return .unfinished
+            }
+            let end = UnsafeRawPointer(found) - base
+            place = end + 1
+            let field = Field(start: Int32(truncatingIfNeeded: start), count: Int32(end - start))
+            set(&fields, bytes, name, nameEnd, field)
+        }
+    }
+
+    @inline(__always)
+    private static func set(
+        _ fields: inout TagFields, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int,
+        _ field: Field
+    ) {
+        switch end - start {
+        case 3 where equal(bytes, start, "key"): fields.key = field
+        case 4 where equal(bytes, start, "type"): fields.type = field
+        case 4 where equal(bytes, start, "unit"): fields.unit = field
+        case 5 where equal(bytes, start, "value"): fields.value = field
+        case 6 where equal(bytes, start, "device"): fields.device = field
+        case 7 where equal(bytes, start, "endDate"): fields.endDate = field
+        case 9 where equal(bytes, start, "startDate"): fields.startDate = field
+        case 10 where equal(bytes, start, "sourceName"): fields.sourceName = field
+        case 12 where equal(bytes, start, "creationDate"): break
+        case 13 where equal(bytes, start, "sourceVersion"): break
+        default: setSpaced(&fields, bytes, start, end, field)
+        }
+    }
+
+    /// iOS 8.3 wrote some names with spaces in them.
+    private static func setSpaced(
+        _ fields: inout TagFields, _ bytes: UnsafeRawBufferPointer, _ start: Int, _ end: Int,
+        _ field: Field
+    ) {
+        guard end - start <= 64 else { return }
+        let name = bytes[start..<end].filter { $0 > 32 }
+        guard name.count < end - start else { return }
+        name.withUnsafeBytes { set(&fields, $0, 0, name.count, field) }
+    }
+
+    @inline(__always)
+    static func equal(
+        _ bytes: UnsafeRawBufferPointer, _ start: Int, _ word: StaticString
+    ) -> Bool {
+        memcmp(bytes.baseAddress! + start, word.utf8Start, word.utf8CodeUnitCount) == 0
+    }
+}

@@ -1,0 +1,178 @@
+/// Sorts more samples than there is memory for: sorted runs in a file, then one merge of them all.
+final class SampleRuns {
+    /// Of each kind, the seconds its samples lie in, by the kind's number.
+    private(set) var extents: [UInt8: Range<Int64>] = [:]
+    private(set) var count = 0
+
+    private let folder: String
+    private let capacity: Int
+    private var buffer: [HealthSample] = []
+    private var file: SpillFile?
+    /// In samples, from the start of the file.
+    private var runs: [Range<Int>] = []
+
+    /// 5 MB of samples, of which a merge can hold 128 runs: 16 million of them before two runs are
+    /// made one, which an export of 5 GB does not have.
+    static let defaultCapacity = 131_072
+    static let maxRuns = 128
+
+    /// - Parameter folder: Where there is space for 40 bytes a sample.
+    init(folder: String, capacity: Int = SampleRuns.defaultCapacity) {
+        precondition(capacity > 0)
+        self.folder = folder
+        self.capacity = capacity
+        buffer.reserveCapacity(capacity)
+    }
+
+    func add(_ samples: [HealthSample]) throws(HealthExportError) {
+        for sample in samples {
+            let known = extents[sample.kindNumber]
+            let first = min(known?.lowerBound ?? sample.start, sample.start)
+            let end = max(known?.upperBound ?? sample.end, sample.end)
+            if known != first..<end { extents[sample.kindNumber] = first..<end }
+            buffer.append(sample)
+            if buffer.count == capacity { try spill() }
+        }
+        count += samples.count
+    }
+
+    private func spill() throws(HealthExportError) {
+        buffer.sort(by: HealthSample.isBefore)
+        var file = if let file { file } else { try SpillFile(in: folder) }
+        if runs.count == Self.maxRuns {
+            file = try merged(file)
+            runs = [0..<file.count]
+        }
+        self.file = file
+        let start = file.count
+        try file.append(buffer)
+        runs.append(start..<file.count)
+        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// One run of all, so that a merge never needs more than its share of memory.
+    private func merged(_ file: SpillFile) throws(HealthExportError) -> SpillFile {
+        let merged = try SpillFile(in: folder)
+        let samples = try SortedSamples(file: file, runs: runs, last: [])
+        var batch: [HealthSample] = []
+        while let sample = try samples.next() {
+            batch.append(sample)
+            if batch.count == 8_192 {
+                try merged.append(batch)
+                batch.removeAll(keepingCapacity: true)
+            }
+        }
+        try merged.append(batch)
+        duplicates += samples.duplicates
+        return merged
+    }
+
+    /// Found before the last merge.
+    private(set) var duplicates = 0
+
+    /// All of them, each measurement once. The runs are used up.
+    func sorted() throws(HealthExportError) -> SortedSamples {
+        buffer.sort(by: HealthSample.isBefore)
+        let last = buffer
+        buffer = []
+        return try SortedSamples(file: file, runs: runs, last: last)
+    }
+}
+
+/// The merge of sorted runs, in order and without what is there twice.
+final class SortedSamples {
+    private struct Head {
+        var sample: HealthSample
+        let run: Int
+    }
+
+    private var readers: [RunReader] = []
+    /// A heap, the first sample on top.
+    private var heads: [Head] = []
+    private var previous: HealthSample?
+    /// How many were left out because they were there already.
+    private(set) var duplicates = 0
+
+    init(
+        file: SpillFile?, runs: [Range<Int>], last: [HealthSample]
+    ) throws(HealthExportError) {
+        readers = runs.map { RunReader(file: file, range: $0, buffer: []) }
+        readers.append(RunReader(file: nil, range: 0..<0, buffer: last))
+        for run in readers.indices {
+            guard let sample = try readers[run].next() else { continue }
+            heads.append(Head(sample: sample, run: run))
+        }
+        heads.sort { HealthSample.isBefore($0.sample, $1.sample) }
+    }
+
+    func next() throws(HealthExportError) -> HealthSample? {
+        while let sample = try pop() {
+            if let previous, previous.isSame(as: sample) {
+                duplicates += 1
+                continue
+            }
+            previous = sample
+            return sample
+        }
+        return nil
+    }
+
+    private func pop() throws(HealthExportError) -> HealthSample? {
+        guard let top = heads.first else { return nil }
+        if let following = try readers[top.run].next() {
+            heads[0].sample = following
+        } else {
+            let last = heads.removeLast()
+            if heads.isEmpty { return top.sample }
+            heads[0] = last
+        }
+        sink()
+        return top.sample
+    }
+
+    private func sink() {
+        let moving = heads[0]
+        var place = 0
+        while true {
+            var child = place * 2 + 1
+            guard child < heads.count else { break }
+            if child + 1 < heads.count,
+                HealthSample.isBefore(heads[child + 1].sample, heads[child].sample)
+            {
+                child += 1
+            }
+            guard HealthSample.isBefore(heads[child].sample, moving.sample) else { break }
+            heads[place] = heads[child]
+            place = child
+        }
+        heads[place] = moving
+    }
+}
+
+/// One run, read a few hundred samples at a time.
+private struct RunReader {
+    let file: SpillFile?
+    var range: Range<Int>
+    var buffer: [HealthSample]
+    private var place = 0
+
+    private static let step = 512
+
+    init(file: SpillFile?, range: Range<Int>, buffer: [HealthSample]) {
+        self.file = file
+        self.range = range
+        self.buffer = buffer
+    }
+
+    mutating func next() throws(HealthExportError) -> HealthSample? {
+        if place == buffer.count {
+            guard let file, !range.isEmpty else { return nil }
+            let part = range.prefix(Self.step)
+            try file.read(part, into: &buffer)
+            range = part.upperBound..<range.upperBound
+            place = 0
+        }
+        place += 1
+        return buffer[place - 1]
+    }
+}

@@ -1,0 +1,69 @@
+/// Who measured: a device or an app, by the name an export gives it. Addresses are not kept.
+public struct HealthSource: Hashable, Sendable {
+    /// What it runs on, from the most trusted with movement to the least.
+    public enum Device: UInt8, CaseIterable, Sendable { case watch, phone, other }
+
+    public let name: String
+    public let device: Device
+
+    public init(name: String, device: Device) {
+        self.name = name
+        self.device = device
+    }
+
+    var hash: UInt64 { Hash64.of(name, seed: UInt64(device.rawValue) + 1) }
+
+    /// What an export's attributes say. An `HKDevice` begins with the address of an object in the
+    /// memory of the phone, another one in every export, so only what stands behind it is looked
+    /// at.
+    static func device(
+        name: UnsafeRawBufferPointer, device: UnsafeRawBufferPointer
+    ) -> Device {
+        if contains(device, "Watch") || contains(name, "Watch") { return .watch }
+        if contains(device, "iPhone") || contains(name, "iPhone") { return .phone }
+        return .other
+    }
+
+    private static func contains(_ bytes: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
+        let count = word.utf8CodeUnitCount
+        guard bytes.count >= count else { return false }
+        let first = word.utf8Start[0]
+        var place = 0
+        while place <= bytes.count - count {
+            if bytes[place] == first,
+                (1..<count).allSatisfy({ bytes[place + $0] == word.utf8Start[$0] })
+            {
+                return true
+            }
+            place += 1
+        }
+        return false
+    }
+}
+
+/// Which source is believed where several measured the same minutes.
+public struct SourcePriority: Hashable, Sendable {
+    /// Names of sources, the most believed first. All others come after these.
+    public var first: [String]
+
+    /// - Parameter first: As the person ordered them in the Health app, when that is known: an
+    ///   export does not say it. The others: watch, phone, anything else, and by name.
+    public init(first: [String] = []) { self.first = first }
+
+    /// For every source, by its number, its place in the order: smaller is more believed.
+    func ranks(_ sources: [HealthSource]) -> [UInt32] {
+        let places = sources.map { source in
+            first.firstIndex { $0.utf8.elementsEqual(source.name.utf8) } ?? first.count
+        }
+        let order = sources.indices.sorted { a, b in
+            if places[a] != places[b] { return places[a] < places[b] }
+            if sources[a].device != sources[b].device {
+                return sources[a].device.rawValue < sources[b].device.rawValue
+            }
+            return sources[a].name.utf8.lexicographicallyPrecedes(sources[b].name.utf8)
+        }
+        var ranks = [UInt32](repeating: 0, count: sources.count)
+        for (rank, number) in order.enumerated() { ranks[number] = UInt32(rank) }
+        return ranks
+    }
+}

@@ -1,0 +1,41 @@
+import GRDB
+
+/// Local days whose hours may be others than when somebody last asked: noted in the transaction
+/// that changes them, so that no kill can part the two.
+public struct ChangedDays: Hashable, Sendable {
+    public let days: Set<HealthDay>
+    /// Of the last change among them.
+    let number: Int64
+}
+
+extension HealthStore {
+    /// What has changed and was not settled yet. There is one who asks: whoever sends the days on.
+    public func changedDays() throws(HealthExportError) -> ChangedDays {
+        try read { snapshot in
+            let days = try Int64.fetchSet(snapshot.db, sql: "SELECT day FROM changed")
+            let number = try Int64.fetchOne(snapshot.db, sql: "SELECT max(number) FROM changed")
+            return ChangedDays(days: Set(days.map(HealthDay.init(number:))), number: number ?? 0)
+        }
+    }
+
+    /// Forgets them, but for what has changed again since.
+    public func settle(_ changed: ChangedDays) throws(HealthExportError) {
+        do {
+            try database.write { db in
+                try db.execute(
+                    sql: "DELETE FROM changed WHERE number <= ?", arguments: [changed.number])
+            }
+        } catch {
+            throw .storage(detail: Self.detail(error))
+        }
+    }
+
+    static func note(_ days: Set<HealthDay>, in db: Database) throws {
+        let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM changed") ?? 0
+        for day in days {
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO changed (day, number) VALUES (?, ?)",
+                arguments: [day.number, last + 1])
+        }
+    }
+}

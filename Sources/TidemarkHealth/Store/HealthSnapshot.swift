@@ -1,0 +1,106 @@
+import GRDB
+
+/// The store as it was at one moment. Every read names how much it wants.
+public struct HealthSnapshot {
+    let db: Database
+
+    private static let columns =
+        "hour.start, hour.offset, zone.name, sum, count, minimum, maximum, last, lastTime"
+
+    /// Hours of some local days, oldest first: at most 25 a day and kind, in a zone.
+    public func entries(
+        _ kind: HealthKind, days: ClosedRange<HealthDay>
+    ) throws -> [HourEntry] {
+        try rows(
+            kind,
+            "day BETWEEN ? AND ? ORDER BY day, start, offset",
+            [days.lowerBound.number, days.upperBound.number])
+    }
+
+    /// The last hours there are, newest first.
+    /// - Parameter since: Seconds since 1970; hours that begin before are left out.
+    public func latest(_ kind: HealthKind, limit: Int, since: Int64 = .min) throws -> [HourEntry] {
+        precondition(limit > 0)
+        return try rows(
+            kind, "start >= ? ORDER BY day DESC, start DESC, offset DESC LIMIT \(limit)", [since])
+    }
+
+    private func rows(
+        _ kind: HealthKind, _ condition: String, _ arguments: [Int64]
+    ) throws -> [HourEntry] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT \(Self.columns) FROM hour LEFT JOIN zone ON zone.number = hour.zone
+                WHERE kind = \(kind.rawValue) AND \(condition)
+                """)
+        return try Row.fetchAll(statement, arguments: StatementArguments(arguments)).map { row in
+            var entry = HourEntry(kind: kind, start: row[0], offset: row[1])
+            entry.zone = row[2]
+            entry.sumMillionths = row[3]
+            entry.count = row[4]
+            entry.minMillionths = row[5]
+            entry.maxMillionths = row[6]
+            entry.lastMillionths = row[7]
+            entry.lastTime = row[8]
+            return entry
+        }
+    }
+
+    /// What the days come to, oldest first; days of which nothing is known are left out. One row a
+    /// day.
+    public func totals(
+        _ kind: HealthKind, days: ClosedRange<HealthDay>
+    ) throws -> [DayTotal] {
+        let statement = try db.cachedStatement(
+            sql: """
+                SELECT day, sum(sum), sum(count), min(minimum), max(maximum) FROM hour
+                WHERE kind = ? AND day BETWEEN ? AND ? GROUP BY day ORDER BY day
+                """)
+        let arguments: StatementArguments = [
+            kind.rawValue, days.lowerBound.number, days.upperBound.number,
+        ]
+        return try Row.fetchAll(statement, arguments: arguments).map { row in
+            DayTotal(
+                kind: kind, day: HealthDay(number: row[0]), sumMillionths: row[1], count: row[2],
+                minMillionths: row[3], maxMillionths: row[4])
+        }
+    }
+
+    /// The first and the last local day of a kind, or of all; nil when there is none. Costs two
+    /// seeks a kind.
+    public func days(_ kind: HealthKind? = nil) throws -> ClosedRange<HealthDay>? {
+        var found: ClosedRange<HealthDay>?
+        for kind in kind.map({ [$0] }) ?? HealthKind.allCases {
+            let edges = try ["min", "max"].map { edge in
+                try Int64.fetchOne(
+                    db.cachedStatement(sql: "SELECT \(edge)(day) FROM hour WHERE kind = ?"),
+                    arguments: [kind.rawValue])
+            }
+            guard let first = edges[0], let last = edges[1] else { continue }
+            let days = HealthDay(number: first)...HealthDay(number: last)
+            found = found.map {
+                min($0.lowerBound, days.lowerBound)...max($0.upperBound, days.upperBound)
+            } ?? days
+        }
+        return found
+    }
+}
+
+/// What a local day comes to.
+public struct DayTotal: Hashable, Sendable {
+    public let kind: HealthKind
+    public let day: HealthDay
+    package let sumMillionths: Int64
+    /// Readings; 0 for an amount.
+    public let count: Int
+    package let minMillionths: Int64
+    package let maxMillionths: Int64
+
+    /// In the kind's unit.
+    public var sum: Double { Double(sumMillionths) / 1_000_000 }
+    public var mean: Double? { count > 0 ? sum / Double(count) : nil }
+    public var minimum: Double? { count > 0 ? Double(minMillionths) / 1_000_000 : nil }
+    public var maximum: Double? { count > 0 ? Double(maxMillionths) / 1_000_000 : nil }
+    /// The amount, or the mean of the readings.
+    public var value: Double { mean ?? sum }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// What a device knows of somebody's health: a database of its own, beside the cache of documents.
+///
+/// Hours are what is read. Behind them stand the measurements they were made from, packed by day: a
+/// later import may bring a second device's view of an hour, and which of two counts can only be
+/// decided with both at hand. Readers never wait for a writer.
+public final class HealthStore: Sendable {
+    let database: DatabasePool
+    let folder: String
+    private let observers = Mutex<(next: Int, all: [Int: @Sendable (Set<HealthKind>) -> Void])>(
+        (0, [:]))
+
+    /// - Parameter path: Of the database's file, which is made when it is not there. `path-wal` and
+    ///   `path-shm` are beside it while it is open; an import sorts in a file without a name there.
+    /// - Throws: ``HealthExportError/storage(detail:)``.
+    public init(path: String) throws(HealthExportError) {
+        var configuration = Configuration()
+        configuration.label = "tidemark.health"
+        // Readers beside one writer, and each reader holds a cache.
+        configuration.maximumReaderCount = 3
+        configuration.prepareDatabase { db in
+            try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA cache_size = -2000")
+        }
+        do {
+            database = try DatabasePool(path: path, configuration: configuration)
+            try DatabaseMigrator.health.migrate(database)
+        } catch {
+            throw .storage(detail: Self.detail(error))
+        }
+        let parent = URL(filePath: path).deletingLastPathComponent().path
+        folder = parent.isEmpty ? "." : parent
+    }
+
+    static func detail(_ error: any Error) -> String {
+        (error as? DatabaseError)?.message ?? String(describing: error)
+    }
+
+    /// Reads from one state of the database, whatever is written meanwhile.
+    /// - Throws: ``HealthExportError/storage(detail:)``.
+    public func read<Value>(
+        _ body: (HealthSnapshot) throws -> Value
+    ) throws(HealthExportError) -> Value {
+        do {
+            return try database.read { try body(HealthSnapshot(db: $0)) }
+        } catch let error as HealthExportError {
+            throw error
+        } catch {
+            throw .storage(detail: Self.detail(error))
+        }
+    }
+
+    /// Called after each commit with the kinds that changed, on the thread that wrote. What is
+    /// returned ends it.
+    func observe(_ body: @escaping @Sendable (Set<HealthKind>) -> Void) -> Observation {
+        let number = observers.withLock { observers in
+            observers.next += 1
+            observers.all[observers.next] = body
+            return observers.next
+        }
+        return Observation { [weak self] in
+            _ = self?.observers.withLock { $0.all.removeValue(forKey: number) }
+        }
+    }
+
+    func announce(_ kinds: Set<HealthKind>) {
+        let all = observers.withLock { Array($0.all.values) }
+        for observer in all { observer(kinds) }
+    }
+
+    /// Ends with its owner.
+    final class Observation: Sendable {
+        private let end: @Sendable () -> Void
+        init(_ end: @escaping @Sendable () -> Void) { self.end = end }
+        deinit { end() }
+    }
+}
+
+extension DatabaseMigrator {
+    /// Every schema ever shipped, oldest first. Append only: a released step is history, not code.
+    static var health: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 hours") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE source (
+                        number INTEGER PRIMARY KEY,     -- from 0; never changes its meaning
+                        name TEXT NOT NULL,
+                        device INTEGER NOT NULL         -- HealthSource.Device
+                    ) STRICT;
+                    CREATE TABLE zone (
+                        number INTEGER PRIMARY KEY,     -- from 1; never changes its meaning
+                        name TEXT NOT NULL              -- as in Europe/Berlin
+                    ) STRICT;
+                    CREATE TABLE measurements (
+                        kind INTEGER NOT NULL,          -- HealthKind
+                        day INTEGER NOT NULL,           -- of the start, UTC, since 1970
+                        samples BLOB NOT NULL,          -- SampleCoding
+                        PRIMARY KEY (kind, day)
+                    ) STRICT, WITHOUT ROWID;
+                    CREATE TABLE changed (
+                        day INTEGER PRIMARY KEY,        -- local, since 1970
+                        number INTEGER NOT NULL         -- of the import, from 1
+                    ) STRICT;
+                    CREATE TABLE hour (
+                        kind INTEGER NOT NULL,          -- HealthKind
+                        day INTEGER NOT NULL,           -- local, since 1970
+                        start INTEGER NOT NULL,         -- seconds since 1970
+                        offset INTEGER NOT NULL,        -- minutes east
+                        zone INTEGER NOT NULL,          -- 0: not known
+                        sum INTEGER NOT NULL,           -- millionths of the kind's unit
+                        count INTEGER NOT NULL,         -- readings
+                        minimum INTEGER NOT NULL,
+                        maximum INTEGER NOT NULL,
+                        last INTEGER NOT NULL,
+                        lastTime INTEGER NOT NULL,      -- seconds since 1970
+                        PRIMARY KEY (kind, day, start, offset)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        return migrator
+    }
+}

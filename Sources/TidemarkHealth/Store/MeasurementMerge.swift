@@ -1,0 +1,210 @@
+import Foundation
+import GRDB
+
+/// Brings sorted samples of one kind into the store: what is new is kept, and the hours it touches
+/// are made again from all that is known of them.
+struct MeasurementMerge {
+    let db: Database
+    let kind: HealthKind
+    let names: NameTables
+    /// Hours that begin here may change.
+    private let starts: Range<Int64>
+    private var builder: EntryBuilder
+    private var stored: StoredMeasurements
+    private var day: [HealthSample] = []
+    private var dayNumber = Int64.min
+    private var dayIsNew = false
+    private let insertDay: RawStatement
+    private let insertHour: RawStatement
+    private let zoneNumbers: [String: Int64]
+    /// How many were not there before.
+    private(set) var added = 0
+    private(set) var known = 0
+    /// Local days whose hours may be others now: those of what is new, and the day to either side,
+    /// as far as zones reach.
+    private(set) var changedDays: Set<HealthDay> = []
+    private var lastChanged: ClosedRange<Int64>?
+
+    /// - Parameter extent: The seconds in which the new samples lie.
+    init(
+        _ db: Database, kind: HealthKind, extent: Range<Int64>, names: NameTables,
+        priority: SourcePriority
+    ) throws {
+        self.db = db
+        self.kind = kind
+        self.names = names
+        starts = (extent.lowerBound - 3_599)..<extent.upperBound
+        builder = EntryBuilder(
+            kind: kind, ranks: priority.ranks(names.sources), zones: names.zones)
+        // An hour depends on what overlaps it, and nothing lasts longer than a week.
+        stored = StoredMeasurements(
+            db, kind: kind, sourceHashes: names.sourceHashes,
+            days: (starts.lowerBound - HealthSample.maxDuration).flooredDivision(by: 86_400)
+                ... (starts.upperBound + 3_600).flooredDivision(by: 86_400))
+        insertDay = try RawStatement(
+            db, "INSERT OR REPLACE INTO measurements (kind, day, samples) VALUES (?, ?, ?)")
+        insertHour = try RawStatement(
+            db, "INSERT INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+        zoneNumbers = Dictionary(
+            uniqueKeysWithValues: names.zones.enumerated().map { ($0.element, Int64($0.offset)) })
+        // By day, because that is the table's order; the hours of a range lie in its days and those
+        // beside them, whatever the offset.
+        try db.execute(
+            sql: """
+                DELETE FROM hour
+                WHERE kind = ? AND day BETWEEN ? AND ? AND start >= ? AND start < ?
+                """,
+            arguments: [
+                kind.rawValue, starts.lowerBound.flooredDivision(by: 86_400) - 1,
+                starts.upperBound.flooredDivision(by: 86_400) + 1, starts.lowerBound,
+                starts.upperBound,
+            ])
+    }
+
+    /// - Parameter sample: In order, each once.
+    mutating func add(_ sample: HealthSample) throws {
+        while let old = try stored.peek(),
+            !HealthSample.isBefore(sample, old) || old.isSame(as: sample)
+        {
+            _ = try stored.next()
+            if old.isSame(as: sample) {
+                known += 1
+                // What is held stays, so that an export made in another zone moves no day; unless
+                // it did not know the zone and this one does.
+                var kept = old
+                if old.zone == 0, sample.zone != 0 {
+                    kept = sample
+                    added += 1
+                    dayIsNew = dayIsNew || dayNumber == Self.day(sample)
+                    try place(kept, isNew: true)
+                } else {
+                    try place(kept, isNew: false)
+                }
+                return
+            }
+            try place(old, isNew: false)
+        }
+        added += 1
+        try place(sample, isNew: true)
+    }
+
+    mutating func finish() throws {
+        while let old = try stored.next() { try place(old, isNew: false) }
+        try write(builder.finish())
+        try writeDay()
+    }
+
+    private static func day(_ sample: HealthSample) -> Int64 {
+        sample.start.flooredDivision(by: 86_400)
+    }
+
+    private mutating func place(_ sample: HealthSample, isNew: Bool) throws {
+        let number = Self.day(sample)
+        if number != dayNumber {
+            try writeDay()
+            dayNumber = number
+        }
+        day.append(sample)
+        if isNew {
+            dayIsNew = true
+            let last = (sample.end - 1).flooredDivision(by: 86_400)
+            if number...last != lastChanged {
+                lastChanged = number...last
+                for day in (number - 1)...(last + 1) { changedDays.insert(HealthDay(number: day)) }
+            }
+        }
+        try write(builder.add(sample))
+    }
+
+    private mutating func writeDay() throws {
+        if dayIsNew {
+            insertDay.bind(1, Int64(kind.rawValue))
+            insertDay.bind(2, dayNumber)
+            try insertDay.run(3, blob: SampleCoding.encode(day))
+        }
+        day.removeAll(keepingCapacity: true)
+        dayIsNew = false
+    }
+
+    private func write(_ entries: [HourEntry]) throws {
+        for entry in entries where starts.contains(entry.start) {
+            let zone = entry.zone.flatMap { zoneNumbers[$0] } ?? 0
+            let values = (
+                entry.day.number, entry.start, Int64(entry.offset), zone, entry.sumMillionths,
+                Int64(entry.count), entry.minMillionths, entry.maxMillionths,
+                entry.lastMillionths, entry.lastTime
+            )
+            insertHour.bind(1, Int64(kind.rawValue))
+            insertHour.bind(2, values.0)
+            insertHour.bind(3, values.1)
+            insertHour.bind(4, values.2)
+            insertHour.bind(5, values.3)
+            insertHour.bind(6, values.4)
+            insertHour.bind(7, values.5)
+            insertHour.bind(8, values.6)
+            insertHour.bind(9, values.7)
+            insertHour.bind(10, values.8)
+            insertHour.bind(11, values.9)
+            try insertHour.run()
+        }
+    }
+}
+
+/// The measurements of one kind, a day at a time, so that writing one does not disturb reading the
+/// next.
+struct StoredMeasurements {
+    private let db: Database
+    private let kind: HealthKind
+    private let sourceHashes: [UInt64]
+    private var days: ClosedRange<Int64>
+    private var isDone = false
+    private var samples: [HealthSample] = []
+    private var place = 0
+
+    init(_ db: Database, kind: HealthKind, sourceHashes: [UInt64], days: ClosedRange<Int64>) {
+        self.db = db
+        self.kind = kind
+        self.sourceHashes = sourceHashes
+        self.days = days
+    }
+
+    mutating func peek() throws -> HealthSample? {
+        if place == samples.count { try fetch() }
+        return place < samples.count ? samples[place] : nil
+    }
+
+    mutating func next() throws -> HealthSample? {
+        guard let sample = try peek() else { return nil }
+        place += 1
+        return sample
+    }
+
+    private mutating func fetch() throws {
+        while !isDone {
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: """
+                        SELECT day, samples FROM measurements
+                        WHERE kind = ? AND day BETWEEN ? AND ? ORDER BY day LIMIT 1
+                        """), arguments: [kind.rawValue, days.lowerBound, days.upperBound])
+            guard let row else {
+                isDone = true
+                return
+            }
+            let day: Int64 = row[0]
+            let found = try row.withUnsafeData(atIndex: 1) { data -> [HealthSample]? in
+                guard let data else { return nil }
+                return data.withUnsafeBytes {
+                    SampleCoding.decode($0, kind: kind, sourceHashes: sourceHashes)
+                }
+            }
+            guard let found else {
+                throw HealthExportError.storage(detail: "a day of measurements is damaged")
+            }
+            samples = found
+            place = 0
+            if day >= days.upperBound { isDone = true } else { days = (day + 1)...days.upperBound }
+            if !samples.isEmpty { return }
+        }
+    }
+}

@@ -1,0 +1,153 @@
+/// The eight values of a summary screen. All of one reading are of the same moment of the store.
+public struct HealthSummary: Hashable, Sendable {
+    /// One of the eight.
+    public enum Item: CaseIterable, Sendable {
+        case stepsToday, body, lastWeights, mood, heartRate, heartRateHours, stepsHours, sleep
+
+        /// Which kinds it shows: only when one of these changes is it read again.
+        public var kinds: Set<HealthKind> {
+            switch self {
+            case .stepsToday, .stepsHours: [.steps]
+            case .body: [.weight, .height]
+            case .lastWeights: [.weight]
+            case .mood: [.mood]
+            case .heartRate, .heartRateHours: [.heartRate]
+            case .sleep: [.sleep]
+            }
+        }
+
+        static func showing(_ kinds: Set<HealthKind>) -> Set<Item> {
+            Set(allCases.filter { !$0.kinds.isDisjoint(with: kinds) })
+        }
+    }
+
+    /// What a view draws: a skeleton, a value, or a value and a word about it.
+    public enum Phase: Hashable, Sendable {
+        /// Not read yet.
+        case loading
+        /// Something it shows has changed since it was read.
+        case stale
+        case fresh
+        /// Reading failed, with a sentence. The value is the last one there was.
+        case failed(String)
+    }
+
+    /// A value at a time.
+    public struct Reading: Hashable, Sendable {
+        public let value: Double
+        /// Seconds since 1970.
+        public let time: Int64
+        /// Minutes east, where it was taken.
+        public let offset: Int
+    }
+
+    public struct Sleep: Hashable, Sendable {
+        /// Seconds asleep, of the hours of one night.
+        public let asleep: Double
+        /// The first and the last of its hours, in seconds since 1970.
+        public let from: Int64
+        public let to: Int64
+    }
+
+    public internal(set) var phases: [Item: Phase] = Dictionary(
+        uniqueKeysWithValues: Item.allCases.map { ($0, .loading) })
+
+    /// Of the local day.
+    public internal(set) var stepsToday: Double?
+    /// In kilograms.
+    public internal(set) var weight: Reading?
+    /// In metres.
+    public internal(set) var height: Reading?
+    /// Newest first, one an hour.
+    public internal(set) var lastWeights: [Reading] = []
+    /// From -1, very unpleasant, to 1.
+    public internal(set) var mood: Reading?
+    public internal(set) var heartRate: Reading?
+    /// Oldest first; hours without a reading are left out.
+    public internal(set) var heartRateHours: [HourEntry] = []
+    public internal(set) var stepsHours: [HourEntry] = []
+    /// The latest night.
+    public internal(set) var sleep: Sleep?
+
+    public init() {}
+
+    public func phase(_ item: Item) -> Phase { phases[item] ?? .loading }
+}
+
+/// When a summary is looked at: where "today" and "the last eight hours" end.
+public struct HealthMoment: Hashable, Sendable {
+    /// Since 1970.
+    public var seconds: Int64
+    /// Minutes east, where the person is.
+    public var offset: Int
+
+    public init(seconds: Int64, offset: Int) {
+        self.seconds = seconds
+        self.offset = offset
+    }
+
+    public var day: HealthDay { HealthDay(seconds: seconds, offset: offset) }
+}
+
+extension HealthSnapshot {
+    /// Reads some of the values, each with a limit: some 60 rows for all eight.
+    public func read(
+        _ items: Set<HealthSummary.Item>, of summary: inout HealthSummary, at moment: HealthMoment
+    ) throws {
+        for item in HealthSummary.Item.allCases where items.contains(item) {
+            try read(item, of: &summary, at: moment)
+            summary.phases[item] = .fresh
+        }
+    }
+
+    private func read(
+        _ item: HealthSummary.Item, of summary: inout HealthSummary, at moment: HealthMoment
+    ) throws {
+        switch item {
+        case .stepsToday:
+            let day = moment.day
+            summary.stepsToday = try totals(.steps, days: day...day).first?.sum ?? 0
+        case .body:
+            summary.weight = try readings(.weight, limit: 1).first
+            summary.height = try readings(.height, limit: 1).first
+        case .lastWeights: summary.lastWeights = try readings(.weight, limit: 5)
+        case .mood: summary.mood = try readings(.mood, limit: 1).first
+        case .heartRate: summary.heartRate = try readings(.heartRate, limit: 1).first
+        case .heartRateHours: summary.heartRateHours = try hours(.heartRate, moment)
+        case .stepsHours: summary.stepsHours = try hours(.steps, moment)
+        case .sleep: summary.sleep = try latestSleep()
+        }
+    }
+
+    private func readings(_ kind: HealthKind, limit: Int) throws -> [HealthSummary.Reading] {
+        try latest(kind, limit: limit).compactMap { entry in
+            entry.last.map {
+                HealthSummary.Reading(value: $0, time: entry.lastTime, offset: entry.offset)
+            }
+        }
+    }
+
+    /// The hour that runs and the seven before it.
+    private func hours(_ kind: HealthKind, _ moment: HealthMoment) throws -> [HourEntry] {
+        let east = Int64(moment.offset) * 60
+        let running = (moment.seconds + east).flooredDivision(by: 3_600) * 3_600 - east
+        let found = try latest(kind, limit: 8, since: running - 7 * 3_600)
+        return found.filter { $0.start <= moment.seconds }.reversed()
+    }
+
+    /// Back from the last hour with sleep in it, until three hours without.
+    private func latestSleep() throws -> HealthSummary.Sleep? {
+        var night: HealthSummary.Sleep?
+        for entry in try latest(.sleep, limit: 24) where entry.sumMillionths > 0 {
+            guard let known = night else {
+                night = HealthSummary.Sleep(
+                    asleep: entry.sum, from: entry.start, to: entry.start + 3_600)
+                continue
+            }
+            guard known.from - (entry.start + 3_600) < 3 * 3_600 else { break }
+            night = HealthSummary.Sleep(
+                asleep: known.asleep + entry.sum, from: min(known.from, entry.start), to: known.to)
+        }
+        return night
+    }
+}

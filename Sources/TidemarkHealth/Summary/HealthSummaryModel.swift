@@ -1,0 +1,105 @@
+public import Observation
+
+/// A ``HealthSummary`` for a view to bind to. It reads off the main actor, and again only when
+/// something it shows has changed.
+@MainActor @Observable
+public final class HealthSummaryModel {
+    public private(set) var summary = HealthSummary()
+    /// How often it was read: what a screen was refreshed, however many samples came.
+    public private(set) var refreshes = 0
+
+    @ObservationIgnored private var machine = SummaryMachine()
+    @ObservationIgnored private let store: HealthStore
+    @ObservationIgnored private let moment: @Sendable () -> HealthMoment
+    @ObservationIgnored private let clock: any Clock<Duration>
+    @ObservationIgnored private var observation: HealthStore.Observation?
+    @ObservationIgnored private var reading: Task<Void, Never>?
+    @ObservationIgnored private var timer: Task<Void, Never>?
+
+    /// - Parameters:
+    ///   - moment: What time it is, and where.
+    ///   - clock: For the half second in which changes are collected.
+    public init(
+        _ store: HealthStore, moment: @escaping @Sendable () -> HealthMoment,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.store = store
+        self.moment = moment
+        self.clock = clock
+        observation = store.observe { [weak self] kinds in
+            Task { @MainActor in self?.step(.changed(kinds)) }
+        }
+        step(.opened)
+    }
+
+    deinit {
+        reading?.cancel()
+        timer?.cancel()
+    }
+
+    /// To be called when an hour or a day begins, or the person has travelled.
+    public func momentMoved() { step(.momentMoved) }
+
+    private func step(_ event: SummaryMachine.Event) {
+        for effect in machine.step(event) { perform(effect) }
+    }
+
+    private func perform(_ effect: SummaryMachine.Effect) {
+        switch effect {
+        case .markStale(let items):
+            for item in items where summary.phase(item) == .fresh { summary.phases[item] = .stale }
+        case .startTimer:
+            let clock = clock
+            timer = Task { [weak self] in
+                try? await clock.sleep(for: SummaryMachine.pause)
+                if !Task.isCancelled { self?.step(.timerFired) }
+            }
+        case .read(let items): read(items)
+        }
+    }
+
+    private func read(_ items: Set<HealthSummary.Item>) {
+        let store = store
+        let moment = moment()
+        let before = summary
+        reading = Task { [weak self] in
+            let result = await Self.read(items, before, store, moment)
+            self?.show(result, items)
+        }
+    }
+
+    @concurrent
+    private nonisolated static func read(
+        _ items: Set<HealthSummary.Item>, _ before: HealthSummary, _ store: HealthStore,
+        _ moment: HealthMoment
+    ) async -> Result<HealthSummary, HealthExportError> {
+        do throws(HealthExportError) {
+            return .success(
+                try store.read { snapshot in
+                    var summary = before
+                    try snapshot.read(items, of: &summary, at: moment)
+                    return summary
+                })
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func show(
+        _ result: Result<HealthSummary, HealthExportError>, _ items: Set<HealthSummary.Item>
+    ) {
+        refreshes += 1
+        switch result {
+        case .success(var read):
+            // What has become out of date since stays so; what was not read keeps its phase.
+            for item in HealthSummary.Item.allCases where !items.contains(item) {
+                read.phases[item] = summary.phases[item]
+            }
+            for item in items where machine.isOutOfDate(item) { read.phases[item] = .stale }
+            summary = read
+        case .failure(let error):
+            for item in items { summary.phases[item] = .failed(error.message) }
+        }
+        step(.readEnded)
+    }
+}

@@ -1,0 +1,145 @@
+public import Tidemark
+public import TidemarkApp
+public import TidemarkHealth
+
+/// Sends what a ``HealthStore`` holds to Firestore, a document a day, newest first: the source and
+/// the sink of a backfill.
+///
+/// ```swift
+/// let history = try HealthHistory(store, to: firestore.collection("users/kim/days"))
+/// if let job = try history.job() {
+///     await Backfill([.init(job, from: history, to: history)]).start()
+/// }
+/// ```
+///
+/// Documents go through the durable queue in batches and count when the server has acknowledged
+/// them. A day that is sent again, after a kill or an import, is the same document.
+public struct HealthHistory: BackfillSource, BackfillSink {
+    public typealias Items = [HealthDayRecord]
+
+    private let health: HealthStore
+    private let collection: CollectionReference
+    private let record: BackfillRecord
+    private let name: String
+    private let daysPerPart: Int
+    private let now: @Sendable () -> Timestamp
+
+    /// - Parameters:
+    ///   - collection: Of this person's days.
+    ///   - name: Under it, what is covered is remembered.
+    ///   - daysPerPart: 1 to 100: days in a batch, and in memory.
+    /// - Throws: `invalidArgument` when that makes no sense.
+    public init(
+        _ store: HealthStore, to collection: CollectionReference, name: String = "health",
+        daysPerPart: Int = 30, now: @escaping @Sendable () -> Timestamp
+    ) throws(FirestoreError) {
+        guard (1...100).contains(daysPerPart) else {
+            throw .invalidArgument("A part holds 1 to 100 days, not \(daysPerPart).")
+        }
+        health = store
+        self.collection = collection
+        self.name = name
+        self.daysPerPart = daysPerPart
+        self.now = now
+        record = BackfillRecord(collection.firestore, name: name)
+    }
+
+    /// All that the store holds; nil when that is nothing.
+    public func job(priority: Int = 0) throws(HealthExportError) -> BackfillJob? {
+        guard let days = try health.read({ try $0.days() }) else { return nil }
+        return BackfillJob(
+            name: name, from: Self.time(days.lowerBound.number),
+            to: Self.time(days.upperBound.number + 1), priority: priority)
+    }
+
+    private static func time(_ day: Int64) -> Timestamp {
+        Timestamp(seconds: day * 86_400, nanoseconds: 0)
+    }
+
+    public func fetch(
+        _ range: Range<CoveragePosition>
+    ) async throws(BackfillFailure) -> BackfillPart<[HealthDayRecord]> {
+        // A day lies at its midnight in UTC; the edges of windows lie there too.
+        let first = (range.lowerBound.time.seconds + 86_399).quotient(of: 86_400)
+        let end = (range.upperBound.time.seconds + 86_399).quotient(of: 86_400)
+        let start = max(first, end - Int64(daysPerPart))
+        let asOf = now()
+        guard start < end else {
+            return BackfillPart([], reached: range.lowerBound, asOf: asOf, samples: 0)
+        }
+        let days = HealthDay(number: start)...HealthDay(number: end - 1)
+        let hours: [HourEntry]
+        do throws(HealthExportError) {
+            hours = try health.read { snapshot in
+                try HealthKind.allCases.flatMap { try snapshot.entries($0, days: days) }
+            }
+        } catch {
+            throw .transient(error.message)
+        }
+        let records = Dictionary(grouping: hours, by: \.day)
+            .map { HealthDayRecord(day: $0.key, hours: $0.value) }
+            .sorted { $0.day > $1.day }
+        return BackfillPart(
+            records, reached: start == first ? range.lowerBound : .start(of: Self.time(start)),
+            asOf: asOf, samples: hours.count,
+            // Some 60 bytes an hour of a kind.
+            bytes: hours.count * 60)
+    }
+
+    /// What was sent, without the days that an import has changed since: those are sent again.
+    public func coverage() async throws(BackfillFailure) -> Coverage {
+        var coverage = try await record.coverage()
+        do throws(HealthExportError) {
+            let changed = try health.changedDays()
+            if changed.days.isEmpty { return coverage }
+            for day in changed.days {
+                coverage.remove(
+                    .start(of: Self.time(day.number))..<CoveragePosition.start(
+                        of: Self.time(day.number + 1)))
+            }
+            // In this order: killed between the two, they are taken out once more.
+            try await save(coverage)
+            try health.settle(changed)
+            return coverage
+        } catch {
+            throw .transient(error.message)
+        }
+    }
+
+    private func save(_ coverage: Coverage) async throws(HealthExportError) {
+        do throws(BackfillFailure) { try await record.save(coverage) } catch {
+            throw .storage(detail: error.message)
+        }
+    }
+
+    /// Nothing: it comes from a store on this device.
+    public func store(_ items: [HealthDayRecord]) async throws(BackfillFailure) {}
+
+    public func upload(_ items: [HealthDayRecord]) async throws(BackfillFailure) -> Int {
+        if items.isEmpty { return 0 }
+        let batch = collection.firestore.batch()
+        for item in items {
+            var fields = item.fields
+            fields["updatedAt"] = FieldValue.serverTimestamp()
+            batch.setData(fields, forDocument: collection.document(item.documentID))
+        }
+        do throws(FirestoreError) {
+            guard let receipt = try await batch.enqueue() else { return 0 }
+            _ = try await receipt.acknowledged()
+            return items.count
+        } catch {
+            throw BackfillFailure(error)
+        }
+    }
+
+    public func cover(_ coverage: Coverage) async throws(BackfillFailure) {
+        try await record.save(coverage)
+    }
+}
+
+extension Int64 {
+    /// Rounded down, also below zero.
+    fileprivate func quotient(of divisor: Int64) -> Int64 {
+        self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
+    }
+}

@@ -1,0 +1,30 @@
+package import TidemarkModel
+
+extension Coverage {
+    private static let format: UInt8 = 1
+
+    /// The bytes of a record that holds nothing but a coverage.
+    package var encoded: [UInt8] {
+        var writer = RecordWriter(format: Self.format)
+        write(to: &writer)
+        return writer.bytes
+    }
+
+    /// Nil when the bytes are none that ``encoded`` made.
+    package init?(encoded bytes: [UInt8]) {
+        guard var reader = RecordReader(bytes, format: Self.format),
+            let coverage = Coverage(from: &reader), reader.isAtEnd
+        else { return nil }
+        self = coverage
+    }
+}
+
+extension CoveragePosition {
+    /// The item beside which it lies; nil for a position before or after all of a time.
+    package var path: DocumentPath? {
+        switch place {
+        case .before(let path), .after(let path): path
+        case .start, .end: nil
+        }
+    }
+}

@@ -1,0 +1,195 @@
+import Foundation
+import Synchronization
+import Tidemark
+@testable import TidemarkApp
+import TidemarkServer
+import TidemarkTesting
+
+/// A real server and devices with real engines in one thread, on virtual time, with feeds whose
+/// machines are driven directly.
+final class FeedSpecWorld {
+    static let database = try! DatabaseID(project: "specs")
+
+    let time = VirtualScheduler()
+    let server: FirestoreServer
+    let definition: ParsedDefinition
+    private(set) var devices: [String: FeedSpecDevice] = [:]
+    private let folder: String
+
+    init(_ definition: ParsedDefinition, devices names: [String]) throws {
+        let time = time
+        self.definition = definition
+        server = try FirestoreServer(
+            .init(),
+            environment: ServerEnvironment(
+                now: { time.now }, randomBits: { 4 }, executor: WorldProcess(on: time)))
+        folder =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-" + UUID().uuidString).path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        for name in names {
+            devices[name] = FeedSpecDevice(name, file: folder + "/" + name, in: self)
+            try devices[name]?.launch()
+        }
+    }
+
+    func end() {
+        for device in devices.values { device.terminate() }
+        server.close()
+        time.runUntilIdle()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    var context: CallContext { CallContext(database: Self.database, label: "author") }
+
+    /// What a request is answered, over no network.
+    func replies(_ request: Request) throws -> [Reply] {
+        let state = Mutex<(replies: [Reply], end: RPCStatus?)>(([], nil))
+        _ = server.call(request, context) { event in
+            state.withLock { state in
+                switch event {
+                case .message(let reply): state.replies.append(reply)
+                case .ended(let status): state.end = status
+                }
+            }
+        }
+        time.runUntilIdle()
+        return try state.withLock { state in
+            guard state.end?.code == .ok else {
+                throw FeedSpecError("the server: \(state.end.map { "\($0)" } ?? "no answer")")
+            }
+            return state.replies
+        }
+    }
+
+    func commit(_ mutations: [Mutation]) throws {
+        _ = try replies(.commit(CommitRequest(mutations: mutations)))
+    }
+
+    /// What a device that reads everything would show, newest first.
+    func truth(above action: Timestamp?) throws -> [String] {
+        var query = definition.query
+        query.orders = [
+            Order(definition.itemTime, .descending), Order(.documentID, .descending),
+        ]
+        return try replies(.runQuery(RunQueryRequest(query: query))).compactMap { reply in
+            guard case .runQuery(let row) = reply, let document = row.document,
+                !definition.isDeleted(document.fields),
+                case .timestamp(let time)? = document.fields[definition.itemTime],
+                action.map({ time > $0 }) ?? true
+            else { return nil }
+            return document.specText
+        }
+    }
+}
+
+struct FeedSpecError: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+extension Document {
+    /// Its id, and its text where that is not the usual one.
+    var specText: String {
+        guard case .string(let text)? = fields["text"], text != "hello" else { return path.id }
+        return path.id + " " + text
+    }
+}
+
+/// One device: an engine on its file, and a feed.
+// @unchecked: a world lives in one thread.
+final class FeedSpecDevice: @unchecked Sendable {
+    typealias Machine = FeedMachine<ViewDocument>
+
+    let name: String
+    private let file: String
+    private unowned let world: FeedSpecWorld
+    let link: FeedSpecLink
+    /// How far its clock is ahead.
+    var skew = Duration.zero
+    private(set) var machine: Machine
+    private var performer: FeedPerformer<ViewDocument>?
+    private(set) var engine: SyncEngine?
+    private var outcomes: [Int: Machine.Outcome] = [:]
+    private var lastCall = 0
+    private var looked = 0
+    private(set) var events: [FeedEvent] = []
+
+    init(_ name: String, file: String, in world: FeedSpecWorld) {
+        self.name = name
+        self.file = file
+        self.world = world
+        link = FeedSpecLink(world.server)
+        machine = Machine(world.definition.settings)
+    }
+
+    private var now: Timestamp { world.time.now.advanced(by: skew) }
+
+    func launch() throws {
+        let engine = try SyncEngine(
+            .init(database: FeedSpecWorld.database, cacheFile: file, label: name),
+            SyncEnvironment(
+                transport: link, scheduler: WorldProcess(on: world.time),
+                now: { [unowned self] in now }, random: { 0.5 }))
+        self.engine = engine
+        machine = Machine(world.definition.settings)
+        performer = FeedPerformer(
+            world.definition, engine.session, in: FeedSpecWorld.database, deadline: .seconds(20),
+            content: { $0 })
+        _ = try call { .open($0) }
+    }
+
+    func live(_ isOn: Bool) {
+        _ = readsSinceLastLook()
+        step(.live(isOn))
+        world.time.runUntilIdle()
+    }
+
+    func readsSinceLastLook() -> Int {
+        defer { looked = billed }
+        return billed - looked
+    }
+
+    func terminate() {
+        performer?.close()
+        engine?.terminate {}
+        engine = nil
+        world.time.runUntilIdle()
+    }
+
+    func relaunch() throws {
+        terminate()
+        try launch()
+    }
+
+    /// What becomes of a call; time passes only as far as it must.
+    func call(_ event: (Int) -> Machine.Event) throws -> Machine.Outcome {
+        lastCall += 1
+        step(event(lastCall))
+        world.time.runUntilIdle()
+        for _ in 0..<120 where outcomes[lastCall] == nil { world.time.advance(by: .seconds(1)) }
+        guard let outcome = outcomes[lastCall] else {
+            throw FeedSpecError("\(name): a call did not end in two minutes")
+        }
+        return outcome
+    }
+
+    private func step(_ event: Machine.Event) {
+        for effect in machine.step(event, now: now) {
+            switch effect {
+            case .publish: break
+            case .tell(let event): events.append(event)
+            case .finish(let call, let outcome): outcomes[call] = outcome
+            default: performer?.perform(effect) { [unowned self] in step($0) }
+            }
+        }
+    }
+
+    var shown: [String] { machine.shown.rows.map(\.content.document.specText) }
+
+    /// What the server has billed it for.
+    var billed: Int {
+        world.server.meter().filter { $0.label == name }.map(\.reads).reduce(0, +)
+    }
+}

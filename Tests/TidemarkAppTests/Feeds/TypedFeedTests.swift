@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTesting
+
+@testable import TidemarkApp
+
+@Suite(.timeLimit(.minutes(1))) struct `A typed feed` {
+    struct Message: Decodable, Sendable, Equatable { var text: String }
+
+    private func world(_ body: (FeedWorld) async throws -> Void) async throws {
+        let world = try await FeedWorld()
+        do { try await body(world) } catch {
+            await world.end()
+            throw error
+        }
+        await world.end()
+    }
+
+    @Test func `decodes its items, and tells of those that it cannot`() async throws {
+        try await world { world in
+            try await world.insert(age: 5, id: "a")
+            try await world.insertUndecodable("broken")
+            try world.wait(600)
+            try await world.feed.sync()
+            let typed = TypedFeed(of: Message.self, world.feed)
+            for await state in typed.states {
+                #expect(state.items.map(\.value) == [Message(text: "hello")])
+                #expect(state.undecodable.map(\.id) == ["messages/broken"])
+                #expect(state.undecodable.first?.reason.contains("text") == true)
+                #expect(state.unreadCount == 2)
+                break
+            }
+        }
+    }
+
+    @Test func `is live: from disk, what changed, and what comes`() async throws {
+        try await world { world in
+            for age in 1..<4 { try await world.insert(age: Int64(age)) }
+            try world.wait(600)
+            let typed = try TypedFeed(of: Message.self, world.definition)
+            try await typed.start()
+            var diffs = typed.diffs.makeAsyncIterator()
+            var shown: [String] = []
+            func waitFor(_ count: Int) async {
+                while shown.count != count, let diff = await diffs.next() {
+                    shown = diff.applied(to: shown)
+                    #expect(shown == diff.state.items.map(\.id))
+                }
+            }
+            await waitFor(3)
+            let billed = world.billed()
+            try await world.insert(id: "new")
+            await waitFor(4)
+            #expect(shown.first == "messages/new")
+            #expect(world.billed() - billed <= 2, "one for it, and one where the listen opened late")
+            try await world.delete("new")
+            await waitFor(3)
+            try await typed.clear()
+            await waitFor(0)
+            await typed.feed.stopListening()
+        }
+    }
+
+    @MainActor
+    @Test func `has a model for views`() async throws {
+        let world = try await FeedWorld()
+        try await world.insert(id: "a")
+        let model = FeedModel(try TypedFeed(of: Message.self, world.definition))
+        #expect(model.phase == .loading)
+        while model.items.isEmpty { await Task.yield() }
+        #expect(model.items.map(\.value.text) == ["hello"])
+        #expect(model.unreadCount == 1)
+        try await model.clear()
+        while !model.items.isEmpty { await Task.yield() }
+        await world.end()
+    }
+}
+
+@Suite struct `Differences of lists` {
+    @Test(arguments: UInt64(0)..<200)
+    func `make one list of another, with as few moves as there can be`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        func list() -> [String] {
+            (0..<12).map(String.init).shuffled(using: &random)
+                .prefix(Int.random(in: 0...12, using: &random)).map { $0 }
+        }
+        let (old, new) = (list(), list())
+        let difference = ListDifference(from: old, to: new, isUpdated: { _, _ in false })
+        #expect(difference.applied(to: old, now: new) == new, "seed \(seed)")
+        // The most that can stay, found the slow way.
+        let places = new.compactMap { old.firstIndex(of: $0) }
+        var longest = [Int](repeating: 1, count: places.count)
+        for i in places.indices {
+            for j in 0..<i where places[j] < places[i] {
+                longest[i] = max(longest[i], longest[j] + 1)
+            }
+        }
+        #expect(difference.moved.count == places.count - (longest.max() ?? 0), "seed \(seed)")
+    }
+}
+
+extension ListDifference {
+    /// As a view's list applies it.
+    func applied(to old: [String], now: [String]) -> [String] {
+        var list = old
+        for index in (removed + moved.map(\.from)).sorted(by: >) { list.remove(at: index) }
+        for index in (inserted + moved.map(\.to)).sorted() { list.insert(now[index], at: index) }
+        return list
+    }
+}
+
+extension FeedDiff {
+    func applied(to old: [String]) -> [String] {
+        var list = old
+        let now = state.items.map(\.id)
+        for index in (removed + moved.map(\.from)).sorted(by: >) { list.remove(at: index) }
+        for index in (inserted + moved.map(\.to)).sorted() { list.insert(now[index], at: index) }
+        return list
+    }
+}

@@ -1,0 +1,136 @@
+import Foundation
+
+/// A script of `Specs/pager`: what happens to a conversation and to a device that pages it, and what the
+/// device must show and may read.
+struct PagerScript: Decodable {
+    /// What goes wrong without care.
+    let name: String
+    let hazard: String
+    let pageSize: Int
+    let pages: Pages
+    /// Messages `m1` to `mN`, a second apart, there from the start.
+    let items: Int
+    let steps: [Step]
+
+    enum Pages: String, Decodable {
+        case never
+        /// Younger than an hour.
+        case youngerThanAnHour
+        case keptRight
+    }
+
+    enum Step: Decodable {
+        case open, close, relaunch, refresh, offline, online
+        /// So many calls at once.
+        case loadMore(Int)
+        /// Seconds.
+        case advance(Int)
+        /// A message with so many seconds as its time.
+        case insert(String, at: Int)
+        case edit(String)
+        /// Marked as deleted.
+        case mark(String)
+        /// Really deleted.
+        case delete(String)
+        case move(String, to: Int)
+        case show(Shown)
+    }
+
+    struct Shown: Decodable {
+        /// Newest first; `m9...m4` stands for all between. An edited message ends in `*`.
+        let ids: [String]
+        let hasMore: Bool?
+        /// Billed since the step before that says what is shown.
+        let reads: Int?
+        let failed: Bool?
+
+        private enum Key: String, CodingKey, CaseIterable { case ids, hasMore, reads, failed }
+
+        init(from decoder: any Decoder) throws {
+            try decoder.refuseOthers(than: Key.self)
+            let container = try decoder.container(keyedBy: Key.self)
+            ids = try container.decode([String].self, forKey: .ids).flatMap(Self.expanded)
+            hasMore = try container.decodeIfPresent(Bool.self, forKey: .hasMore)
+            reads = try container.decodeIfPresent(Int.self, forKey: .reads)
+            failed = try container.decodeIfPresent(Bool.self, forKey: .failed)
+        }
+
+        private static func expanded(_ text: String) -> [String] {
+            let ends = text.split(separator: ".").compactMap { Int($0.dropFirst()) }
+            guard text.contains("..."), ends.count == 2 else { return [text] }
+            return stride(from: ends[0], through: ends[1], by: -1).map { "m\($0)" }
+        }
+    }
+
+    private enum Key: String, CodingKey, CaseIterable {
+        case name, hazard, pageSize, pages, items, steps
+    }
+
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseOthers(than: Key.self)
+        let container = try decoder.container(keyedBy: Key.self)
+        name = try container.decode(String.self, forKey: .name)
+        hazard = try container.decode(String.self, forKey: .hazard)
+        pageSize = try container.decode(Int.self, forKey: .pageSize)
+        pages = try container.decode(Pages.self, forKey: .pages)
+        items = try container.decode(Int.self, forKey: .items)
+        steps = try container.decode([Step].self, forKey: .steps)
+    }
+}
+
+extension PagerScript.Step {
+    private enum Key: String, CodingKey, CaseIterable {
+        case open, close, relaunch, refresh, offline, online, loadMore, advance, insert, at, edit
+        case mark, delete, move, to, show
+    }
+
+    init(from decoder: any Decoder) throws {
+        try decoder.refuseOthers(than: Key.self)
+        let container = try decoder.container(keyedBy: Key.self)
+        let keys = Set(container.allKeys)
+        func text(_ key: Key) throws -> String { try container.decode(String.self, forKey: key) }
+        func number(_ key: Key) throws -> Int { try container.decode(Int.self, forKey: key) }
+        switch keys {
+        case [.open]: self = .open
+        case [.close]: self = .close
+        case [.relaunch]: self = .relaunch
+        case [.refresh]: self = .refresh
+        case [.offline]: self = .offline
+        case [.online]: self = .online
+        case [.loadMore]: self = .loadMore(try number(.loadMore))
+        case [.advance]: self = .advance(try number(.advance))
+        case [.insert, .at]: self = .insert(try text(.insert), at: try number(.at))
+        case [.edit]: self = .edit(try text(.edit))
+        case [.mark]: self = .mark(try text(.mark))
+        case [.delete]: self = .delete(try text(.delete))
+        case [.move, .to]: self = .move(try text(.move), to: try number(.to))
+        case [.show]:
+            self = .show(try container.decode(PagerScript.Shown.self, forKey: .show))
+        default:
+            throw DecodingError.dataCorrupted(
+                .init(
+                    codingPath: decoder.codingPath,
+                    debugDescription: "no such step: \(keys.map(\.rawValue).sorted())"))
+        }
+    }
+}
+
+private struct AnyKey: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+}
+
+extension Decoder {
+    /// A word that is misspelt must not be taken for one that is not there.
+    fileprivate func refuseOthers<Key: CodingKey & CaseIterable>(than keys: Key.Type) throws {
+        let known = Set(Key.allCases.map(\.stringValue))
+        let others = try container(keyedBy: AnyKey.self).allKeys.map(\.stringValue)
+            .filter { !known.contains($0) }
+        guard others.isEmpty else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: codingPath, debugDescription: "unknown: \(others.sorted())"))
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkServer
+import TidemarkTesting
+
+@testable import TidemarkApp
+
+/// Random histories of a conversation and of a device that pages it from disk: at the end of each visit
+/// it shows what a full read shows, down to where it got. Takes minutes on a busy machine, so it runs when
+/// it is asked for: TIDEMARK_PAGE_SEEDS=1 … --filter PagesFromDisk.
+@Suite(
+    .timeLimit(.minutes(3)),
+    .enabled(if: ProcessInfo.processInfo.environment["TIDEMARK_PAGE_SEEDS"] != nil))
+struct `Pages from disk under changes anywhere` {
+    @Test(arguments: 0..<6)
+    func `show what a full read shows, and read no more than is new`(seed: UInt64) async throws {
+        let world = try await DiskPagesWorld(seed: seed)
+        for visit in 0..<6 {
+            let violation = try await world.visit()
+            #expect(violation == nil, "seed \(seed), visit \(visit)")
+            if violation != nil { break }
+            try await world.absence()
+        }
+        await world.end()
+    }
+}
+
+private final class DiskPagesWorld {
+    private static let start = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+    private let local: LocalFirestore
+    private let author: CollectionReference
+    private let folder: String
+    private var device: Firestore
+    private var random: SeededRandom
+    private var count = 0
+    private var changes = 0
+    private let pageSize = 5
+
+    init(seed: UInt64, count: Int = 30) async throws {
+        local = try LocalFirestore.start(now: Self.start)
+        author = try local.firestore(label: "author").collection("messages")
+        folder =
+            FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-\(UUID().uuidString)").path
+        device = try local.firestore(label: "device", cache: .directory(folder))
+        random = SeededRandom(seed: seed)
+        for start in stride(from: 0, to: count, by: 400) {
+            let batch = author.firestore.batch()
+            for _ in start..<min(count, start + 400) {
+                batch.setData(fields(age: count - self.count), forDocument: author.document(next()))
+            }
+            try await batch.commit()
+        }
+        local.advance(by: .seconds(600))
+    }
+
+    func end() async {
+        await local.stop()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private func next() -> String {
+        count += 1
+        return "m\(count - 1)"
+    }
+
+    private func fields(age: Int) -> [String: any Sendable] {
+        [
+            // Coarse, so that equal times come.
+            "sentAt": local.now.advanced(by: .zero - .seconds(age / 2)), "text": "\(count)",
+            "updatedAt": FieldValue.serverTimestamp(),
+        ]
+    }
+
+    /// What others do while nobody looks.
+    func absence() async throws {
+        for _ in 0..<Int.random(in: 0..<14, using: &random) {
+            changes += 1
+            let id = "m\(Int.random(in: 0..<count, using: &random))"
+            switch Int.random(in: 0..<8, using: &random) {
+            case 0...2: try await author.document(next()).setData(fields(age: 0))
+            case 3:
+                try await author.document(next())
+                    .setData(fields(age: Int.random(in: 0..<900, using: &random)))
+            case 4: try await change(id, ["text": "edited \(changes)"])
+            case 5: try await change(id, ["deletedAt": FieldValue.serverTimestamp()])
+            case 6: try await change(id, ["deletedAt": FieldValue.delete()])
+            default:
+                try await change(
+                    id,
+                    [
+                        "sentAt": local.now.advanced(
+                            by: .zero - .seconds(Int.random(in: 0..<900, using: &random)))
+                    ])
+            }
+            local.advance(by: .seconds(Int.random(in: 0..<3, using: &random)))
+        }
+        let pause = [1, 400, 7_200].randomElement(using: &random) ?? 1
+        local.advance(by: .seconds(pause))
+        if Bool.random(using: &random) {
+            await device.terminate()
+            device = try local.firestore(label: "device", cache: .directory(folder))
+        }
+    }
+
+    private func change(_ id: String, _ fields: [String: any Sendable]) async throws {
+        var fields = fields
+        fields["updatedAt"] = FieldValue.serverTimestamp()
+        try await author.document(id).setData(fields, merge: true)
+    }
+
+    private func pager() throws -> Pager {
+        try Pager(
+            device.collection("messages"), orderedBy: "sentAt", pageSize: pageSize,
+            pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
+    }
+
+    private func truth() async throws -> [String] {
+        let all = try await author.order(by: "sentAt", descending: true)
+            .order(by: FieldPath.documentID, descending: true).getDocuments(source: .server)
+        return all.documents.filter { $0["deletedAt"] == nil }.map(Self.line)
+    }
+
+    private static func line(_ document: QueryDocumentSnapshot) -> String {
+        "\(document.documentID) \(document["text"] as? String ?? "")"
+    }
+
+    /// - Returns: What is wrong; nil when nothing is.
+    func visit() async throws -> String? {
+        let pager = try pager()
+        defer { pager.close() }
+        for await state in pager.states where !state.isFromCache && !state.isLoadingMore { break }
+        try await pager.refresh()
+        for _ in 0..<Int.random(in: 0...12, using: &random) where pager.current.hasMore {
+            pager.loadMore()
+            for await state in pager.states where !state.isLoadingMore { break }
+        }
+        if let error = pager.current.error { return "\(error)" }
+        let shown = pager.current.items.map(Self.line)
+        let truth = try await truth()
+        if shown != Array(truth.prefix(shown.count)) {
+            return "shown \(shown), and there are \(truth)"
+        }
+        if !pager.current.hasMore, shown.count != truth.count { return "not all are shown" }
+        // All over again: nothing has changed, so nothing but the head and the changes' overlap is read.
+        return try await repeated(shown)
+    }
+
+    private func repeated(_ shown: [String]) async throws -> String? {
+        local.advance(by: .seconds(3_600))
+        let again = try pager()
+        defer { again.close() }
+        for await state in again.states where !state.isFromCache && !state.isLoadingMore { break }
+        try await again.refresh()
+        let before = reads
+        while again.current.items.count < shown.count, again.current.hasMore {
+            again.loadMore()
+            for await state in again.states where !state.isLoadingMore { break }
+        }
+        let lines = again.current.items.prefix(shown.count).map(Self.line)
+        if lines != shown { return "the second time \(lines), the first time \(shown)" }
+        // The last page may reach further than the first visit did.
+        let bound = again.current.items.count - shown.count + pageSize
+        return reads - before > bound ? "\(reads - before) reads of what is held" : nil
+    }
+
+    private var reads: Int { local.meter().first { $0.label == "device" }?.reads ?? 0 }
+}

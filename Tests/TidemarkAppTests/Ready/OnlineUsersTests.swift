@@ -1,0 +1,108 @@
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkServer
+import TidemarkTesting
+
+@Suite(.timeLimit(.minutes(1))) struct `Users that are online` {
+    private static let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+
+    /// 288 users seen in the last 24 hours, five minutes apart, and 1,000 before that.
+    private func world(
+        _ body: (LocalFirestore, CollectionReference, Firestore) async throws -> Void
+    ) async throws {
+        let local = try LocalFirestore.start(now: Self.now)
+        let writer = try local.firestore(label: "writer").collection("users")
+        for start in stride(from: 0, to: 1_288, by: 400) {
+            let batch = writer.firestore.batch()
+            for number in start..<min(1_288, start + 400) {
+                let time = Self.now.advanced(by: .zero - .seconds(number * 300 + 100))
+                batch.setData(["lastSeen": time], forDocument: writer.document("u\(number)"))
+            }
+            try await batch.commit()
+        }
+        let reader = try local.firestore(label: "reader")
+        do { try await body(local, writer, reader) } catch {
+            await local.stop()
+            throw error
+        }
+        await local.stop()
+    }
+
+    private func reads(_ local: LocalFirestore) -> Int {
+        local.meter().first { $0.label == "reader" }?.reads ?? 0
+    }
+
+    @Test func `are those of 24 hours at first, and then only the changes`() async throws {
+        try await world { local, writer, reader in
+            let users = try OnlineUsers(reader.collection("users"))
+            #expect(try await users.open().isEmpty)
+            try await users.refresh()
+            #expect(await users.users.count == 288)
+            #expect(reads(local) == 289, "one more to ask the server's time")
+            local.advance(by: .seconds(300))
+            try await writer.document("u50").updateData(["lastSeen": FieldValue.serverTimestamp()])
+            try await writer.document("new").setData(["lastSeen": FieldValue.serverTimestamp()])
+            let refresh = try await users.refresh()
+            #expect(refresh.reads == 2 && reads(local) == 291)
+            #expect(
+                await users.users.prefix(2).map(\.document.documentID).sorted() == ["new", "u50"])
+            #expect(await users.users.count == 288, "one came, and one is no more of the window")
+            #expect(await users.online(within: .seconds(120)).count == 2)
+        }
+    }
+
+    @Test func `are known at the next launch, at the price of the changes`() async throws {
+        try await world { local, writer, reader in
+            try await OnlineUsers(reader.collection("users")).refresh()
+            local.advance(by: .seconds(3_600))
+            try await writer.document("u999").updateData(["lastSeen": FieldValue.serverTimestamp()])
+            let before = reads(local)
+            let next = try OnlineUsers(reader.collection("users"))
+            #expect(try await next.open().count == 288, "as of the last time")
+            try await next.refresh()
+            #expect(reads(local) - before == 1)
+            #expect(await next.users.first?.document.documentID == "u999")
+        }
+    }
+
+    @Test(arguments: [-86_400, 86_400])
+    func `are right on a device whose clock is a day off`(seconds: Int) async throws {
+        try await world { local, _, reader in
+            let wrong = try Firestore(
+                projectID: "local", settings: FirestoreSettings(cache: .memory, label: "reader"),
+                environment: reader.environment.shifted(by: .seconds(seconds)))
+            let users = try OnlineUsers(wrong.collection("users"))
+            try await users.refresh()
+            #expect(await users.users.count == 288)
+            #expect(reads(local) == 289)
+            await wrong.terminate()
+        }
+    }
+
+    @Test func `after a week are those of the window and no more`() async throws {
+        try await world { local, writer, reader in
+            let users = try OnlineUsers(reader.collection("users"))
+            try await users.refresh()
+            local.advance(by: .seconds(7 * 86_400))
+            for number in 0..<3 {
+                try await writer.document("u\(number)").updateData([
+                    "lastSeen": FieldValue.serverTimestamp()
+                ])
+            }
+            let next = try OnlineUsers(reader.collection("users"))
+            let refresh = try await next.refresh()
+            #expect(refresh.reads <= 3 + 1)
+            #expect(await next.users.count == 3)
+        }
+    }
+}
+
+extension SyncEnvironment {
+    fileprivate func shifted(by duration: Duration) -> SyncEnvironment {
+        let now = now
+        return SyncEnvironment(
+            transport: transport, scheduler: scheduler,
+            now: { now().advanced(by: duration) }, random: random)
+    }
+}

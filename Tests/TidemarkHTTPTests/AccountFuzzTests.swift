@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkServer
+
+@testable import TidemarkHTTP
+
+/// Damaged bodies and tokens: each gets an answer that is not the server's fault, and nobody gets in.
+///
+/// `TIDEMARK_FUZZ_MESSAGES=100000`, `TIDEMARK_FUZZ_SEED=17`.
+struct AccountFuzzTests {
+    private let environment = ProcessInfo.processInfo.environment
+    private var count: Int { environment["TIDEMARK_FUZZ_MESSAGES"].flatMap { Int($0) } ?? 1_500 }
+    private var seed: UInt64 {
+        environment["TIDEMARK_FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
+    }
+
+    private func server() async throws -> AccountsServer {
+        var settings = AccountsSettings(.secure, project: "p")
+        settings.passwords = .scrypt(logN: 1, blockSize: 1, parallelism: 1, keyBytes: 16)
+        // What is looked for is what parsers do, not what limits do.
+        settings.limits.address = .init(1_000_000_000, oneMoreEvery: .seconds(1))
+        settings.limits.signUp = settings.limits.address
+        return try await AccountsServer(settings)
+    }
+
+    private func ask(
+        _ server: AccountsServer, _ path: String, _ body: Data, isForm: Bool = false
+    ) async -> AccountsAnswer {
+        var request = AccountsRequest()
+        request.path = path
+        request.apiKey = "any"
+        request.isForm = isForm
+        return await server.answer(request) { body.count > $0 ? nil : body }
+    }
+
+    private func damaged(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
+        var bytes = bytes
+        for _ in 0..<Int.random(in: 1...5, using: &random) where !bytes.isEmpty {
+            let place = Int.random(in: 0..<bytes.count, using: &random)
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+            case 1: bytes.removeSubrange(place..<min(bytes.count, place + 9))
+            case 2: bytes.insert(contentsOf: Array(#"{"[:,\u0000"#.utf8), at: place)
+            default: bytes[place] ^= 1
+            }
+        }
+        return bytes
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `damaged bodies are answered`() async throws {
+        let server = try await server()
+        let seed = seed
+        var random = SeededRandom(seed: seed)
+        let session = await ask(server, "/v1/accounts:signUp", Data())
+        guard case .text(let token)? = session.body["idToken"] else {
+            Issue.record("no token")
+            return
+        }
+        let body = Array(
+            """
+            {"idToken": "\(token)", "email": "a@b.c", "password": "secret-1", "oobCode": "x",
+            "postBody": "id_token=\(token)&providerId=apple.com", "token": "\(token)",
+            "deleteAttribute": ["EMAIL"], "grant_type": "refresh_token", "refresh_token": "y"}
+            """.utf8)
+        let paths = [
+            "signUp", "signInWithPassword", "signInWithCustomToken", "signInWithIdp", "lookup",
+            "update", "sendOobCode", "resetPassword", "createAuthUri", "signInWithEmailLink",
+        ]
+        for number in 0..<count {
+            let data = Data(damaged(body, &random))
+            let path =
+                number % 11 == 0
+                ? "/v1/token" : "/v1/accounts:" + paths.randomElement(using: &random)!
+            let answer = await ask(server, path, data, isForm: number % 7 == 0)
+            #expect([200, 400, 403, 413].contains(answer.status), "seed \(seed), \(number)")
+        }
+        server.close()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `damaged tokens let nobody in`() async throws {
+        let server = try await server()
+        let seed = seed
+        var random = SeededRandom(seed: seed)
+        let session = await ask(server, "/v1/accounts:signUp", Data())
+        guard case .text(let token)? = session.body["idToken"] else {
+            Issue.record("no token")
+            return
+        }
+        let original = Array(token.utf8)
+        for number in 0..<count {
+            let text = String(decoding: damaged(original, &random), as: UTF8.self)
+            let data = AccountsJSON.data(["idToken": .text(text)])
+            let answer = await ask(server, "/v1/accounts:lookup", data)
+            // The last letter of a signature has bits that say nothing.
+            let isSame = text.utf8.dropLast().elementsEqual(original.dropLast())
+            #expect(answer.status == 400 || isSame, "seed \(seed), \(number): \(text)")
+        }
+        server.close()
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import GRDB
+import Observation
+import Synchronization
+import Testing
+
+@testable import TidemarkHealth
+
+@Suite struct `A summary` {
+    private static func record(
+        _ kind: HealthKind, _ start: String, _ end: String, _ value: String, _ unit: String
+    ) -> String {
+        """
+        <Record type="\(kind.identifier)" sourceName="Watch" unit="\(unit)" \
+        startDate="2026-05-\(start):00 +0200" endDate="2026-05-\(end):00 +0200" value="\(value)"/>
+        """
+    }
+
+    static let text = exportText(
+        [
+            record(.steps, "09 23:30", "10 00:30", "600", "count"),
+            record(.steps, "10 10:00", "10 10:30", "1000", "count"),
+            record(.steps, "10 20:00", "10 20:30", "2000", "count"),
+            record(.weight, "01 07:00", "01 07:00", "72.5", "kg"),
+            record(.weight, "02 07:00", "02 07:00", "72.4", "kg"),
+            record(.weight, "03 07:00", "03 07:00", "72.3", "kg"),
+            record(.weight, "04 07:00", "04 07:00", "72.2", "kg"),
+            record(.weight, "05 07:00", "05 07:00", "72.1", "kg"),
+            record(.weight, "06 07:00", "06 07:00", "72.0", "kg"),
+            record(.height, "01 07:00", "01 07:00", "180", "cm"),
+            record(.mood, "10 12:00", "10 12:00", "0.4", ""),
+            record(.heartRate, "10 12:00", "10 12:00", "60", "count/min"),
+            record(.heartRate, "10 20:10", "10 20:10", "80", "count/min"),
+            record(.heartRate, "10 20:20", "10 20:20", "90", "count/min"),
+            record(
+                .sleep, "09 22:30", "10 06:15", "HKCategoryValueSleepAnalysisAsleepCore", ""),
+            record(.sleep, "09 02:00", "09 06:00", "HKCategoryValueSleepAnalysisAsleep", ""),
+        ].joined(separator: "\n"))
+
+    /// 10 May 2026, 21:00 in Berlin.
+    static let moment = HealthMoment(seconds: 1_778_439_600, offset: 120)
+
+    private func store(_ scratch: Scratch) async throws -> HealthStore {
+        let store = try scratch.store()
+        _ = try await HealthImport(into: store).run(
+            try scratch.write(Array(Self.text.utf8)))
+        return store
+    }
+
+    @Test func `has the eight values`() async throws {
+        let scratch = try Scratch()
+        let store = try await store(scratch)
+        let summary = try store.read { snapshot in
+            var summary = HealthSummary()
+            try snapshot.read(
+                Set(HealthSummary.Item.allCases), of: &summary, at: Self.moment)
+            return summary
+        }
+        #expect(summary.stepsToday == 3_300)
+        #expect(summary.weight?.value == 72.0)
+        #expect(summary.height?.value == 1.8)
+        #expect(summary.lastWeights.map(\.value) == [72.0, 72.1, 72.2, 72.3, 72.4])
+        #expect(summary.mood?.value == 0.4)
+        #expect(summary.heartRate?.value == 90)
+        #expect(summary.heartRateHours.map(\.value) == [85])
+        #expect(summary.stepsHours.map(\.hour) == [20])
+        #expect(summary.stepsHours.map(\.sum) == [2_000])
+        #expect(summary.sleep?.asleep == 7.75 * 3_600)
+        #expect(summary.phases.values.allSatisfy { $0 == .fresh })
+    }
+
+    @Test func `of nothing is fresh and empty`() async throws {
+        let scratch = try Scratch()
+        let store = try scratch.store()
+        let summary = try store.read { snapshot in
+            var summary = HealthSummary()
+            try snapshot.read(
+                Set(HealthSummary.Item.allCases), of: &summary, at: Self.moment)
+            return summary
+        }
+        #expect(summary.stepsToday == 0 && summary.weight == nil && summary.sleep == nil)
+        #expect(HealthSummary().phase(.mood) == .loading)
+    }
+
+    /// Waits for a fact about something observed.
+    @MainActor
+    private func wait(for fact: @MainActor () -> Bool) async {
+        while !fact() {
+            await withCheckedContinuation { continuation in
+                let once = Mutex<CheckedContinuation<Void, Never>?>(continuation)
+                let isThere = withObservationTracking {
+                    fact()
+                } onChange: {
+                    once.withLock { $0.take() }?.resume()
+                }
+                if isThere { once.withLock { $0.take() }?.resume() }
+            }
+            await Task.yield()
+        }
+    }
+
+    @MainActor
+    @Test(.timeLimit(.minutes(1)))
+    func `is refreshed once for all the changes of half a second`() async throws {
+        let scratch = try Scratch()
+        let store = try scratch.store()
+        let clock = HeldClock()
+        let model = HealthSummaryModel(store, moment: { Self.moment }, clock: clock)
+        #expect(model.summary.phase(.stepsToday) == .loading)
+        await wait { model.refreshes == 1 }
+        #expect(model.summary.stepsToday == 0)
+        // Four shown kinds, each stored by itself, and a hundred words about each.
+        _ = try await HealthImport(into: store).run(try scratch.write(Array(Self.text.utf8)))
+        for _ in 0..<100 { store.announce([.steps, .heartRate]) }
+        await wait { HealthSummary.Item.allCases.allSatisfy { model.summary.phase($0) == .stale } }
+        await clock.waitForSleeper()
+        #expect(model.refreshes == 1)
+        clock.advance(by: SummaryMachine.pause)
+        await wait { model.refreshes == 2 }
+        #expect(model.summary.stepsToday == 3_300)
+        #expect(model.summary.phases.values.allSatisfy { $0 == .fresh })
+    }
+
+    @MainActor
+    @Test(.timeLimit(.minutes(1)))
+    func `keeps its values when reading fails, and says why`() async throws {
+        let scratch = try Scratch()
+        let store = try await store(scratch)
+        let clock = HeldClock()
+        let model = HealthSummaryModel(store, moment: { Self.moment }, clock: clock)
+        await wait { model.refreshes == 1 }
+        try await store.database.write { db in
+            try db.execute(sql: "ALTER TABLE hour RENAME TO gone")
+        }
+        store.announce([.mood])
+        await clock.waitForSleeper()
+        clock.advance(by: SummaryMachine.pause)
+        await wait { model.refreshes == 2 }
+        guard case .failed(let sentence) = model.summary.phase(.mood) else {
+            Issue.record("a read of a table that is gone succeeded")
+            return
+        }
+        #expect(sentence.contains("storage"))
+        #expect(model.summary.mood?.value == 0.4)
+        #expect(model.summary.phase(.sleep) == .fresh)
+    }
+}
+
+/// A clock that stands until it is moved.
+final class HeldClock: Clock, Sendable {
+    typealias Duration = Swift.Duration
+
+    struct Instant: InstantProtocol {
+        var offset: Swift.Duration
+        func advanced(by duration: Swift.Duration) -> Instant {
+            Instant(offset: offset + duration)
+        }
+        func duration(to other: Instant) -> Swift.Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var sleepers: [(deadline: Instant, wake: CheckedContinuation<Void, Never>)] = []
+        var watchers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    var now: Instant { state.withLock { $0.now } }
+    var minimumResolution: Swift.Duration { .zero }
+
+    func sleep(until deadline: Instant, tolerance: Swift.Duration?) async throws {
+        await withCheckedContinuation { wake in
+            let watchers = state.withLock { state in
+                state.sleepers.append((deadline, wake))
+                defer { state.watchers = [] }
+                return state.watchers
+            }
+            for watcher in watchers { watcher.resume() }
+        }
+    }
+
+    /// Returns once somebody sleeps.
+    func waitForSleeper() async {
+        await withCheckedContinuation { watcher in
+            let isThere = state.withLock { state in
+                if !state.sleepers.isEmpty { return true }
+                state.watchers.append(watcher)
+                return false
+            }
+            if isThere { watcher.resume() }
+        }
+    }
+
+    func advance(by duration: Swift.Duration) {
+        let due = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let due = state.sleepers.filter { $0.deadline <= state.now }
+            state.sleepers.removeAll { $0.deadline <= state.now }
+            return due
+        }
+        for sleeper in due { sleeper.wake.resume() }
+    }
+}

@@ -1,0 +1,154 @@
+import Testing
+import TidemarkModel
+
+@testable import TidemarkSync
+
+@Suite struct `What a feed knows` {
+    private let everything = CoveragePosition.lowest..<CoveragePosition.highest
+    private let changes = FeedRules(way: .changeTime(audited: false), pageSize: 2)
+
+    private func time(_ seconds: Int64) -> Timestamp { Timestamp(seconds: seconds, nanoseconds: 0) }
+
+    private func row(_ id: String, _ item: Int64, changed: Int64? = nil) -> FeedBookRow {
+        FeedBookRow(
+            path: DocumentPath(unchecked: "c/" + id), itemTime: time(item),
+            changeTime: changed.map(time), updateTime: time(changed ?? item))
+    }
+
+    private func plan(
+        _ progress: FeedProgress, _ reach: SyncReach = SyncReach(), action: Int64? = nil,
+        _ rules: FeedRules = FeedRules(way: .changeTime(audited: false), pageSize: 2)
+    ) throws -> ReadPlan {
+        try #require(
+            ReadPlanner.next(progress, reach, action: action.map(time), rules))
+    }
+
+    @Test func `survives its record, and damage to it is told`() throws {
+        var progress = FeedProgress(overlap: .seconds(120))
+        let full = try plan(progress, action: 3)
+        _ = progress.receive(
+            [row("a", 950, changed: 990), row("b", 900, changed: 980)], of: full,
+            readTime: time(1_000), rules: changes)
+        let delta = try plan(progress, action: 3)
+        _ = progress.receive(
+            [row("c", 990, changed: 1_001), row("d", 991, changed: 1_002)], of: delta,
+            readTime: time(1_050), rules: changes)
+        #expect(progress.cursor.drain != nil)
+        let bytes = progress.encoded
+        #expect(FeedProgress(encoded: bytes, overlap: .seconds(120)) == progress)
+        for count in bytes.indices {
+            #expect(FeedProgress(encoded: Array(bytes[..<count]), overlap: .seconds(120)) == nil)
+        }
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] = 0xFF
+            // It may still be a record, but never a crash.
+            _ = FeedProgress(encoded: damaged, overlap: .seconds(120))
+        }
+    }
+
+    @Test func `a first read goes down page by page, and then follows the changes`() throws {
+        var progress = FeedProgress(overlap: .seconds(300))
+        var reach = SyncReach()
+        let full = try plan(progress, reach, action: 7)
+        #expect(full.kind == .full)
+        #expect(full.floor == time(7))
+        #expect(full.since == nil)
+        let first = [row("a", 990, changed: 991), row("b", 980, changed: 990)]
+        let fresh = progress.receive(first, of: full, readTime: time(1_000), rules: changes)
+        #expect(fresh == first)
+        reach.startedAt = time(1_000)
+        #expect(progress.readTime(above: time(7), changes) == nil, "there is more below")
+        let rest = try plan(progress, reach, action: 7)
+        #expect(rest.kind == .page)
+        #expect(
+            rest.question
+                == .items(
+                    .end(of: time(7))..<CoveragePosition.before(time(980), first[1].path)))
+        _ = progress.receive([row("c", 8)], of: rest, readTime: time(1_001), rules: changes)
+        #expect(ReadPlanner.next(progress, reach, action: time(7), changes) == nil)
+        #expect(progress.readTime(above: time(7), changes) == time(1_000))
+        #expect(progress.coverage.gaps(in: everything) == [.lowest..<CoveragePosition.end(of: time(7))])
+
+        let delta = try plan(progress, action: 7)
+        #expect(delta.kind == .delta)
+        #expect(delta.since == time(700))
+        #expect(delta.floor == nil)
+        #expect(delta.prediction.ifUnchanged == 2, "both rows lie in the overlap")
+        let again = progress.receive(
+            first, of: delta, readTime: time(1_100), rules: changes)
+        #expect(again.isEmpty, "they are known by path and version")
+    }
+
+    @Test func `a clear mark that is reset opens what it hid`() throws {
+        var progress = FeedProgress(overlap: .seconds(300))
+        let full = try plan(progress, action: 7)
+        _ = progress.receive([], of: full, readTime: time(1_000), rules: changes)
+        #expect(progress.readTime(above: time(7), changes) == time(1_000))
+        #expect(progress.readTime(above: nil, changes) == nil)
+        #expect(progress.gaps(above: nil, changes) == [.lowest..<CoveragePosition.end(of: time(7))])
+    }
+
+    @Test func `a read that was cut off goes on, after what changed since`() throws {
+        var progress = FeedProgress(overlap: .seconds(300))
+        let full = try plan(progress)
+        _ = progress.receive(
+            [row("a", 990, changed: 990), row("b", 980, changed: 980)], of: full,
+            readTime: time(1_000), rules: changes)
+        var reach = SyncReach()
+        #expect(try plan(progress, reach).kind == .delta)
+        _ = progress.receive(
+            [], of: try plan(progress, reach), readTime: time(9_000), rules: changes)
+        reach.startedAt = time(9_000)
+        #expect(try plan(progress, reach).kind == .page)
+    }
+
+    @Test func `without change times the newest are asked for, those of equal time too`() throws {
+        let rules = FeedRules(way: .itemTime, pageSize: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        var reach = SyncReach()
+        #expect(try plan(progress, reach, rules).kind == .full)
+        let first = [row("b", 9), row("a", 9)]
+        _ = progress.receive(
+            first, of: try plan(progress, reach, rules), readTime: time(100), rules: rules)
+        reach.hasHead = true
+        let rest = try plan(progress, reach, rules)
+        _ = progress.receive([], of: rest, readTime: time(101), rules: rules)
+        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+        #expect(progress.readTime(above: nil, rules) == time(100))
+
+        let head = try plan(progress, SyncReach(), rules)
+        #expect(head.kind == .page)
+        #expect(
+            head.question
+                == .items(.start(of: time(9))..<CoveragePosition.highest))
+        // Two more came at once, of which a page shows the newer: the rest is a gap.
+        let newer = [row("d", 20), row("c", 15)]
+        #expect(progress.receive(newer, of: head, readTime: time(200), rules: rules) == newer)
+        let gap = try plan(progress, reach, rules)
+        #expect(
+            gap.question
+                == .items(
+                    .start(of: time(9))..<CoveragePosition.before(time(15), newer[1].path)))
+        let equal = [row("aa", 9), row("a", 9)]
+        _ = progress.receive(equal, of: gap, readTime: time(201), rules: rules)
+    }
+
+    @Test func `an audit is of what was held before the sync`() throws {
+        let rules = FeedRules(way: .audit, pageSize: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        let full = try plan(progress, SyncReach(), rules)
+        _ = progress.receive([row("a", 9)], of: full, readTime: time(100), rules: rules)
+        var reach = SyncReach()
+        reach.startedAt = time(100)
+        reach.hasHead = true
+        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+        reach.startedAt = time(200)
+        let audit = try plan(progress, reach, rules)
+        #expect(audit.kind == .audit)
+        let top = CoveragePosition.after(time(9), DocumentPath(unchecked: "c/a"))
+        #expect(audit.question == .figures([.lowest..<top]))
+        progress.confirm([.lowest..<top], asOf: time(200))
+        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+    }
+}

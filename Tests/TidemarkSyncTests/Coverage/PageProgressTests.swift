@@ -1,0 +1,73 @@
+import Testing
+import TidemarkModel
+
+@testable import TidemarkSync
+
+@Suite struct `What a pager knows of its pages` {
+    private func time(_ seconds: Int) -> Timestamp {
+        Timestamp(seconds: Int64(seconds), nanoseconds: 0)
+    }
+
+    private func before(_ seconds: Int) -> CoveragePosition {
+        .before(time(seconds), DocumentPath(unchecked: "c/d\(seconds)"))
+    }
+
+    @Test func `is nothing at first, and then what was read`() {
+        var progress = PageProgress()
+        #expect(progress.part(below: .highest, asOf: .min) == .gap(downTo: nil))
+        progress.insert(before(50)..<before(100), asOf: time(1_000))
+        #expect(progress.part(below: before(100), asOf: .min) == .held(downTo: before(50)))
+        #expect(progress.part(below: before(70), asOf: .min) == .held(downTo: before(50)))
+        #expect(progress.part(below: before(120), asOf: .min) == .gap(downTo: before(100)))
+        #expect(progress.part(below: before(50), asOf: .min) == .gap(downTo: nil))
+    }
+
+    @Test func `does without what is too old`() {
+        var progress = PageProgress()
+        progress.insert(before(50)..<before(100), asOf: time(1_000))
+        progress.insert(before(10)..<before(50), asOf: time(2_000))
+        #expect(progress.part(below: before(100), asOf: .min) == .held(downTo: before(10)))
+        #expect(
+            progress.part(below: before(100), asOf: time(1_500)) == .gap(downTo: before(50)))
+        #expect(
+            progress.part(below: before(50), asOf: time(1_500)) == .held(downTo: before(10)))
+    }
+
+    @Test func `asks for changes from the first read on`() {
+        var progress = PageProgress()
+        #expect(progress.cursor.readTime == nil, "where nothing is held nothing can have changed")
+        progress.insert(before(50)..<before(100), asOf: time(1_000))
+        #expect(progress.cursor.readTime == time(1_000))
+        progress.insert(before(10)..<before(50), asOf: time(2_000))
+        #expect(progress.cursor.readTime == time(1_000))
+        _ = progress.receive([], readTime: time(3_000), isLast: true)
+        #expect(progress.cursor.readTime == time(3_000))
+        #expect(progress.coverage.intervals.allSatisfy { $0.asOf == time(3_000) })
+    }
+
+    @Test func `is bounded, and forgets from below`() {
+        var progress = PageProgress()
+        for number in 0..<PageProgress.maxIntervals + 20 {
+            progress.insert(
+                before(number * 10)..<before(number * 10 + 5), asOf: time(number + 1_000))
+        }
+        #expect(progress.coverage.intervals.count == PageProgress.maxIntervals)
+        #expect(progress.part(below: before(5), asOf: .min) == .gap(downTo: nil))
+        let top = (PageProgress.maxIntervals + 19) * 10
+        #expect(progress.part(below: before(top + 5), asOf: .min) == .held(downTo: before(top)))
+    }
+
+    @Test func `is the same when it was stored, and nothing when that is damaged`() {
+        var progress = PageProgress()
+        progress.insert(before(50)..<before(100), asOf: time(1_000))
+        progress.insert(.lowest..<before(10), asOf: time(2_000))
+        let row = ChangeCursor.Row(
+            path: DocumentPath(unchecked: "c/d1"), changeTime: time(2_990),
+            updateTime: time(2_991))
+        _ = progress.receive([row], readTime: time(3_000), isLast: true)
+        #expect(PageProgress(encoded: progress.encoded) == progress)
+        for count in 0..<progress.encoded.count {
+            #expect(PageProgress(encoded: Array(progress.encoded.prefix(count))) == nil)
+        }
+    }
+}
