@@ -35,7 +35,7 @@ struct LaunchDemoCommand: AsyncParsableCommand {
             .appendingPathComponent("tidemark-launch-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("server")
-        let server = try ServerProcess(
+        let server = try await ServerProcess(
             data: data, options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
         defer { server.stop() }
         let ports = try JSONDecoder().decode(

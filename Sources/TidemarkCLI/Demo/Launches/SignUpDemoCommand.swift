@@ -33,7 +33,7 @@ struct SignUpDemoCommand: AsyncParsableCommand {
             .appendingPathComponent("tidemark-signup-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("server")
-        let server = try ServerProcess(
+        let server = try await ServerProcess(
             data: data, options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
         defer { server.stop() }
         let ports = try JSONDecoder().decode(
