@@ -15,7 +15,7 @@ struct StampsApp: Sendable {
     let folder: String
 
     /// What one run of the app is made of.
-    private struct Parts {
+    private struct Parts: Sendable {
         let accounts: Accounts
         let firestore: Firestore
         let files: LaunchFiles
@@ -69,9 +69,8 @@ struct StampsApp: Sendable {
     func launchAsItWas(_ place: LaunchPlace, _ label: String) async -> LaunchFigure {
         let found = NotedFigure()
         let start = ContinuousClock.now
+        guard let parts = try? self.start(place, label) else { return LaunchFigure() }
         let work = Task {
-            let parts = try self.start(place, label)
-            defer { Task { await parts.end() } }
             let users = parts.firestore.collection("users")
             let query = parts.firestore.collection("stamps")
                 .order(by: "createdAt", descending: true).limit(to: 50)
@@ -102,6 +101,7 @@ struct StampsApp: Sendable {
         }
         _ = await work.result
         deadline.cancel()
+        await parts.end()
         var figure = found.figure.withLock { $0 }
         if !figure.isUsable { figure.shown = "a loading screen, after \(Self.patience)" }
         return figure
