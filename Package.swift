@@ -22,6 +22,8 @@ let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -72,6 +74,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
@@ -97,7 +100,12 @@ let package = Package(
         library(
             "Tidemark",
             ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
-        library("TidemarkApp", ["Tidemark", "TidemarkResilience"]),
+        library(
+            "TidemarkApp",
+            [
+                "Tidemark", "TidemarkResilience", crypto, httpClient, metrics, nioCore, nioHTTP1,
+                nioPosix, nioSSL, nioTLS,
+            ], planted),
         // The system's zlib, for zips.
         .systemLibrary(
             name: "CTidemarkZlib", pkgConfig: "zlib",
@@ -162,7 +170,9 @@ let package = Package(
                 "TidemarkTesting",
             ],
             planted),
-        tests("TidemarkAppTests", ["TidemarkApp", "TidemarkServer", "TidemarkTesting"]),
+        tests(
+            "TidemarkAppTests",
+            ["TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting"], planted),
         tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel", "TidemarkServer"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(

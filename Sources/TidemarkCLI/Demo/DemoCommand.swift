@@ -4,7 +4,7 @@ struct DemoCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "demo", abstract: "Show what Tidemark does, on a real history.",
         subcommands: [
-            ChatsCommand.self, MessagesCommand.self, AllCommand.self, SendCommand.self,
-            PageCommand.self,
+            ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
+            AllCommand.self, SendCommand.self, SignUpAppCommand.self, PageCommand.self,
         ])
 }

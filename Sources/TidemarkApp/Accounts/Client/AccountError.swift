@@ -1,0 +1,116 @@
+import Tidemark
+
+/// Why an account could not do what was asked of it.
+public enum AccountError: Error, Hashable, Sendable {
+    /// Wrong address or password; the server does not say which.
+    case wrongCredentials
+    case addressTaken
+    case addressInvalid
+    /// With the server's reason.
+    case passwordWeak(String)
+    case accountDisabled
+    /// There is none of that name any more.
+    case accountGone
+    /// The server takes neither the token nor what would renew it.
+    case sessionExpired
+    /// The sign-in is too long ago for what was asked.
+    case needsRecentSignIn
+    /// Another account has that provider's identity already.
+    case alreadyLinked
+    /// The provider's token was refused: it has run out, or is not for this project.
+    case providerRefused(String)
+    case tooManyAttempts
+    /// The project does not allow this way to sign in.
+    case notAllowed
+    /// Nobody is signed in.
+    case signedOut
+    /// The credential store could not be read or written.
+    case storage(CredentialStoreError)
+    /// No answer came. Nobody knows whether the server did it.
+    case unreachable(String)
+    /// The server's word, for what has no case here.
+    case refused(String)
+
+    public enum Recovery: Hashable, Sendable {
+        case waitForNetwork, retryLater, signIn, correctInput, unlockDevice, freeSpace, none
+    }
+
+    public var recovery: Recovery {
+        switch self {
+        case .wrongCredentials, .addressTaken, .addressInvalid, .passwordWeak, .alreadyLinked:
+            .correctInput
+        case .sessionExpired, .needsRecentSignIn, .signedOut, .providerRefused, .accountGone:
+            .signIn
+        case .tooManyAttempts, .refused: .retryLater
+        case .accountDisabled, .notAllowed: .none
+        case .storage(.locked): .unlockDevice
+        case .storage(.failed): .freeSpace
+        case .unreachable: .waitForNetwork
+        }
+    }
+
+    /// One sentence for the person using the app. Names no type, code or path.
+    public var message: String {
+        switch self {
+        case .wrongCredentials: "The address or the password is wrong."
+        case .addressTaken: "There is an account with this address already. Sign in instead."
+        case .addressInvalid: "This is no e-mail address."
+        case .passwordWeak: "Please choose a longer password."
+        case .accountDisabled: "This account has been disabled."
+        case .sessionExpired, .signedOut: "Please sign in again."
+        case .needsRecentSignIn: "Please sign in once more to confirm this."
+        case .alreadyLinked: "Another account uses this sign-in already."
+        case .providerRefused: "That sign-in didn't work. Please try it again."
+        case .tooManyAttempts: "Too many attempts. Please wait a little."
+        case .accountGone: "This account doesn't exist any more."
+        case .notAllowed: "This way to sign in isn't available."
+        case .storage(.locked): "Unlock your device to go on."
+        case .storage(.failed): "This device can't keep your sign-in right now."
+        case .unreachable: "The server can't be reached right now. Please try again later."
+        case .refused: "Something went wrong. Please try again later."
+        }
+    }
+
+    /// By the word that the server sends: `EMAIL_EXISTS`, or `WEAK_PASSWORD : and why`.
+    /// Source: server-protocol 4, server-production-facts 10.
+    init(serverWord text: String) {
+        let word = text.prefix { !" :".contains($0) }
+        let detail = text.dropFirst(word.count).drop { " :".contains($0) }
+        self =
+            switch word {
+            case "EMAIL_NOT_FOUND", "INVALID_PASSWORD", "INVALID_LOGIN_CREDENTIALS":
+                .wrongCredentials
+            case "EMAIL_EXISTS": .addressTaken
+            case "INVALID_EMAIL", "MISSING_EMAIL": .addressInvalid
+            case "WEAK_PASSWORD", "MISSING_PASSWORD", "PASSWORD_DOES_NOT_MEET_REQUIREMENTS":
+                .passwordWeak(String(detail))
+            case "USER_DISABLED": .accountDisabled
+            case "TOKEN_EXPIRED", "INVALID_REFRESH_TOKEN", "INVALID_ID_TOKEN",
+                "MISSING_REFRESH_TOKEN":
+                .sessionExpired
+            case "USER_NOT_FOUND": .accountGone
+            case "CREDENTIAL_TOO_OLD_LOGIN_AGAIN": .needsRecentSignIn
+            case "FEDERATED_USER_ID_ALREADY_LINKED", "PROVIDER_ALREADY_LINKED": .alreadyLinked
+            case "INVALID_IDP_RESPONSE", "INVALID_CUSTOM_TOKEN", "CREDENTIAL_MISMATCH",
+                "MISSING_OR_INVALID_NONCE", "INVALID_CREDENTIAL_OR_PROVIDER_ID":
+                .providerRefused(String(detail))
+            case "TOO_MANY_ATTEMPTS_TRY_LATER", "QUOTA_EXCEEDED", "RESET_PASSWORD_EXCEED_LIMIT":
+                .tooManyAttempts
+            case "OPERATION_NOT_ALLOWED", "ADMIN_ONLY_OPERATION", "PASSWORD_LOGIN_DISABLED":
+                .notAllowed
+            default: .refused(String(word))
+            }
+    }
+
+    /// The same for a call of the engine that waits for a token.
+    var status: RPCStatus {
+        switch self {
+        case .unreachable(let detail):
+            RPCStatus(.unavailable, "The accounts server did not answer: \(detail)")
+        case .storage: RPCStatus(.unavailable, "The credentials cannot be read now.")
+        case .tooManyAttempts, .refused:
+            RPCStatus(.unavailable, "The accounts server gave no token: \(self)")
+        default: RPCStatus(.unauthenticated, "The session is over: \(self)")
+        }
+    }
+}

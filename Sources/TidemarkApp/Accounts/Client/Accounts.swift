@@ -1,0 +1,379 @@
+import Foundation
+import Synchronization
+public import Tidemark
+public import TidemarkResilience
+
+/// Who uses the app: signs up, in and out, and gives every call of a ``Firestore`` its token.
+///
+/// ```swift
+/// let accounts = Accounts(HTTPAccountsTransport(.local("localhost:9099")), store: store)
+/// let settings = FirestoreSettings()
+/// settings.tokenProvider = accounts
+/// let firestore = try Firestore(projectID: "my-app", settings: settings)
+/// accounts.attach(firestore)
+/// await accounts.load()
+/// ```
+///
+/// A session that cannot be read says nothing about who is signed in, and nothing is ever deleted for
+/// it. Thread-safe.
+public final class Accounts: Sendable {
+    public enum State: Hashable, Sendable {
+        /// Nobody has looked yet.
+        case unknown
+        /// The credential store cannot be read before the device is unlocked.
+        case locked
+        case signedOut(SignOutReason)
+        case signedIn(UserID)
+    }
+
+    /// A token with less time left is renewed before it is used.
+    static let renewsBefore: Int64 = 300
+    /// With less left than this, in seconds, it is not used any more.
+    static let leastLeft: Int64 = 30
+    /// Changes that a slow reader of ``changes`` may leave behind; the oldest go.
+    static let maxUnreadChanges = 64
+
+    /// Of a refresh: 1, 2 and 4 s between attempts, of which one may be answered late.
+    public static let refreshPolicy = RetryPolicy(
+        maxRetries: 3, initialDelay: .seconds(1), factor: 2, maximumDelay: .seconds(4),
+        jitter: .equal, attemptTimeout: .seconds(20))
+
+    /// Seconds since 1970 by this device's clock.
+    public static let deviceTime: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+
+    struct Held {
+        var state = State.unknown
+        var session: StoredSession?
+        /// While the engine's user is being changed, tokens are not told: those who wait.
+        var isSwitching = false
+        var waiting: [@Sendable () -> Void] = []
+        var watchers: [Int: AsyncStream<SessionChange>.Continuation] = [:]
+        var lastWatcher = 0
+        weak var firestore: Firestore?
+    }
+
+    let service: AccountsService
+    let store: any CredentialStore
+    let installation: String
+    let now: @Sendable () -> Int64
+    let retry: Retry<ContinuousClock>
+    let held = Mutex(Held())
+    private let refreshes = SingleFlight<String, StoredSession>()
+    private let changing = Serial()
+
+    /// - Parameters:
+    ///   - installation: An id that is new with every installation of the app and lies with its data.
+    ///     Credentials of another one are not used: a keychain outlives an app.
+    ///   - retry: How a refresh is tried again; all within 25 s.
+    ///   - now: Seconds since 1970.
+    public init(
+        _ transport: any AccountsTransport, store: any CredentialStore,
+        installation: String = "", retry: RetryPolicy = Accounts.refreshPolicy,
+        now: @escaping @Sendable () -> Int64 = Accounts.deviceTime
+    ) {
+        service = AccountsService(transport: transport)
+        self.store = store
+        self.installation = installation
+        self.now = now
+        var policy = retry
+        policy.totalTimeout = min(policy.totalTimeout ?? .seconds(25), .seconds(25))
+        self.retry = Retry(policy)
+    }
+
+    public var state: State { held.withLock { $0.state } }
+
+    public var user: UserID? {
+        if case .signedIn(let user) = state { user } else { nil }
+    }
+
+    /// Makes the engine's user follow who is signed in.
+    public func attach(_ firestore: Firestore) { held.withLock { $0.firestore = firestore } }
+
+    /// Every sign-in and sign-out from now on, in order. Each loop hears all of them.
+    public var changes: AsyncStream<SessionChange> {
+        let (changes, input) = AsyncStream.makeStream(
+            of: SessionChange.self, bufferingPolicy: .bufferingNewest(Self.maxUnreadChanges))
+        let number = held.withLock { held in
+            held.lastWatcher += 1
+            held.watchers[held.lastWatcher] = input
+            return held.lastWatcher
+        }
+        input.onTermination = { [weak self] _ in
+            self?.held.withLock { _ = $0.watchers.removeValue(forKey: number) }
+        }
+        return changes
+    }
+
+    // MARK: The session on this device
+
+    /// Reads who is signed in. Asks no server; may be repeated after ``SessionReading/locked``.
+    @discardableResult
+    public func load() async -> SessionReading {
+        let session: StoredSession?
+        do throws(CredentialStoreError) { session = try stored() } catch {
+            if case .locked = error {
+                held.withLock { if $0.session == nil { $0.state = .locked } }
+                return .locked
+            }
+            return .failed
+        }
+        guard let session else {
+            held.withLock { if $0.session == nil { $0.state = .signedOut(.nobody) } }
+            return .signedOut
+        }
+        try? await changing.run { [self] in
+            if held.withLock({ $0.session }) == nil { await install(session, tells: false) }
+        }
+        return .signedIn(user ?? session.user)
+    }
+
+    private func stored() throws(CredentialStoreError) -> StoredSession? {
+        guard let bytes = try store.read(.session) else { return nil }
+        guard let session = try? JSONDecoder().decode(StoredSession.self, from: Data(bytes)) else {
+            throw .failed("The stored session is damaged.")
+        }
+        // A keychain's, from before the app was removed: its data is gone, and so is its session.
+        return session.installation == installation ? session : nil
+    }
+
+    /// Whether a sign-up that is not over has made the session.
+    var isOfSignUp: Bool { held.withLock { $0.session?.isOfSignUp ?? false } }
+
+    /// Signs in on this device: on disk first, then the engine's user, then everybody is told.
+    func begin(
+        _ signIn: AccountsService.SignIn, isOfSignUp: Bool = false
+    ) async throws(AccountError) {
+        let session = StoredSession(
+            user: signIn.user, idToken: signIn.idToken, refreshToken: signIn.refreshToken,
+            expires: now() + signIn.lifetime, installation: installation, isOfSignUp: isOfSignUp)
+        try await inTurn { [self] () async throws(AccountError) in
+            try keep(session)
+            await install(session, tells: true)
+        }
+    }
+
+    /// The session is no longer of a sign-up.
+    func completeSignUp() throws(AccountError) {
+        guard var session = held.withLock({ $0.session }), session.isOfSignUp else { return }
+        session.isOfSignUp = false
+        try keep(session)
+        held.withLock { if $0.session?.user == session.user { $0.session?.isOfSignUp = false } }
+    }
+
+    /// Ends the session on this device. Deletes nothing else, unless it is told to.
+    ///
+    /// - Parameter erasing: Also what the device holds of the user's data, with writes that were never
+    ///   sent: for a device that others use too.
+    public func signOut(erasing: Bool = false) async throws(AccountError) {
+        try await end(.asked, erasing: erasing)
+    }
+
+    func end(_ reason: SignOutReason, erasing: Bool = false) async throws(AccountError) {
+        try await inTurn { [self] () async throws(AccountError) in
+            do throws(CredentialStoreError) { try store.write(.session, nil) } catch {
+                throw .storage(error)
+            }
+            await remove(reason, erasing: erasing)
+        }
+    }
+
+    private func inTurn(
+        _ body: @escaping @Sendable () async throws(AccountError) -> Void
+    ) async throws(AccountError) {
+        do { try await changing.run(body) } catch let error as AccountError { throw error } catch {
+            throw .unreachable("It was cancelled.")
+        }
+    }
+
+    private func keep(_ session: StoredSession) throws(AccountError) {
+        guard let bytes = try? JSONEncoder().encode(session) else {
+            throw .storage(.failed("The session cannot be encoded."))
+        }
+        do throws(CredentialStoreError) { try store.write(.session, [UInt8](bytes)) } catch {
+            throw .storage(error)
+        }
+    }
+
+    /// No call of the user before may carry the token of the next one: tokens wait for the switch.
+    private func install(_ session: StoredSession, tells: Bool) async {
+        let firestore = held.withLock { held in
+            held.isSwitching = true
+            return held.firestore
+        }
+        try? await firestore?.changeUser(to: session.user.text)
+        finishSwitch { held in
+            held.session = session
+            held.state = .signedIn(session.user)
+        }
+        if tells { tell(.signedIn(session.user)) }
+    }
+
+    private func remove(_ reason: SignOutReason, erasing: Bool) async {
+        let firestore = held.withLock { held in
+            held.isSwitching = true
+            return held.firestore
+        }
+        try? await firestore?.changeUser(to: nil, erasingPrevious: erasing)
+        finishSwitch { held in
+            held.session = nil
+            held.state = .signedOut(reason)
+        }
+        tell(.signedOut(reason))
+    }
+
+    private func finishSwitch(_ change: (inout Held) -> Void) {
+        let waiting = held.withLock { held in
+            change(&held)
+            held.isSwitching = false
+            defer { held.waiting = [] }
+            return held.waiting
+        }
+        for proceed in waiting { proceed() }
+    }
+
+    private func tell(_ change: SessionChange) {
+        let watchers = held.withLock { $0.watchers.sorted { $0.key < $1.key }.map(\.value) }
+        for watcher in watchers { watcher.yield(change) }
+    }
+}
+
+// MARK: - Tokens
+
+extension Accounts: TokenProvider {
+    private enum Ready {
+        case token(String?)
+        /// Still good, and to be renewed meanwhile.
+        case ageing(String)
+        case waits
+        case refresh
+    }
+
+    public func token(
+        replacing refused: String?,
+        receive: @escaping @Sendable (Result<String?, RPCStatus>) -> Void
+    ) {
+        let now = now()
+        let ready = held.withLock { held -> Ready in
+            if held.isSwitching {
+                held.waiting.append { [weak self] in
+                    guard let self else { return receive(.success(nil)) }
+                    token(replacing: refused, receive: receive)
+                }
+                return .waits
+            }
+            guard let session = held.session else { return .token(nil) }
+            let left = session.expires - now
+            if left < Self.leastLeft || session.idToken == refused { return .refresh }
+            return left < Self.renewsBefore ? .ageing(session.idToken) : .token(session.idToken)
+        }
+        switch ready {
+        case .token(let token): receive(.success(token))
+        case .ageing(let token):
+            receive(.success(token))
+            Task { _ = await renewed(replacing: nil) }
+        case .waits: break
+        case .refresh:
+            Task { receive(await renewed(replacing: refused)) }
+        }
+    }
+
+    private func renewed(replacing refused: String?) async -> Result<String?, RPCStatus> {
+        do throws(AccountError) {
+            return .success(try await renew(replacing: refused)?.idToken)
+        } catch {
+            let session = held.withLock { $0.session }
+            // One that is about to run out, and cannot be renewed now, is still good.
+            if case .unreachable = error, let session, session.idToken != refused,
+                session.expires > now()
+            {
+                return .success(session.idToken)
+            }
+            return .failure(error.status)
+        }
+    }
+
+    /// A session whose token is not the one that was refused. All who ask at the same time share one
+    /// request.
+    func renew(replacing refused: String?) async throws(AccountError) -> StoredSession? {
+        guard let session = held.withLock({ $0.session }) else { return nil }
+        let isOld = session.expires - now() < Self.renewsBefore
+        if !isOld, session.idToken != refused { return session }
+        do {
+            return try await refreshes.value(for: session.user.text) { [self] in
+                try await refresh(session)
+            }
+        } catch let error as AccountError { throw error } catch {
+            throw .unreachable("The refresh was cancelled.")
+        }
+    }
+
+    private func refresh(_ old: StoredSession) async throws -> StoredSession {
+        do {
+            let service = service
+            let signIn = try await retry.run(
+                .idempotentWrite,
+                classify: { error in
+                    if case .unreachable? = error as? AccountError { return Failure(.transient) }
+                    return Failure(.permanent)
+                }
+            ) { _ in try await service.refresh(old.refreshToken) }
+            return try await store(signIn, replacing: old)
+        } catch let error as RetryError {
+            let reason = error.last as? AccountError ?? .unreachable("No refresh in time.")
+            switch reason {
+            case .sessionExpired, .accountDisabled, .accountGone:
+                try? await changing.run { [self] in await expire(old) }
+            default: break
+            }
+            throw reason
+        }
+    }
+
+    private func store(
+        _ signIn: AccountsService.SignIn, replacing old: StoredSession
+    ) async throws -> StoredSession {
+        guard signIn.user == old.user else {
+            throw AccountError.unreachable("The token is another user's.")
+        }
+        var session = old
+        session.idToken = signIn.idToken
+        session.refreshToken = signIn.refreshToken
+        session.expires = now() + signIn.lifetime
+        let renewed = session
+        try await changing.run { [self] in
+            // Somebody else may have signed in meanwhile, or nobody be any more.
+            guard held.withLock({ $0.session?.refreshToken == old.refreshToken }) else {
+                throw AccountError.signedOut
+            }
+            // A device that cannot keep it can still use it.
+            try? keep(renewed)
+            held.withLock { $0.session = renewed }
+        }
+        return renewed
+    }
+
+    /// The server takes the credentials no more. What the device holds stays.
+    private func expire(_ old: StoredSession) async {
+        guard held.withLock({ $0.session?.refreshToken == old.refreshToken }) else { return }
+        try? store.write(.session, nil)
+        await remove(.expired, erasing: false)
+    }
+}
+
+/// Runs one piece of work after the other, in the order in which they came.
+final class Serial: Sendable {
+    private let last = Mutex<Task<Void, Never>?>(nil)
+
+    func run<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
+        let task = last.withLock { last in
+            let before = last
+            let task = Task {
+                await before?.value
+                return try await body()
+            }
+            last = Task { _ = try? await task.value }
+            return task
+        }
+        return try await task.value
+    }
+}

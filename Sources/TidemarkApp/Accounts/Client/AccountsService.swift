@@ -1,0 +1,217 @@
+import Foundation
+
+/// The accounts server's calls, one function each. Keeps nothing.
+struct AccountsService: Sendable {
+    /// What one request may take. Source: journeys 4, and a network on which every call takes 18 s.
+    static let timeout = Duration.seconds(25)
+    /// No answer is longer.
+    static let maxReplyBytes = 1 << 20
+
+    let transport: any AccountsTransport
+
+    /// What a sign-in brings.
+    struct SignIn: Hashable, Sendable {
+        var user: UserID
+        var idToken: String
+        var refreshToken: String
+        /// From now, in seconds.
+        var lifetime: Int64
+        /// Whether the account was made now.
+        var isNew: Bool
+    }
+
+    func signUp(
+        email: String?, password: String?, upgrading idToken: String? = nil
+    ) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await post(
+            "accounts:signUp",
+            Body(email: email, password: password, idToken: idToken, returnSecureToken: true))
+        return try reply.signIn(isNew: idToken == nil)
+    }
+
+    func signIn(email: String, password: String) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await post(
+            "accounts:signInWithPassword",
+            Body(email: email, password: password, returnSecureToken: true))
+        return try reply.signIn(isNew: false)
+    }
+
+    func signIn(customToken: String) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await post(
+            "accounts:signInWithCustomToken", Body(token: customToken, returnSecureToken: true))
+        return try reply.signIn(isNew: reply.isNewUser ?? false)
+    }
+
+    /// - Parameter idToken: The account that the identity is to be linked to; nil to sign in with it.
+    func signIn(
+        with credential: ProviderCredential, linkingTo idToken: String? = nil
+    ) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await post(
+            "accounts:signInWithIdp",
+            Body(
+                idToken: idToken, requestUri: "http://localhost", postBody: credential.postBody,
+                returnSecureToken: true, returnIdpCredential: true))
+        return try reply.signIn(isNew: reply.isNewUser ?? false)
+    }
+
+    /// Sets the address and the password of an account: how one of an installation becomes a person's.
+    func update(
+        _ idToken: String, email: String?, password: String?
+    ) async throws(AccountError) -> SignIn? {
+        let reply: Reply = try await post(
+            "accounts:update",
+            Body(email: email, password: password, idToken: idToken, returnSecureToken: true))
+        return reply.idToken == nil ? nil : try reply.signIn(isNew: false)
+    }
+
+    func delete(_ idToken: String) async throws(AccountError) {
+        let _: Reply = try await post("accounts:delete", Body(idToken: idToken))
+    }
+
+    /// When the person last showed who they are, in seconds since 1970 by the server's clock.
+    func lookUp(_ idToken: String) async throws(AccountError) -> AccountDetails {
+        let reply: Reply = try await post("accounts:lookup", Body(idToken: idToken))
+        guard let user = reply.users?.first else { throw .sessionExpired }
+        return user
+    }
+
+    func refresh(_ refreshToken: String) async throws(AccountError) -> SignIn {
+        let reply: TokenReply = try await send(
+            .tokens, "v1/token",
+            RefreshBody(grant_type: "refresh_token", refresh_token: refreshToken))
+        guard let user = reply.user_id.flatMap(UserID.init), let token = reply.id_token,
+            let next = reply.refresh_token
+        else { throw .unreachable("The answer is no token.") }
+        return SignIn(
+            user: user, idToken: token, refreshToken: next,
+            lifetime: Self.lifetime(reply.expires_in), isNew: false)
+    }
+
+    // MARK: Requests
+
+    private struct Body: Encodable {
+        var email, password, idToken, token, requestUri, postBody: String?
+        var returnSecureToken, returnIdpCredential: Bool?
+    }
+
+    private struct RefreshBody: Encodable {
+        let grant_type, refresh_token: String
+    }
+
+    private struct Reply: Decodable {
+        var localId, idToken, refreshToken, expiresIn: String?
+        var isNewUser: Bool?
+        var needConfirmation: Bool?
+        var users: [AccountDetails]?
+
+        func signIn(isNew: Bool) throws(AccountError) -> SignIn {
+            if needConfirmation == true { throw .alreadyLinked }
+            guard let idToken, let refreshToken else {
+                throw .unreachable("The answer is no sign-in.")
+            }
+            // A sign-in with a custom token names the user in the token alone.
+            let name = localId ?? AccountsService.subject(of: idToken)
+            guard let user = name.flatMap(UserID.init) else {
+                throw .unreachable("The answer names no user.")
+            }
+            return SignIn(
+                user: user, idToken: idToken, refreshToken: refreshToken,
+                lifetime: AccountsService.lifetime(expiresIn), isNew: isNew)
+        }
+    }
+
+    private struct TokenReply: Decodable {
+        var id_token, refresh_token, expires_in, user_id: String?
+    }
+
+    private struct ErrorReply: Decodable {
+        struct Content: Decodable { var message: String? }
+        var error: Content?
+    }
+
+    private func post<T: Decodable>(_ call: String, _ body: Body) async throws(AccountError) -> T {
+        try await send(.accounts, "v1/" + call, body)
+    }
+
+    private func send<T: Decodable>(
+        _ service: AccountsRequest.Service, _ path: String, _ body: some Encodable
+    ) async throws(AccountError) -> T {
+        guard let bytes = try? JSONEncoder().encode(body) else { throw .addressInvalid }
+        let request = AccountsRequest(
+            service, path, body: [UInt8](bytes), timeout: Self.timeout)
+        let reply: AccountsReply
+        do throws(AccountsUnreachable) { reply = try await transport.send(request) } catch {
+            throw .unreachable(error.detail)
+        }
+        let data = Data(reply.body)
+        if reply.status == 200 {
+            guard let value = try? JSONDecoder().decode(T.self, from: data) else {
+                // A captive portal answers everything with its own page.
+                throw .unreachable("The answer is no JSON of an accounts server.")
+            }
+            return value
+        }
+        guard let word = try? JSONDecoder().decode(ErrorReply.self, from: data).error?.message
+        else { throw .unreachable("HTTP status \(reply.status)") }
+        if reply.status >= 500 { throw .unreachable(word) }
+        throw AccountError(serverWord: word)
+    }
+
+    /// An hour where nothing else is said. Source: server-protocol 4.
+    private static func lifetime(_ text: String?) -> Int64 {
+        min(max(text.flatMap(Int64.init) ?? 3_600, 1), 86_400)
+    }
+
+    /// Whom a token names. What it says is the server's to check.
+    static func subject(of token: String) -> String? {
+        struct Claims: Decodable { let sub: String? }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        guard let data = Data(base64URL: parts[1]) else { return nil }
+        return (try? JSONDecoder().decode(Claims.self, from: data))?.sub
+    }
+}
+
+/// What the server tells of an account.
+public struct AccountDetails: Hashable, Sendable, Decodable {
+    public var localId: String?
+    public var email: String?
+    public var emailVerified: Bool?
+    /// Milliseconds since 1970, as text.
+    public var createdAt: String?
+    public var lastLoginAt: String?
+}
+
+/// What a provider says of a person: Apple, Google and others.
+public struct ProviderCredential: Sendable {
+    public let provider: String
+    let idToken: String
+    let nonce: String?
+
+    /// - Parameters:
+    ///   - provider: As in `apple.com`.
+    ///   - idToken: The provider's, for this app.
+    ///   - nonce: As it was before it was hashed for the provider.
+    public init(provider: String, idToken: String, nonce: String? = nil) {
+        self.provider = provider
+        self.idToken = idToken
+        self.nonce = nonce
+    }
+
+    var postBody: String {
+        let nonce = nonce.map { "&nonce=" + Self.escaped($0) } ?? ""
+        return "id_token=" + Self.escaped(idToken) + "&providerId=" + Self.escaped(provider)
+            + nonce
+    }
+
+    private static func escaped(_ text: String) -> String {
+        var allowed = CharacterSet.alphanumerics
+        allowed.insert(charactersIn: "-._~")
+        return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
+    }
+}
+
+extension ProviderCredential: CustomStringConvertible, CustomReflectable {
+    public var description: String { "ProviderCredential(\(provider))" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

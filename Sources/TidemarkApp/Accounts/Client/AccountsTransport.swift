@@ -1,0 +1,84 @@
+/// Carries requests to an accounts server. Conformers: HTTP, and a script in tests.
+public protocol AccountsTransport: Sendable {
+    /// - Throws: ``AccountsUnreachable`` when no whole answer came within the request's time; nobody
+    ///   knows then whether the server did what was asked.
+    func send(_ request: AccountsRequest) async throws(AccountsUnreachable) -> AccountsReply
+}
+
+public struct AccountsRequest: Hashable, Sendable {
+    public enum Service: Hashable, Sendable {
+        /// `identitytoolkit.googleapis.com`.
+        case accounts
+        /// `securetoken.googleapis.com`.
+        case tokens
+    }
+
+    public var service: Service
+    /// As in `v1/accounts:signUp`.
+    public var path: String
+    /// JSON.
+    public var body: [UInt8]
+    public var timeout: Duration
+
+    public init(_ service: Service, _ path: String, body: [UInt8], timeout: Duration) {
+        self.service = service
+        self.path = path
+        self.body = body
+        self.timeout = timeout
+    }
+}
+
+public struct AccountsReply: Hashable, Sendable {
+    public var status: Int
+    public var body: [UInt8]
+
+    public init(status: Int, body: [UInt8]) {
+        self.status = status
+        self.body = body
+    }
+}
+
+public struct AccountsUnreachable: Error, Hashable, Sendable {
+    /// For the log.
+    public let detail: String
+    /// Whether the request is known not to have left: nobody listens there.
+    public let hadNoEffect: Bool
+
+    public init(_ detail: String, hadNoEffect: Bool = false) {
+        self.detail = detail
+        self.hadNoEffect = hadNoEffect
+    }
+}
+
+/// Where an accounts server is, and the project's key.
+public struct AccountsEndpoint: Hashable, Sendable {
+    /// Without a slash at its end.
+    public let accounts: String
+    public let tokens: String
+    public let key: String
+
+    /// Google's.
+    public static func cloud(key: String) -> AccountsEndpoint {
+        AccountsEndpoint(
+            accounts: "https://identitytoolkit.googleapis.com",
+            tokens: "https://securetoken.googleapis.com", key: key)
+    }
+
+    /// `tidemark serve`, or another emulator: as in `localhost:9099`, without TLS.
+    public static func local(_ host: String, key: String = "tidemark") -> AccountsEndpoint {
+        AccountsEndpoint(
+            accounts: "http://\(host)/identitytoolkit.googleapis.com",
+            tokens: "http://\(host)/securetoken.googleapis.com", key: key)
+    }
+
+    /// The address of a request. The key is of the characters that an address may hold.
+    public func url(of request: AccountsRequest) -> String {
+        let base = request.service == .accounts ? accounts : tokens
+        let allowed = key.utf8.filter { byte in
+            (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte & 0xDF)
+                || "-_.~".utf8.contains(byte)
+        }
+        return "\(base)/\(request.path)?key=\(String(decoding: allowed, as: UTF8.self))"
+    }
+}

@@ -1,0 +1,40 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// An accounts server over HTTP.
+public struct HTTPAccountsTransport: AccountsTransport {
+    private let endpoint: AccountsEndpoint
+    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as the
+    /// process.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.retryConnectionEstablishment = false
+        return HTTPClient(
+            eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+    }()
+
+    /// - Parameter endpoint: ``AccountsEndpoint/cloud(key:)`` or ``AccountsEndpoint/local(_:key:)``.
+    public init(_ endpoint: AccountsEndpoint) {
+        self.endpoint = endpoint
+    }
+
+    public func send(
+        _ request: AccountsRequest
+    ) async throws(AccountsUnreachable) -> AccountsReply {
+        var message = HTTPClientRequest(url: endpoint.url(of: request))
+        message.method = .POST
+        message.headers.add(name: "content-type", value: "application/json")
+        message.body = .bytes(ByteBuffer(bytes: request.body))
+        let deadline = NIODeadline.now() + TimeAmount(request.timeout)
+        do {
+            let response = try await Self.client.execute(message, deadline: deadline)
+            let body = try await response.body.collect(upTo: AccountsService.maxReplyBytes)
+            return AccountsReply(
+                status: Int(response.status.code), body: Array(body.readableBytesView))
+        } catch let error as HTTPClientError {
+            let isRefused = error == .connectTimeout
+            throw AccountsUnreachable("\(error.shortDescription)", hadNoEffect: isRefused)
+        } catch { throw AccountsUnreachable("\(type(of: error))") }
+    }
+}

@@ -1,0 +1,120 @@
+public import Tidemark
+
+/// Where profiles are: one document a user.
+public protocol ProfileStore: Sendable {
+    /// Creates the profile on the condition that there is none. Asks the server itself: a write that a
+    /// device keeps for later is no profile.
+    ///
+    /// - Parameter id: The sign-up's, to be found in the profile.
+    func create(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileAnswer
+    /// Reads it back from the server.
+    func compare(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileComparison
+    /// - Parameter onlyID: Only when the profile is that sign-up's; nil for any.
+    func remove(_ user: UserID, onlyID: String?) async -> RemovalAnswer
+    /// Whether there is one, by the server's word.
+    func look(for user: UserID) async -> ProfileReading
+}
+
+/// Profiles in a collection of a ``Firestore``, each under its user's id.
+public struct FirestoreProfiles: ProfileStore {
+    /// What one request may take.
+    static let timeout = Duration.seconds(25)
+
+    private let firestore: Firestore
+    private let collection: String
+    private let idField: String
+
+    /// - Parameters:
+    ///   - collection: As in `users`.
+    ///   - idField: Where a profile says which sign-up made it.
+    public init(_ firestore: Firestore, collection: String = "users", idField: String = "signUp") {
+        self.firestore = firestore
+        self.collection = collection
+        self.idField = idField
+    }
+
+    public func create(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileAnswer {
+        guard let path = path(of: user) else { return .refused }
+        var fields = fields
+        fields[idField] = .string(id)
+        let mutation = Mutation(path: path, .set(fields), precondition: .exists(false))
+        do throws(RPCStatus) {
+            _ = try await transport.commit([mutation], context)
+            return .created
+        } catch {
+            return switch error.code {
+            case .alreadyExists, .failedPrecondition: .exists
+            case .permissionDenied, .invalidArgument, .notFound, .unimplemented, .outOfRange:
+                .refused
+            default: .unreachable
+            }
+        }
+    }
+
+    public func compare(
+        _ user: UserID, _ fields: MapValue, id: String
+    ) async -> ProfileComparison {
+        switch await read(user) {
+        case .failure: return .unreachable
+        case .success(nil): return .absent
+        case .success(let document?):
+            var fields = fields
+            fields[idField] = .string(id)
+            return document.fields == fields ? .same : .different
+        }
+    }
+
+    public func look(for user: UserID) async -> ProfileReading {
+        switch await read(user) {
+        case .failure: .unavailable
+        case .success(nil): .missing
+        case .success: .found
+        }
+    }
+
+    public func remove(_ user: UserID, onlyID: String?) async -> RemovalAnswer {
+        guard let path = path(of: user) else { return .gone }
+        var mutation = Mutation(path: path, .delete)
+        if let onlyID {
+            switch await read(user) {
+            case .failure: return .unreachable
+            case .success(nil): return .gone
+            case .success(let document?):
+                guard document.fields[idField] == .string(onlyID) else { return .notOwn }
+                // What somebody writes meanwhile is not removed unseen.
+                mutation.precondition = .updateTime(document.updateTime)
+            }
+        }
+        do throws(RPCStatus) {
+            _ = try await transport.commit([mutation], context)
+            return .gone
+        } catch {
+            return error.code == .notFound ? .gone : .unreachable
+        }
+    }
+
+    private func read(_ user: UserID) async -> Result<Document?, RPCStatus> {
+        guard let path = path(of: user) else { return .success(nil) }
+        do throws(RPCStatus) {
+            let request = Request.getDocument(GetDocumentRequest(path: path))
+            for case .document(let found) in try await transport.replies(to: request, context) {
+                return .success(found)
+            }
+            return .failure(RPCStatus(.internal, "The server sent no document."))
+        } catch {
+            return error.code == .notFound ? .success(nil) : .failure(error)
+        }
+    }
+
+    private func path(of user: UserID) -> DocumentPath? {
+        try? DocumentPath(collection + "/" + user.text)
+    }
+
+    private var transport: any Transport { firestore.environment.transport }
+
+    private var context: CallContext {
+        CallContext(
+            database: firestore.databaseID, label: firestore.settings.label,
+            timeout: Self.timeout, token: firestore.settings.token)
+    }
+}

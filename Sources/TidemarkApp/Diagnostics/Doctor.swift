@@ -1,0 +1,242 @@
+import Foundation
+import NIOCore
+import NIOPosix
+public import Tidemark
+import TidemarkResilience
+
+/// Finds out why a Firestore cannot be reached, or that it can.
+///
+/// Never in anybody's way: it has a thread and a connection of its own, begins after a delay, gives
+/// every step 5 s, and ends at once when its task is cancelled. Costs one read.
+///
+/// ```swift
+/// let report = try await Doctor(target).diagnose(after: .seconds(2))
+/// show(report.verdict.message)
+/// ```
+public struct Doctor: Sendable {
+    /// Source: journeys 1.
+    public static let delay = Duration.seconds(2)
+
+    /// How long each step may take.
+    public var stepTime = Duration.seconds(5)
+    public var target: DiagnosisTarget
+    public var tokens: (any TokenProvider)?
+    /// A bearer token in the place of ``tokens``.
+    public var token: String?
+    /// Whom the server's read meter counts its one read for.
+    public var label = "doctor"
+    /// How far this device's clock is ahead of a server's, in seconds, when that is known.
+    public var clockAhead: Int64?
+
+    public init(_ target: DiagnosisTarget) { self.target = target }
+
+    /// Runs at background priority, whoever waits for it.
+    ///
+    /// - Throws: `CancellationError` when its task is cancelled: the app needs the network itself.
+    public func diagnose(after delay: Duration = Self.delay) async throws -> DiagnosisReport {
+        let task = Task.detached(priority: .background) { [self] in
+            try await Task.sleep(for: delay)
+            return try await run()
+        }
+        return try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func run() async throws -> DiagnosisReport {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        // It ends by itself once its connections are closed; nobody waits for that.
+        defer { group.shutdownGracefully { _ in } }
+        var examination = Examination(doctor: self, probe: NetworkProbe(loop: group.next()))
+        try await examination.run()
+        return DiagnosisReport(
+            target: target, verdict: Verdict(examination.evidence),
+            evidence: examination.evidence, steps: examination.steps)
+    }
+}
+
+/// One run: each step after the one that it needs.
+private struct Examination {
+    let doctor: Doctor
+    let probe: NetworkProbe
+    var evidence = Evidence()
+    var steps: [DiagnosisReport.Step] = []
+
+    init(doctor: Doctor, probe: NetworkProbe) {
+        self.doctor = doctor
+        self.probe = probe
+        evidence.clockAhead = doctor.clockAhead
+        evidence.namesProxy = NetworkProbe.proxy != nil
+    }
+
+    mutating func run() async throws {
+        let target = doctor.target
+        interface()
+        let addresses = try await names()
+        if addresses.isEmpty { return }
+        guard try await connect(addresses) else { return }
+        if target.usesTLS {
+            guard try await secure() else { return }
+        } else {
+            evidence.securing = .unused
+        }
+        guard try await speak() else { return }
+        try await read()
+    }
+
+    private mutating func interface() {
+        let found = NetworkProbe.interfaces()
+        evidence.interface = found.isEmpty ? .down : .up
+        var detail = found.isEmpty ? "none but this machine's own" : found.joined(separator: ", ")
+        if let proxy = NetworkProbe.proxy { detail += "; proxy \(proxy)" }
+        steps.append(
+            .init(.interface, isOK: !found.isEmpty, milliseconds: 0, detail: detail))
+    }
+
+    private mutating func names() async throws -> [String] {
+        let host = doctor.target.host
+        let (result, time) = try await timed { [probe] in await probe.addresses(of: host) }
+        switch result {
+        case .found(let addresses)?:
+            evidence.names = .found
+            note(.names, true, time, addresses.joined(separator: ", "))
+            return addresses
+        case .unknown(let reason)?:
+            evidence.names = .unknown
+            note(.names, false, time, reason)
+        case .failed(let reason)?:
+            evidence.names = .noAnswer
+            note(.names, false, time, reason)
+        case nil:
+            evidence.names = .noAnswer
+            note(.names, false, time, "no answer")
+        }
+        return []
+    }
+
+    private mutating func connect(_ addresses: [String]) async throws -> Bool {
+        let port = doctor.target.port
+        let (result, time) = try await timed { [probe] in
+            await probe.connect(to: addresses, port: port)
+        }
+        switch result {
+        case .connected(let address)?:
+            evidence.connecting = .connected
+            note(.connection, true, time, address)
+            return true
+        case .refused?:
+            evidence.connecting = .refused
+            note(.connection, false, time, "refused")
+        case .unreachable(let reason)?:
+            evidence.connecting = .unreachable
+            note(.connection, false, time, reason)
+        case nil:
+            evidence.connecting = .noAnswer
+            note(.connection, false, time, "no answer")
+        }
+        return false
+    }
+
+    private mutating func secure() async throws -> Bool {
+        let target = doctor.target
+        let (result, time) = try await timed { [probe] in
+            await probe.secure(host: target.host, port: target.port)
+        }
+        guard let result else {
+            evidence.securing = .noAnswer
+            note(.security, false, time, "no answer")
+            return false
+        }
+        evidence.securing = result.finding
+        note(.security, result.finding == .secured, time, result.detail)
+        return result.finding == .secured
+    }
+
+    private mutating func speak() async throws -> Bool {
+        let target = doctor.target
+        let (result, time) = try await timed { [probe] in
+            await probe.speak(host: target.host, port: target.port, usesTLS: target.usesTLS)
+        }
+        guard let result else {
+            evidence.speaking = .noAnswer
+            note(.protocolSpoken, false, time, "no answer")
+            return false
+        }
+        evidence.speaking = result.finding
+        if let ahead = result.clockAhead { evidence.clockAhead = ahead }
+        note(.protocolSpoken, result.finding == .http2, time, result.detail)
+        return result.finding == .http2
+    }
+
+    private mutating func read() async throws {
+        let settings = FirestoreSettings(
+            host: doctor.target.authority, isSSLEnabled: doctor.target.usesTLS, cache: .memory,
+            label: doctor.label, token: doctor.token)
+        settings.tokenProvider = doctor.tokens
+        let firestore = try Firestore(
+            projectID: doctor.target.project, databaseID: doctor.target.database,
+            settings: settings)
+        let context = CallContext(
+            database: firestore.databaseID, label: doctor.label, timeout: doctor.stepTime,
+            token: doctor.token)
+        let request = Request.getDocument(
+            GetDocumentRequest(path: DocumentPath(unchecked: "tidemark/doctor")))
+        let transport = firestore.environment.transport
+        let (result, time) = try await timed { () async -> RPCStatus in
+            do throws(RPCStatus) {
+                _ = try await transport.replies(to: request, context)
+                return .ok
+            } catch { return error }
+        }
+        await firestore.terminate()
+        guard let status = result, status.code != .deadlineExceeded else {
+            evidence.reading = .noAnswer
+            return note(.read, false, time, "no answer")
+        }
+        evidence.reading = Self.reading(status, time)
+        let isOK = evidence.reading == .answered || evidence.reading == .answeredLate
+        note(.read, isOK, time, isOK ? "answered" : "\(status)")
+    }
+
+    /// A document that is not there is an answer as good as one that is.
+    static func reading(_ status: RPCStatus, _ time: Duration) -> Evidence.Reading {
+        switch status.code {
+        case .ok, .notFound: time > Verdict.slowAfter ? .answeredLate : .answered
+        case .unauthenticated: .unauthenticated
+        case .permissionDenied: .forbidden
+        case .resourceExhausted: .exhausted
+        case .unavailable: .unavailable
+        case .deadlineExceeded, .cancelled: .noAnswer
+        case .unknown, .invalidArgument, .alreadyExists, .failedPrecondition, .aborted,
+            .outOfRange, .unimplemented, .internal, .dataLoss:
+            .failed
+        }
+    }
+
+    private mutating func note(
+        _ name: DiagnosisReport.Step.Name, _ isOK: Bool, _ time: Duration, _ detail: String
+    ) {
+        let milliseconds =
+            Double(time.components.seconds) * 1_000 + Double(time.components.attoseconds) / 1e15
+        steps.append(.init(name, isOK: isOK, milliseconds: milliseconds, detail: detail))
+    }
+
+    /// - Returns: Nil when the step's time was over: it is left behind.
+    private func timed<T: Sendable>(
+        _ body: @escaping @Sendable () async -> T
+    ) async throws -> (T?, Duration) {
+        try Task.checkCancellation()
+        let clock = ContinuousClock()
+        let start = clock.now
+        var policy = RetryPolicy.none
+        policy.attemptTimeout = doctor.stepTime
+        do {
+            let value = try await Retry(policy).run(
+                .read, classify: { _ in Failure(.permanent) }
+            ) { _ in await body() }
+            return (value, start.duration(to: clock.now))
+        } catch is RetryError { return (nil, start.duration(to: clock.now)) }
+    }
+}

@@ -1,0 +1,166 @@
+// What each state makes of each event, in the order of the stages. Events that a state has no use for
+// are named: they come late, or from somebody who acted before hearing of the last step.
+
+extension LaunchMachine {
+    mutating func cold(_ event: LaunchEvent) -> [LaunchEffect] {
+        switch event {
+        case .start:
+            if hasStarted { return [] }
+            hasStarted = true
+            #if TIDEMARK_DEFECTS
+                if defects.contains(.diagnosesBeforeContent) {
+                    return background() + wait(.cold, budgets.localData, .openLocalData)
+                }
+            #endif
+            return wait(.cold, budgets.localData, .openLocalData)
+        case .changed(let change): return hold(change)
+        // Nobody has asked yet.
+        case .localReady where !hasStarted, .localFailed where !hasStarted,
+            .timerFired where !hasStarted:
+            return []
+        case .localReady(let facts):
+            self.facts = facts
+            return wait(.localReady, budgets.firstContent, .showContent(facts.lastUser))
+        case .localFailed: return tell(.localDataFailed)
+        case .timerFired: return overdue(.localDataSlow)
+        case .person(.tryAgain):
+            guard problem != nil else { return [] }
+            return wait(.cold, budgets.localData, .openLocalData)
+        case .person(.signInAgain), .person(.resumeOnboarding), .person(.beginSignUp),
+            .person(.goTo), .person(.submit), .person(.giveUp):
+            // Without local data there is nowhere to keep what they would begin.
+            return []
+        case .contentShown, .session, .unlocked, .profile, .job, .feedsLive, .feedsLost:
+            return []
+        }
+    }
+
+    mutating func localReady(_ event: LaunchEvent) -> [LaunchEffect] {
+        switch event {
+        // Nobody waits for a screen that is not there.
+        case .contentShown, .timerFired:
+            return wait(.sessionUnknown, budgets.session, .readSession)
+        case .changed(let change): return hold(change)
+        case .session, .unlocked, .profile, .job, .feedsLive, .feedsLost: return []
+        case .start, .localReady, .localFailed: return []
+        case .person: return []
+        }
+    }
+
+    mutating func sessionUnknown(_ event: LaunchEvent) -> [LaunchEffect] {
+        switch event {
+        case .session(.signedIn(let user)): return enter(user)
+        case .session(.signedOut):
+            if let job = facts.unfinished { return resume(job) }
+            return settle(.signedOut(.nobody))
+        case .session(.locked):
+            #if TIDEMARK_DEFECTS
+                if defects.contains(.takesLockedForSignedOut) {
+                    return settle(.signedOut(.nobody)) + [.endSession]
+                }
+            #endif
+            return wait(.locked, budgets.session)
+        case .session(.failed): return tell(.sessionUnreadable)
+        case .timerFired: return overdue(.sessionSlow)
+        // It tells more than the reading that is awaited.
+        case .changed(let change): return apply(change)
+        case .unlocked, .person(.tryAgain):
+            guard problem != nil else { return [] }
+            return wait(.sessionUnknown, budgets.session, .readSession)
+        case .person(.signInAgain):
+            guard problem != nil else { return [] }
+            return settle(.signedOut(.asked))
+        case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),
+            .person(.giveUp):
+            return []
+        case .start, .localReady, .localFailed, .contentShown: return []
+        case .profile, .job, .feedsLive, .feedsLost: return []
+        }
+    }
+
+    mutating func locked(_ event: LaunchEvent) -> [LaunchEffect] {
+        switch event {
+        case .unlocked, .person(.tryAgain):
+            return wait(.sessionUnknown, budgets.session, .readSession)
+        case .timerFired: return overdue(.locked)
+        case .changed(let change): return apply(change)
+        case .person(.signInAgain):
+            guard problem != nil else { return [] }
+            return settle(.signedOut(.asked))
+        case .session(.signedIn(let user)): return enter(user)
+        // The store said so before; what it says while it is locked is worth nothing.
+        case .session(.signedOut), .session(.locked), .session(.failed): return []
+        case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),
+            .person(.giveUp):
+            return []
+        case .start, .localReady, .localFailed, .contentShown: return []
+        case .profile, .job, .feedsLive, .feedsLost: return []
+        }
+    }
+
+    mutating func signedOut(_ event: LaunchEvent) -> [LaunchEffect] {
+        switch event {
+        case .changed(.signedIn(let user)): return enter(user)
+        case .changed(.signedOut(let reason)):
+            return settle(.signedOut(reason), reason == .expired ? .sessionEnded : nil)
+        case .person(.beginSignUp):
+            return settle(.onboarding(nil, step: 0)) + [.keepStep(0)]
+        case .person(.resumeOnboarding):
+            guard let job = facts.unfinished else { return [] }
+            return resume(job)
+        case .person(.signInAgain), .person(.tryAgain):
+            // The sign-in screen is there already.
+            return settle(state)
+        case .person(.goTo), .person(.submit), .person(.giveUp): return []
+        case .job(let news): return note(news)
+        // A reading from before the person chose to sign in anew.
+        case .session: return []
+        case .timerFired, .unlocked, .profile, .feedsLive, .feedsLost: return []
+        case .start, .localReady, .localFailed, .contentShown: return []
+        }
+    }
+
+    mutating func profileReady(_ event: LaunchEvent, _ user: UserID) -> [LaunchEffect] {
+        switch event {
+        case .feedsLive: return settle(.live(user)) + background()
+        // The content is there; what is not, the feeds say themselves.
+        case .timerFired: return overdue(.offline) + background()
+        case .feedsLost: return []
+        case .person(.tryAgain):
+            guard problem != nil else { return [] }
+            return wait(state, budgets.feeds, .closeFeeds, .openFeeds(user))
+        case .profile(.missing, of: user): return lost(user)
+        case .profile: return []
+        case .changed(let change): return apply(change)
+        case .person(.signInAgain):
+            guard problem != nil else { return [] }
+            return apply(.signedOut(.asked)) + [.endSession]
+        case .person(.resumeOnboarding), .person(.beginSignUp), .person(.goTo), .person(.submit),
+            .person(.giveUp):
+            return []
+        case .job(let news): return note(news)
+        case .session, .unlocked: return []
+        case .start, .localReady, .localFailed, .contentShown: return []
+        }
+    }
+
+    mutating func live(_ event: LaunchEvent, _ user: UserID) -> [LaunchEffect] {
+        switch event {
+        case .changed(let change): return apply(change)
+        case .profile(.missing, of: user): return lost(user)
+        case .profile: return []
+        // Feeds come and go with the network, and say so themselves.
+        case .feedsLive, .feedsLost: return []
+        case .person: return []
+        case .job(let news): return note(news)
+        case .timerFired, .session, .unlocked: return []
+        case .start, .localReady, .localFailed, .contentShown: return []
+        }
+    }
+
+    /// The server says that the profile, which was there, is not.
+    private mutating func lost(_ user: UserID) -> [LaunchEffect] {
+        facts.completeProfile = nil
+        return close() + settle(.profileMissing(user, step: 0), .profileMissing(step: 0))
+    }
+}

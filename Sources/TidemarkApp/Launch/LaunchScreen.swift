@@ -1,0 +1,95 @@
+/// What the person is told when a launch cannot go on by itself.
+public enum LaunchProblem: Hashable, Sendable {
+    case localDataSlow, localDataFailed
+    case sessionSlow, sessionUnreadable, locked, sessionEnded
+    case profileSlow, profileUnavailable
+    case profileMissing(step: Int)
+    case signUpSlow, signUpWaiting
+    case signUpNeedsPerson(step: Int)
+    case removalSlow, removalWaiting, removalNeedsSignIn
+    case offline
+
+    /// One sentence for the person using the app. Names no type, code or path.
+    public var message: String {
+        switch self {
+        case .localDataSlow: "Opening your data takes longer than it should."
+        case .localDataFailed: "This device can't open its data right now."
+        case .sessionSlow: "We're still checking whether you're signed in."
+        case .sessionUnreadable: "This device can't read your sign-in right now."
+        case .locked: "Unlock your device to go on."
+        case .sessionEnded: "You've been signed out. Please sign in again."
+        case .profileSlow: "Your account takes longer to load than it should."
+        case .profileUnavailable: "Your account can't be reached. What is on this device is here."
+        case .profileMissing: "Your account isn't set up yet. Let's finish it."
+        case .signUpSlow: "Setting up your account takes longer than it should."
+        case .signUpWaiting: "Setting up your account goes on when you're back online."
+        case .signUpNeedsPerson: "Something needs your attention before your account is ready."
+        case .removalSlow: "Removing your account takes longer than it should."
+        case .removalWaiting: "Removing your account goes on when you're back online."
+        case .removalNeedsSignIn: "Please sign in once more to remove your account."
+        case .offline: "You're offline. What is on this device is here."
+        }
+    }
+}
+
+/// What is to be on the screen.
+public struct LaunchScreen: Hashable, Sendable {
+    public enum Content: Hashable, Sendable {
+        /// Nothing is known yet: only before local data is open.
+        case nothing
+        /// What the device holds of this user; nil for what everybody may see.
+        case local(UserID?)
+        case signIn
+        case onboarding(step: Int)
+    }
+
+    public let content: Content
+    /// Whether what is shown may still change without the person: for a quiet sign of activity.
+    public let isBusy: Bool
+    /// A sentence above the content; nil while all is well.
+    public let message: String?
+    /// What the person can do about it.
+    public let actions: [LaunchAction]
+
+    /// Whether the person can do something here: read, sign in, fill in, or choose what to try.
+    public var isUsable: Bool {
+        if content == .nothing { return message != nil && !actions.isEmpty }
+        return message == nil || !actions.isEmpty
+    }
+}
+
+extension LaunchMachine {
+    public var screen: LaunchScreen {
+        LaunchScreen(
+            content: content, isBusy: isTimerRunning, message: problem?.message, actions: actions)
+    }
+
+    private var content: LaunchScreen.Content {
+        switch state {
+        case .cold: .nothing
+        case .localReady, .sessionUnknown, .locked: .local(facts.lastUser)
+        case .signedOut: .signIn
+        case .signedIn(let user), .profileReady(let user), .live(let user): .local(user)
+        case .profilePending: .onboarding(step: facts.unfinished?.step ?? 0)
+        case .profileMissing(_, let step), .onboarding(_, let step): .onboarding(step: step)
+        case .removing: .local(nil)
+        }
+    }
+
+    private var actions: [LaunchAction] {
+        switch state {
+        case .cold: problem == nil ? [] : [.tryAgain]
+        case .localReady, .live: []
+        case .sessionUnknown, .locked, .signedIn, .profileReady:
+            problem == nil ? [] : [.tryAgain, .signInAgain]
+        case .signedOut:
+            [.signInAgain, .beginSignUp]
+                + (facts.unfinished.map { [.resumeOnboarding(step: $0.step)] } ?? [])
+        case .profilePending: problem == nil ? [] : [.tryAgain, .giveUp]
+        case .profileMissing(_, let step):
+            [.resumeOnboarding(step: step), .submit, .signInAgain, .giveUp]
+        case .onboarding(_, let step): [.goTo(step: step + 1), .submit, .signInAgain, .giveUp]
+        case .removing: problem == nil ? [] : [.tryAgain, .signInAgain]
+        }
+    }
+}

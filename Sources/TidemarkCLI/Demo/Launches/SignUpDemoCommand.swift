@@ -1,0 +1,192 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Tidemark
+import TidemarkModel
+
+struct SignUpDemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signup",
+        abstract: "Kill an app at every step of a sign-up, on every network, and start it again.",
+        discussion: """
+            Every device signs up on a bad network and is killed (-9) at one step; it is started again \
+            on the same network, and killed again; then its network is mended and it is started once \
+            more. In the end accounts are compared with profiles. Ends with an error when an orphan is \
+            left, or a launch has no way on.
+            """)
+
+    @Option(help: "Play only this network; may be given again.") var network: [LaunchNetwork] = []
+    @Option(help: "Devices at the same time.") var together = 12
+    @Option(help: "Write the figures to this file, as JSON.") var json: String?
+    @Flag(help: "Print what each device did.") var verbose = false
+
+    func validate() throws {
+        if !(1...64).contains(together) { throw ValidationError("--together must be 1 to 64.") }
+    }
+
+    func run() async throws {
+        let start = ContinuousClock.now
+        let networks = network.isEmpty ? LaunchNetwork.allCases : network
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-signup-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = folder.appendingPathComponent("server")
+        let server = try await ServerProcess(
+            data: data, options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
+        defer { server.stop() }
+        let ports = try JSONDecoder().decode(
+            AccountsPort.self, from: Data(contentsOf: data.appendingPathComponent("ports.json")))
+        let gates = try await LaunchGates(
+            firestore: server.directPort, accounts: ports.accounts, networks)
+        let devices = networks.flatMap { network in
+            Side.allCases.flatMap { side in
+                (1...SignUpDevice.steps(of: side)).map {
+                    SignUpDevice(network: network, side: side, killAt: $0, folder: folder)
+                }
+            }
+        }
+        let outcomes = await play(devices, gates)
+        let scenarios = try await judge(outcomes, networks, server, ports.accounts)
+        await gates.close()
+        print(table(scenarios))
+        let seconds = (ContinuousClock.now - start).milliseconds / 1_000
+        print(String(format: "%d devices, %.1f s in all", devices.count, seconds))
+        if let json { try LaunchFigures(scenarios: scenarios).write(to: json) }
+        if !scenarios.allSatisfy(\.holds) { throw ExitCode.failure }
+    }
+
+    private func play(
+        _ devices: [SignUpDevice], _ gates: LaunchGates
+    ) async -> [SignUpOutcome] {
+        await withTaskGroup(of: SignUpOutcome.self) { group in
+            var waiting = devices[...]
+            var outcomes: [SignUpOutcome] = []
+            for device in waiting.prefix(together) { group.addTask { await device.play(gates) } }
+            waiting = waiting.dropFirst(together)
+            for await outcome in group {
+                outcomes.append(outcome)
+                ProgressLine.show("\(outcomes.count) of \(devices.count) devices")
+                if verbose { print(outcome.story) }
+                guard let device = waiting.popFirst() else { continue }
+                group.addTask { await device.play(gates) }
+            }
+            ProgressLine.clear()
+            return outcomes
+        }
+    }
+
+    // MARK: What came of it
+
+    private func judge(
+        _ outcomes: [SignUpOutcome], _ networks: [LaunchNetwork], _ server: ServerProcess,
+        _ accountsPort: Int
+    ) async throws -> [LaunchScenario<SignUpFigures>] {
+        let accounts = try await accounts(accountsPort)
+        let direct = DirectServer(server)
+        let profiles = try await direct.documents(in: CollectionPath(unchecked: "users"))
+        await direct.close()
+        let withProfile = Set(profiles.map(\.path.id))
+        let withAccount = Set(accounts.map(\.localId))
+        func figures(_ network: LaunchNetwork, _ side: Side) -> SignUpFigures {
+            let prefix = "\(network.rawValue)-\(side.rawValue)-"
+            let own = accounts.filter { $0.email?.hasPrefix(prefix) == true }
+            let alone = profiles.filter { document in
+                guard case .string(let email)? = document.fields["email"] else { return false }
+                return email.hasPrefix(prefix) && !withAccount.contains(document.path.id)
+            }
+            let mine = outcomes.filter { $0.device.network == network && $0.device.side == side }
+            return SignUpFigures(
+                devices: mine.count, killed: mine.count(where: \.wasKilledAtStep),
+                accounts: own.count,
+                accountsWithoutProfile: own.count { !withProfile.contains($0.localId) },
+                profilesWithoutAccount: alone.count,
+                secondAccounts: max(0, own.count - mine.count),
+                deadEnds: mine.count(where: \.isDeadEnd),
+                finished: mine.count(where: \.isLive))
+        }
+        return networks.map { network in
+            let after = figures(network, .after)
+            return LaunchScenario(
+                name: "sign-up killed at every step", network: network.rawValue,
+                holds: after.holds,
+                bar: "0 orphans, 0 second accounts, 0 dead ends, every device live in the end",
+                before: figures(network, .before), after: after)
+        }
+    }
+
+    private struct Account: Decodable {
+        let localId: String
+        let email: String?
+    }
+
+    /// All of them, as an administrator lists them.
+    private func accounts(_ port: Int) async throws -> [Account] {
+        struct Page: Decodable {
+            let users: [Account]?
+            let nextPageToken: String?
+        }
+        var all: [Account] = []
+        var token = ""
+        for _ in 0..<1_000 {
+            var request = HTTPClientRequest(
+                url: "http://127.0.0.1:\(port)/identitytoolkit.googleapis.com/v1/projects/"
+                    + "\(DemoPlace.project)/accounts:batchGet?maxResults=1000"
+                    + (token.isEmpty ? "" : "&nextPageToken=\(token)"))
+            request.headers.add(name: "authorization", value: "Bearer owner")
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            let body = try await response.body.collect(upTo: 16 << 20)
+            let page = try JSONDecoder().decode(Page.self, from: Data(body.readableBytesView))
+            all += page.users ?? []
+            guard let next = page.nextPageToken, !next.isEmpty, page.users?.isEmpty == false else {
+                return all
+            }
+            token = next
+        }
+        return all
+    }
+
+    private func table(_ scenarios: [LaunchScenario<SignUpFigures>]) -> String {
+        func row(_ cells: [String]) -> String {
+            zip(cells, [11, 7, 8, 9, 8, 9, 7, 10, 5]).map { text, width in
+                text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
+            }.joined(separator: " ")
+        }
+        var lines = [
+            row([
+                "network", "side", "devices", "killed -9", "accounts", "orphans", "second",
+                "dead ends", "live",
+            ])
+        ]
+        for scenario in scenarios {
+            for (side, figures) in [("before", scenario.before), ("after", scenario.after)] {
+                let orphans = figures.accountsWithoutProfile + figures.profilesWithoutAccount
+                let counts = [
+                    figures.devices, figures.killed, figures.accounts, orphans,
+                    figures.secondAccounts, figures.deadEnds, figures.finished,
+                ]
+                lines.append(row([scenario.network, side] + counts.map(String.init)))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+private struct AccountsPort: Decodable {
+    let accounts: Int
+}
+
+/// What came of all devices on one network.
+struct SignUpFigures: Encodable, Sendable {
+    let devices, killed, accounts: Int
+    let accountsWithoutProfile, profilesWithoutAccount, secondAccounts: Int
+    /// Launches from which the person had no way on.
+    let deadEnds: Int
+    let finished: Int
+
+    var holds: Bool {
+        accountsWithoutProfile + profilesWithoutAccount + secondAccounts + deadEnds == 0
+            && finished == devices
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkApp
+
+struct DoctorCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Find out why a Firestore cannot be reached.",
+        discussion: """
+            Goes from this machine's network to a read, and ends at the first step that fails: \
+            interfaces, names, a connection, TLS and the clock, HTTP/2, a read with the token of \
+            TIDEMARK_TOKEN. Costs one read. Exit code 0 when all is well, 1 when it is not.
+            """)
+
+    @Option(help: "HOST:PORT; FIRESTORE_EMULATOR_HOST, or Cloud Firestore, when it is not given.")
+    var host: String?
+
+    @Flag(help: "Speak TLS. The default for Cloud Firestore.")
+    var tls = false
+
+    @Option(help: "The project.")
+    var project = "demo"
+
+    @Option(help: "The database of the project.")
+    var database = "(default)"
+
+    @Option(help: "Seconds that each step may take.")
+    var stepSeconds = 5.0
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func validate() throws {
+        if !(0.1...60).contains(stepSeconds) {
+            throw ValidationError("--step-seconds must be 0.1 to 60.")
+        }
+    }
+
+    func run() async throws {
+        var doctor = Doctor(try target())
+        doctor.stepTime = .milliseconds(Int(stepSeconds * 1_000))
+        doctor.token = TokenVariable.value
+        let report = try await doctor.diagnose(after: .zero)
+        print(json ? try Self.json(report) : Self.table(report))
+        if !report.verdict.isHealthy { throw ExitCode.failure }
+    }
+
+    private func target() throws -> DiagnosisTarget {
+        let variable = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"] ?? ""
+        guard let text = host ?? (variable.isEmpty ? nil : variable) else {
+            return DiagnosisTarget(
+                host: "firestore.googleapis.com", port: 443, usesTLS: true, project: project,
+                database: database)
+        }
+        let colon = text.lastIndex(of: ":")
+        let name = colon.map { String(text[..<$0]) } ?? text
+        let port = colon.map { Int(text[text.index(after: $0)...]) } ?? (tls ? 443 : 8080)
+        guard let port, (1...65_535).contains(port), !name.isEmpty else {
+            throw ValidationError("\"\(text)\" is no HOST:PORT.")
+        }
+        return DiagnosisTarget(
+            host: name.trimmingCharacters(in: CharacterSet(charactersIn: "[]")), port: port,
+            usesTLS: tls, project: project, database: database)
+    }
+
+    private static func table(_ report: DiagnosisReport) -> String {
+        let rows = report.steps.map { step in
+            let name = step.name.rawValue.padding(toLength: 11, withPad: " ", startingAt: 0)
+            let time = String(format: "%8.1f ms", step.milliseconds)
+            return "\(step.isOK ? "ok  " : "FAIL")  \(name)\(time)  \(step.detail)"
+        }
+        return (rows + ["", "\(report.verdict.rawValue): \(report.verdict.message)"])
+            .joined(separator: "\n")
+    }
+
+    private static func json(_ report: DiagnosisReport) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let figures = Figures(
+            host: report.target.host, port: report.target.port, tls: report.target.usesTLS,
+            verdict: report.verdict.rawValue, message: report.verdict.message,
+            isHealthy: report.verdict.isHealthy,
+            clockAheadSeconds: report.evidence.clockAhead,
+            steps: report.steps.map {
+                Figures.Step(
+                    name: $0.name.rawValue, ok: $0.isOK, milliseconds: $0.milliseconds,
+                    detail: $0.detail)
+            })
+        return String(decoding: try encoder.encode(figures), as: UTF8.self)
+    }
+
+    private struct Figures: Encodable {
+        struct Step: Encodable {
+            let name: String
+            let ok: Bool
+            let milliseconds: Double
+            let detail: String
+        }
+
+        let host: String
+        let port: Int
+        let tls: Bool
+        let verdict, message: String
+        let isHealthy: Bool
+        let clockAheadSeconds: Int64?
+        let steps: [Step]
+    }
+}

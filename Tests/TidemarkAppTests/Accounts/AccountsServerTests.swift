@@ -1,0 +1,93 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTesting
+
+@testable import TidemarkApp
+
+/// The same against the real servers, over HTTP.
+@Suite struct `Accounts over HTTP` {
+    private let folder = TestFolder()
+
+    private func device(
+        _ server: LocalAccounts, _ folder: String
+    ) throws -> (Accounts, LaunchFiles) {
+        let files = try LaunchFiles(folder: folder)
+        let accounts = Accounts(
+            HTTPAccountsTransport(.local(server.host)),
+            store: try FileCredentialStore(folder: folder + "/secrets", key: nil),
+            installation: files.installation)
+        return (accounts, files)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `sign up, in by each way, link and renew`() async throws {
+        let server = try await LocalAccounts.start()
+        let (accounts, _) = try device(server, folder.path)
+        let user = try await accounts.signUp(email: "a@b.c", password: "secret")
+        #expect(try await accounts.details().email == "a@b.c")
+        let token = try await accounts.token()
+        #expect(try await accounts.token(replacing: token) != nil)
+        try await accounts.signOut()
+        await #expect(throws: AccountError.wrongCredentials) {
+            try await accounts.signIn(email: "a@b.c", password: "another")
+        }
+        await #expect(throws: AccountError.addressTaken) {
+            try await accounts.signUp(email: "a@b.c", password: "secret")
+        }
+        #expect(try await accounts.signIn(email: "a@b.c", password: "secret") == user)
+        try await accounts.signOut()
+        let nobody = try await accounts.signInAnonymously()
+        try await accounts.link(email: "d@e.f", password: "secret")
+        #expect(try await accounts.signIn(email: "d@e.f", password: "secret") == nobody)
+        let apple = ProviderCredential(
+            provider: "apple.com", idToken: #"{"sub": "s1", "email": "x@y.z"}"#)
+        let other = try await accounts.signIn(with: apple)
+        #expect(other != nobody)
+        #expect(try await accounts.signIn(with: apple) == other)
+        let custom = try await accounts.signIn(customToken: #"{"uid": "chosen", "claims": {}}"#)
+        #expect(custom == UserID("chosen"))
+        try await accounts.deleteAccount()
+        #expect(accounts.state == .signedOut(.removed))
+        await server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `make an account with its profile, and delete both`()
+        async throws
+    {
+        let local = try LocalFirestore.start()
+        let server = try await LocalAccounts.start(beside: local)
+        let (accounts, files) = try device(server, folder.path)
+        let firestore = try local.firestore()
+        let jobs = AccountJobs(accounts, profiles: FirestoreProfiles(firestore), files: files)
+        try await jobs.signUp(
+            .password(email: "a@b.c", "secret"), profile: ["name": .string("Ada")])
+        var news = jobs.news.makeAsyncIterator()
+        guard case .finished(let user)? = await news.next() else {
+            Issue.record("the sign-up did not finish")
+            return
+        }
+        let profile = try await firestore.document("users/" + user.text).getDocument(
+            source: .server)
+        #expect(profile["name"] as? String == "Ada")
+        await jobs.deleteAccount()
+        #expect(await news.next() == .removed)
+        let gone = try await firestore.document("users/" + user.text).getDocument(source: .server)
+        #expect(!gone.exists)
+        await #expect(throws: AccountError.wrongCredentials) {
+            try await accounts.signIn(email: "a@b.c", password: "secret")
+        }
+        #expect(try files.record() == nil && files.known.completeProfile == nil)
+        await server.stop()
+        await local.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `say that nobody answers`() async throws {
+        let server = try await LocalAccounts.start()
+        let (accounts, _) = try device(server, folder.path)
+        await server.stop()
+        do {
+            try await accounts.signUp(email: "a@b.c", password: "secret")
+            Issue.record("there is nobody to answer")
+        } catch { #expect(error.recovery == .waitForNetwork) }
+    }
+}

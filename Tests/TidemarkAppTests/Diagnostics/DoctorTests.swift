@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+import TidemarkHTTP
+import TidemarkServer
+import TidemarkTesting
+
+@testable import TidemarkApp
+
+/// A real server behind a network that is played on bytes.
+@Suite(.serialized) struct `A doctor` {
+    private func diagnose(_ profile: String) async throws -> DiagnosisReport {
+        let local = try LocalFirestore.start()
+        let socket = try await local.serve()
+        let gate = NetworkGate(host: "127.0.0.1", port: 0)
+        let network = try #require(NetworkProfile(rawValue: profile))
+        let port = try await gate.open(to: socket.port, network)
+        var doctor = Doctor(
+            DiagnosisTarget(host: "127.0.0.1", port: port, usesTLS: false, project: "local"))
+        doctor.stepTime = .seconds(3)
+        let report = try await doctor.diagnose(after: .zero)
+        await gate.close()
+        await local.stop()
+        return report
+    }
+
+    @Test(
+        .timeLimit(.minutes(1)),
+        arguments: [
+            ("healthy", Verdict.healthy), ("refuse", .backendDown), ("blackhole", .silence),
+            ("captive", .captivePortal),
+        ])
+    func `says what is wrong with the network`(profile: String, verdict: Verdict) async throws {
+        let report = try await diagnose(profile)
+        #expect(report.verdict == verdict, "\(report.steps)")
+        let failures = report.steps.dropLast().filter { !$0.isOK }
+        #expect(failures.isEmpty, "it ends at what fails")
+        #expect(report.steps.allSatisfy { $0.milliseconds < 4_500 && !$0.detail.isEmpty })
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `ends at once when it is not wanted any more`() async throws
+    {
+        let doctor = Doctor(
+            DiagnosisTarget(host: "127.0.0.1", port: 1, usesTLS: false, project: "p"))
+        let task = Task { try await doctor.diagnose(after: .seconds(3_600)) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `knows no such name when there is none`() async throws {
+        var doctor = Doctor(
+            DiagnosisTarget(host: "nothing.invalid", port: 443, usesTLS: true, project: "p"))
+        doctor.stepTime = .seconds(4)
+        let report = try await doctor.diagnose(after: .zero)
+        #expect([Verdict.nameUnknown, .namesFail, .noNetwork].contains(report.verdict))
+    }
+}

@@ -1,0 +1,177 @@
+import Synchronization
+import Testing
+
+@testable import TidemarkApp
+
+@Suite struct `A launch` {
+    private static let user = UserID("ada")!
+
+    /// What is asked of the parts, in order, and what they say.
+    private final class Script: Sendable {
+        private let log = Mutex<[String]>([])
+        let (changes, change) = AsyncStream.makeStream(of: SessionChange.self)
+        let (news, tell) = AsyncStream.makeStream(of: JobNews.self)
+
+        var asked: [String] { log.withLock { $0 } }
+        func note(_ text: String) { log.withLock { $0.append(text) } }
+
+        func parts(
+            _ facts: LocalFacts, _ session: SessionReading, profile: ProfileReading = .found,
+            feedsAreLive: Bool = true
+        ) -> LaunchParts {
+            var parts = LaunchParts(changes: changes, news: news)
+            parts.openLocal = { [self] in
+                note("local"); return facts
+            }
+            parts.showContent = { [self] user in note("content \(user?.text ?? "nobody")") }
+            parts.readSession = { [self] in
+                note("session"); return session
+            }
+            parts.loadProfile = { [self] _ in
+                note("profile"); return profile
+            }
+            parts.setLocalFlag = { [self] _ in note("flag") }
+            parts.runFeeds = { [self] _, isLive in
+                note("feeds"); isLive(feedsAreLive)
+            }
+            parts.runBackground = { [self] in note("background") }
+            parts.resumeJob = { [self] in note("job") }
+            return parts
+        }
+    }
+
+    /// A machine that is busy does not make a stage run out of time.
+    private static let patient = {
+        var budgets = LaunchMachine.Budgets()
+        budgets.localData = .seconds(50)
+        budgets.firstContent = .seconds(50)
+        budgets.session = .seconds(50)
+        budgets.profile = .seconds(50)
+        budgets.feeds = .seconds(50)
+        return budgets
+    }()
+
+    private func states(
+        of launch: Launch, until isEnd: (LaunchMachine) -> Bool
+    ) async -> LaunchMachine {
+        for await machine in launch.machines where isEnd(machine) { return machine }
+        return launch.machine
+    }
+
+    private func isLive(_ machine: LaunchMachine) -> Bool {
+        if case .live = machine.state { true } else { false }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `goes by its stages, and none before the content`() async {
+        let script = Script()
+        let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
+        let launch = Launch(script.parts(facts, .signedIn(Self.user)), budgets: Self.patient)
+        launch.start()
+        _ = await states(of: launch) { $0.state == .localReady }
+        while !script.asked.contains("content ada") { await Task.yield() }
+        #expect(script.asked == ["local", "content ada"])
+        launch.contentShown()
+        _ = await states(of: launch, until: isLive)
+        while !script.asked.contains("background") { await Task.yield() }
+        #expect(script.asked == ["local", "content ada", "session", "feeds", "background"])
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `repairs a local flag that was lost, without a word`() async {
+        let script = Script()
+        let launch = Launch(
+            script.parts(LocalFacts(), .signedIn(Self.user)), budgets: Self.patient)
+        launch.start()
+        _ = await states(of: launch) { $0.state == .localReady }
+        launch.contentShown()
+        _ = await states(of: launch, until: isLive)
+        while !script.asked.contains("flag") { await Task.yield() }
+        #expect(script.asked.contains("profile"))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `goes on with onboarding where the profile is missing`() async {
+        let script = Script()
+        let launch = Launch(
+            script.parts(LocalFacts(), .signedIn(Self.user), profile: .missing),
+            budgets: Self.patient)
+        launch.start()
+        _ = await states(of: launch) { $0.state == .localReady }
+        launch.contentShown()
+        let machine = await states(of: launch) { $0.state == .profileMissing(Self.user, step: 0) }
+        #expect(machine.screen.content == .onboarding(step: 0))
+        #expect(machine.screen.actions.contains(.resumeOnboarding(step: 0)))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `tells the person when a stage takes its whole time`() async {
+        let script = Script()
+        var parts = script.parts(LocalFacts(), .signedOut)
+        parts.readSession = {
+            let (never, input) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            input.finish()
+            return .failed
+        }
+        var budgets = Self.patient
+        budgets.session = .milliseconds(5)
+        let launch = Launch(parts, budgets: budgets)
+        launch.start()
+        _ = await states(of: launch) { $0.state == .localReady }
+        launch.contentShown()
+        let machine = await states(of: launch) { $0.problem == .sessionSlow }
+        #expect(machine.screen.isUsable && machine.screen.actions.contains(.tryAgain))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `keeps sign-in events until a sign-up is over`() async {
+        let script = Script()
+        let facts = LocalFacts(unfinished: UnfinishedJob(.signUp, user: Self.user, step: 1))
+        let launch = Launch(script.parts(facts, .signedIn(Self.user)), budgets: Self.patient)
+        launch.start()
+        _ = await states(of: launch) { $0.state == .localReady }
+        launch.contentShown()
+        _ = await states(of: launch) { $0.state == .profilePending(Self.user) }
+        let other = UserID("bob")!
+        script.change.yield(.signedIn(other))
+        let held = await states(of: launch) { !$0.held.isEmpty }
+        #expect(held.state == .profilePending(Self.user))
+        script.tell.yield(.finished(Self.user))
+        let machine = await states(of: launch) { $0.user == other }
+        #expect(machine.held.isEmpty)
+    }
+
+    @Test func `times every state`() async {
+        let script = Script()
+        let seen = Mutex<[LaunchMachine.State]>([])
+        let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
+        let launch = Launch(script.parts(facts, .signedIn(Self.user)), budgets: Self.patient) {
+            transition in
+            seen.withLock { $0.append(transition.from) }
+        }
+        launch.start()
+        _ = await states(of: launch) { $0.state == .localReady }
+        launch.contentShown()
+        _ = await states(of: launch, until: isLive)
+        #expect(
+            seen.withLock { $0 } == [
+                .cold, .localReady, .sessionUnknown, .profileReady(Self.user),
+            ])
+    }
+
+    @Test(.timeLimit(.minutes(1))) @MainActor
+    func `shows a model the first content, and then the rest`() async {
+        let script = Script()
+        let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
+        let model = LaunchModel(
+            script.parts(facts, .signedIn(Self.user)), budgets: Self.patient
+        ) { user in
+            "content of \(user?.text ?? "nobody")"
+        }
+        #expect(model.isSkeleton && model.screen.content == .nothing)
+        model.start()
+        while !model.isLive { await Task.yield() }
+        #expect(model.content == "content of ada" && !model.isSkeleton)
+        #expect(model.firstContentAfter != nil)
+    }
+}
