@@ -94,8 +94,9 @@ public struct HealthHistory: BackfillSource, BackfillSink {
             if changed.days.isEmpty { return coverage }
             for day in changed.days {
                 coverage.remove(
-                    .start(of: Self.time(day.number))..<CoveragePosition.start(
-                        of: Self.time(day.number + 1)))
+                    .start(
+                        of: Self.time(day.number))..<CoveragePosition.start(
+                            of: Self.time(day.number + 1)))
             }
             // In this order: killed between the two, they are taken out once more.
             try await save(coverage)

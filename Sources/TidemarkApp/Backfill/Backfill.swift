@@ -170,7 +170,8 @@ extension Backfill {
     /// At low priority: whatever a person waits for goes first on the processor too.
     private func run(
         _ job: Int,
-        _ body: @escaping @Sendable (any BackfillWork) async throws(BackfillFailure) ->
+        _ body:
+            @escaping @Sendable (any BackfillWork) async throws(BackfillFailure) ->
             BackfillMachine.Event
     ) {
         let work = items[job].work

@@ -20,7 +20,8 @@ struct GeneratedLife: Sendable {
     func zone(at time: Int64) -> UInt16 {
         let period = time.flooredDivision(by: 100 * 86_400)
         var dice = Dice(seed, 7, UInt64(bitPattern: period))
-        let start = period * 100 * 86_400 + Int64(dice.roll(0...80)) * 86_400
+        let start =
+            period * 100 * 86_400 + Int64(dice.roll(0...80)) * 86_400
             + Int64(dice.roll(0...23)) * 3_600
         let length = Int64(dice.roll(4...11)) * 86_400
         let zone = UInt16(dice.roll(2...(Self.zones.count - 1)))

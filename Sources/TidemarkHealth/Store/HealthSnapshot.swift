@@ -78,9 +78,10 @@ public struct HealthSnapshot {
             }
             guard let first = edges[0], let last = edges[1] else { continue }
             let days = HealthDay(number: first)...HealthDay(number: last)
-            found = found.map {
-                min($0.lowerBound, days.lowerBound)...max($0.upperBound, days.upperBound)
-            } ?? days
+            found =
+                found.map {
+                    min($0.lowerBound, days.lowerBound)...max($0.upperBound, days.upperBound)
+                } ?? days
         }
         return found
     }

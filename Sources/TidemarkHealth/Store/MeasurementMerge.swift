@@ -39,8 +39,8 @@ struct MeasurementMerge {
         // An hour depends on what overlaps it, and nothing lasts longer than a week.
         stored = StoredMeasurements(
             db, kind: kind, sourceHashes: names.sourceHashes,
-            days: (starts.lowerBound - HealthSample.maxDuration).flooredDivision(by: 86_400)
-                ... (starts.upperBound + 3_600).flooredDivision(by: 86_400))
+            days: (starts.lowerBound - HealthSample.maxDuration).flooredDivision(
+                by: 86_400)...(starts.upperBound + 3_600).flooredDivision(by: 86_400))
         insertDay = try RawStatement(
             db, "INSERT OR REPLACE INTO measurements (kind, day, samples) VALUES (?, ?, ?)")
         insertHour = try RawStatement(

@@ -131,7 +131,8 @@ extension ChangeCursor {
 
 extension ChangeCursor.Drain {
     fileprivate init?(from reader: inout RecordReader) {
-        guard let since = reader.time(), let readTime = reader.time(), let lastChangeTime = reader.time(),
+        guard let since = reader.time(), let readTime = reader.time(),
+            let lastChangeTime = reader.time(),
             let lastPath = reader.path()
         else { return nil }
         self.init(

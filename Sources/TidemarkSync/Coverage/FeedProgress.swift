@@ -69,7 +69,8 @@ package struct FeedProgress: Hashable, Sendable {
         } else if upper == .highest {
             // What comes later will be above the newest of now.
             headTime = readTime
-            upper = rows.first.flatMap { row in row.itemTime.map { .after($0, row.path) } }
+            upper =
+                rows.first.flatMap { row in row.itemTime.map { .after($0, row.path) } }
                 ?? range.lowerBound
         }
         let lower = Self.covered(by: rows, of: range, isLast: isLast).lowerBound
@@ -137,7 +138,9 @@ extension FeedProgress {
 
 extension FeedProgress {
     /// Below which nothing need be held.
-    static func floor(_ action: Timestamp?) -> CoveragePosition { action.map { .end(of: $0) } ?? .lowest }
+    static func floor(_ action: Timestamp?) -> CoveragePosition {
+        action.map { .end(of: $0) } ?? .lowest
+    }
 
     /// Up to where something may be held: without changes that are followed, new items are above the
     /// newest that is.

@@ -53,7 +53,8 @@ import TidemarkTesting
             try await world.insert(id: "new")
             await waitFor(4)
             #expect(shown.first == "messages/new")
-            #expect(world.billed() - billed <= 2, "one for it, and one where the listen opened late")
+            #expect(
+                world.billed() - billed <= 2, "one for it, and one where the listen opened late")
             try await world.delete("new")
             await waitFor(3)
             try await typed.clear()

@@ -97,20 +97,22 @@ import Testing
         #expect(scanner.names.sources.map(\.name) == ["Kim's & – A &odd; &"])
     }
 
-    @Test(arguments: [
-        ("unit=\"count\"", "unit=\"lb\"", BadRecord.Reason.badUnit),
-        ("value=\"120\"", "value=\"many\"", .badValue),
-        ("value=\"120\"", "value=\"-1\"", .badValue),
-        ("value=\"120\"", "", .missing(attribute: "value")),
-        ("startDate=\"2024-02-25 08:10:00 +0700\"", "", .missing(attribute: "startDate")),
-        ("2024-02-25 08:10:00", "2024-02-31 08:10:00", .badDate(attribute: "startDate")),
-        ("2024-02-25 08:20:00", "today", .badDate(attribute: "endDate")),
-        ("2024-02-25 08:20:00", "2024-02-25 08:00:00", .endsBeforeItStarts),
-        ("2024-02-25 08:20:00", "2024-03-25 08:00:00", .lastsTooLong),
-        ("2024-02-25 08:10:00", "1824-02-25 08:10:00", .outOfRange),
-        ("unit=\"count\"", "unit=\"count", .malformed), ("value=\"120\"/>", "value=/>", .malformed),
-        ("type=", "kind=", .missing(attribute: "type")),
-    ] as [(String, String, BadRecord.Reason)])
+    @Test(
+        arguments: [
+            ("unit=\"count\"", "unit=\"lb\"", BadRecord.Reason.badUnit),
+            ("value=\"120\"", "value=\"many\"", .badValue),
+            ("value=\"120\"", "value=\"-1\"", .badValue),
+            ("value=\"120\"", "", .missing(attribute: "value")),
+            ("startDate=\"2024-02-25 08:10:00 +0700\"", "", .missing(attribute: "startDate")),
+            ("2024-02-25 08:10:00", "2024-02-31 08:10:00", .badDate(attribute: "startDate")),
+            ("2024-02-25 08:20:00", "today", .badDate(attribute: "endDate")),
+            ("2024-02-25 08:20:00", "2024-02-25 08:00:00", .endsBeforeItStarts),
+            ("2024-02-25 08:20:00", "2024-03-25 08:00:00", .lastsTooLong),
+            ("2024-02-25 08:10:00", "1824-02-25 08:10:00", .outOfRange),
+            ("unit=\"count\"", "unit=\"count", .malformed),
+            ("value=\"120\"/>", "value=/>", .malformed),
+            ("type=", "kind=", .missing(attribute: "type")),
+        ] as [(String, String, BadRecord.Reason)])
     func `lists a bad record and goes on`(
         part: String, broken: String, reason: BadRecord.Reason
     ) throws {

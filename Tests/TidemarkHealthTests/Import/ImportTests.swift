@@ -164,8 +164,9 @@ import Testing
             separator: "\n", omittingEmptySubsequences: false)
         for bad in report.counts.badRecords {
             let line = lines[bad.line - 1]
-            #expect(line.contains("yesterday") || line.contains("many") || line.contains("2020")
-                || !line.contains("startDate"))
+            #expect(
+                line.contains("yesterday") || line.contains("many") || line.contains("2020")
+                    || !line.contains("startDate"))
         }
     }
 

@@ -49,7 +49,8 @@ import TidemarkModel
                 let there = Array(items(server, in: range).reversed().prefix(pageSize))
                 reads += max(1, there.count)
                 let isLast = there.count < pageSize
-                let lower = isLast
+                let lower =
+                    isLast
                     ? range.lowerBound
                     : .before(there[there.count - 1].timestamp, there[there.count - 1].path)
                 held.subtract(items(held, in: lower..<range.upperBound))
@@ -81,7 +82,10 @@ import TidemarkModel
             (0..<count).map { Item(time: .random(in: 0..<40, using: &random), id: $0, version: 1) })
         var server = held
         for change in 0..<Int.random(in: 0..<30, using: &random) {
-            switch (Int.random(in: 0..<3, using: &random), server.sorted { $0.id < $1.id }.randomElement(using: &random)) {
+            switch (
+                Int.random(in: 0..<3, using: &random),
+                server.sorted { $0.id < $1.id }.randomElement(using: &random)
+            ) {
             case (0, let old?): server.remove(old)
             case (1, var old?):
                 server.remove(old)
@@ -89,7 +93,8 @@ import TidemarkModel
                 server.insert(old)
             default:
                 server.insert(
-                    Item(time: .random(in: 0..<40, using: &random), id: 1_000 + change,
+                    Item(
+                        time: .random(in: 0..<40, using: &random), id: 1_000 + change,
                         version: 7 + change))
             }
         }

@@ -68,7 +68,8 @@ import TidemarkModel
         _ = progress.receive([row("c", 8)], of: rest, readTime: time(1_001), rules: changes)
         #expect(ReadPlanner.next(progress, reach, action: time(7), changes) == nil)
         #expect(progress.readTime(above: time(7), changes) == time(1_000))
-        #expect(progress.coverage.gaps(in: everything) == [.lowest..<CoveragePosition.end(of: time(7))])
+        #expect(
+            progress.coverage.gaps(in: everything) == [.lowest..<CoveragePosition.end(of: time(7))])
 
         let delta = try plan(progress, action: 7)
         #expect(delta.kind == .delta)

@@ -155,7 +155,9 @@ extension FeedSpecRunner {
     }
 
     private func sync() throws {
-        try step.allow(["sync", "plans", "reads", "changed", "error", "shows", "isUnchanged", "limit"])
+        try step.allow([
+            "sync", "plans", "reads", "changed", "error", "shows", "isUnchanged", "limit",
+        ])
         let device = try device("sync")
         let before = device.billed
         let outcome = try device.call { .sync($0) }
@@ -175,7 +177,9 @@ extension FeedSpecRunner {
             let asked = sync.plans.map { "\($0.kind)" }
             try check(plans == asked, "the plans were \(asked)")
         }
-        if let reads: Int = try step.value("reads") { try check(reads == billed, "\(billed) reads") }
+        if let reads: Int = try step.value("reads") {
+            try check(reads == billed, "\(billed) reads")
+        }
         if let changed: Int = try step.value("changed") {
             try check(changed == sync.changed, "\(sync.changed) changed")
         }
@@ -272,7 +276,9 @@ extension FeedSpecRunner {
         let device = try device("expect")
         try checkShown(device)
         if let unread: Int = try step.value("unread") {
-            try check(device.machine.shown.unreadCount == unread, "\(device.machine.shown.unreadCount) unread")
+            try check(
+                device.machine.shown.unreadCount == unread,
+                "\(device.machine.shown.unreadCount) unread")
         }
         if let age: Int = try step.value("markAge") {
             let mark = device.machine.marks.action
