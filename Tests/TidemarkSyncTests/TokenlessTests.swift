@@ -42,6 +42,24 @@ import TidemarkTesting
         #expect(world.added[0].resume == .fromScratch)
     }
 
+    /// Document a went before the stream that begins from scratch: no word of it will come.
+    @Test func `what a listen from scratch does not tell of is asked for`() throws {
+        let (world, listener) = try world()
+        let id = world.added[0].id
+        world.push(
+            .targetChange(TargetChange(.add, targetIDs: [id])),
+            .documentChange(DocumentChange(doc("rooms/b", 30), targetIDs: [id])))
+        world.snapshot(40)
+        world.stream.end(RPCStatus(.unavailable, "gone"))
+        world.run()
+        world.scheduler.advance(by: .seconds(2))
+        world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 60, token: [])
+        let limbo = try #require(world.added.last)
+        #expect(limbo.kind == .documents([path("rooms/a")]))
+        world.answer(limbo.id, [], at: 70, token: [])
+        #expect(try listener.take().last?.get().ids == ["b"])
+    }
+
     @Test func `a token that comes after all is kept`() throws {
         let (world, _) = try world()
         world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 40, token: [])

@@ -114,8 +114,11 @@ extension EngineCore {
         remoteTargets[id]!.wireID = wireID
         remoteTargets[id]!.openingPurpose = purpose
         listenBilling.begin(wireID, id, target.kind, from: billingStart(of: target))
+        let isFromScratch = target.resumeToken.isEmpty && target.readTime == nil
         _ = aggregator.step(
-            .listening(wireID: wireID, targetID: id, target.kind), remoteKeys: remoteKeys)
+            .listening(
+                wireID: wireID, targetID: id, target.kind, isFromScratch: isFromScratch),
+            remoteKeys: remoteKeys)
         _ = listenStream.step(.lifecycle(.used)).map { effect in
             if case .cancel(let timer) = effect { cancelTimer(timer) }
         }
@@ -125,7 +128,7 @@ extension EngineCore {
         } else if let time = target.readTime {
             request.resume = .readTime(time)
         }
-        if request.resume != .fromScratch {
+        if !isFromScratch {
             request.expectedCount = Int32(clamping: remoteKeys(id).count)
         }
         listenCall.send(.add(request, labels: (purpose ?? target.purpose).labels))

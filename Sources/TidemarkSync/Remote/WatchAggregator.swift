@@ -6,8 +6,10 @@ import TidemarkModel
 /// a late answer to an earlier listen finds nobody. Made anew with every stream.
 struct WatchAggregator: Equatable, Sendable {
     enum Event: Equatable, Sendable {
-        /// A target is being added under this wire id.
-        case listening(wireID: Int32, targetID: Int32, ListenTarget.Kind)
+        /// A target is being added under this wire id. From scratch, the server will say what there
+        /// is, and nothing of what is there no more.
+        case listening(
+            wireID: Int32, targetID: Int32, ListenTarget.Kind, isFromScratch: Bool = true)
         case stoppedListening(wireID: Int32)
         case received(ListenResponse)
     }
@@ -24,6 +26,7 @@ struct WatchAggregator: Equatable, Sendable {
     struct Target: Equatable, Sendable {
         let targetID: Int32
         let kind: ListenTarget.Kind
+        var isFromScratch = true
         /// Requests that the server has not answered.
         var pending = 1
         var isCurrent = false
@@ -50,9 +53,10 @@ struct WatchAggregator: Equatable, Sendable {
 
     mutating func step(_ event: Event, remoteKeys: RemoteKeys) -> [Effect] {
         switch event {
-        case .listening(let wireID, let targetID, let kind):
+        case .listening(let wireID, let targetID, let kind, let isFromScratch):
             precondition(targets[wireID] == nil, "a wire id is used once")
-            targets[wireID] = Target(targetID: targetID, kind: kind)
+            targets[wireID] = Target(
+                targetID: targetID, kind: kind, isFromScratch: isFromScratch)
             return []
         case .stoppedListening(let wireID):
             targets[wireID] = nil
@@ -165,6 +169,12 @@ extension WatchAggregator {
             guard isActive(wireID) else { return }
             targets[wireID]!.changes = [:]
             targets[wireID]!.updated = []
+            // What it had and is not told of again, it has no more.
+            if targets[wireID]!.isFromScratch {
+                for path in remoteKeys(targets[wireID]!.targetID) {
+                    targets[wireID]!.changes[path] = .removed
+                }
+            }
         case .remove:
             targets[wireID] = nil
             return

@@ -132,12 +132,11 @@ extension World {
         return weather
     }
 
-    /// Faults of which only the server is capable. Tokens are not dropped: a client that lost its
-    /// connection before it had any begins again from nothing, and keeps a row that went meanwhile.
+    /// Faults of which only the server is capable.
     private static let serverFaults = [
         "rpc=Listen,share=0.5,reset=2", "rpc=Listen,share=0.4,duplicate",
         "rpc=Listen,share=0.5,false-filter=2", "rpc=Listen,share=0.5,delay-current=3s",
-        "rpc=Listen,share=0.4,cut=before:4",
+        "rpc=Listen,share=0.4,cut=before:4", "rpc=Listen,share=0.5,drop-tokens",
         "rpc=Write,share=0.4,lose-response", "rpc=Write,share=0.3,cut=before:3",
         "share=0.2,error=UNAVAILABLE", "share=0.3,latency=400ms,jitter=400ms",
     ]
