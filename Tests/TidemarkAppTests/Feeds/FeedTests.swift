@@ -17,7 +17,7 @@ import Testing
     @Test func `reads everything once, then only what changed`() async throws {
         try await world { world in
             for index in 0..<20 { try await world.insert(age: Int64(index)) }
-            try world.wait(3_600)
+            world.wait(3_600)
             let first = try await world.feed.sync()
             #expect(first.plans.map(\.kind) == [.full])
             #expect(first.reads == 20)
@@ -25,7 +25,7 @@ import Testing
             #expect(try await world.shown() == world.truth())
 
             try await world.insert()
-            try world.wait(3_600)
+            world.wait(3_600)
             let second = try await world.feed.sync()
             #expect(second.plans.map(\.kind) == [.delta])
             #expect(second.reads == 1)
@@ -37,7 +37,7 @@ import Testing
     @Test func `shows what is on disk after a relaunch, for no reads`() async throws {
         try await world { world in
             for index in 0..<5 { try await world.insert(age: Int64(index)) }
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             let billed = world.billed()
             let truth = try await world.truth()
@@ -59,7 +59,7 @@ import Testing
         try await world { world in
             let old = try await world.insert(age: 100)
             let gone = try await world.insert(age: 90)
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             try await world.feed.markConsumed()
 
@@ -68,7 +68,7 @@ import Testing
             try await world.insert(age: 10)
             try await world.edit(old, "changed")
             try await world.delete(gone)
-            try world.wait(600)
+            world.wait(600)
             let sync = try await world.feed.sync()
             #expect(sync.changed == 5)
             #expect(try await world.shown() == world.truth())
@@ -102,7 +102,7 @@ import Testing
     @Test func `hides what was cleared, for good, and shows what comes`() async throws {
         try await world { world in
             for index in 1..<6 { try await world.insert(age: Int64(index)) }
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             let newest = try #require(await world.feed.items.first?.time)
             #expect(try await world.feed.clear() == .moved(to: newest))
@@ -110,7 +110,7 @@ import Testing
             try await world.relaunch()
             #expect(await world.feed.items.isEmpty)
             try await world.insert()
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             #expect(try await world.shown() == world.truth(above: newest))
             #expect(await world.feed.items.count == 1)
@@ -221,7 +221,7 @@ import Testing
                     try await event(world, &random)
                 }
                 let wait = Int64([0, 10, 60, 4_000, 100_000].randomElement(using: &random) ?? 0)
-                if wait > 0 { try world.wait(wait) }
+                if wait > 0 { world.wait(wait) }
                 if Bool.random(using: &random) { try await world.relaunch() }
                 let billed = world.billed()
                 let sync = try await world.feed.sync()

@@ -19,7 +19,7 @@ import Testing
             let count = 20_000
             try await world.insert(many: count)
             for index in 0..<10 { try await world.delete("n\(count - 1 - 2 * index)") }
-            try world.wait(3_600)
+            world.wait(3_600)
             try await world.feed.sync()
             try await world.relaunch()
             let feed = world.feed
@@ -36,7 +36,7 @@ import Testing
             #expect(await world.shown() == Array(truth.prefix(150)))
 
             try await world.insert()
-            try world.wait(600)
+            world.wait(600)
             let late = await feed.rowsScanned
             try await feed.sync()
             #expect(await feed.rowsScanned - late <= 5, "what is shown is not read again")
@@ -49,7 +49,7 @@ import Testing
         try await world(window: 5) { world in
             for index in 0..<30 { try await world.insert(age: Int64(index)) }
             for index in 0..<12 { try await world.delete("m\(index)") }
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             try await world.relaunch()
             let billed = world.billed()
@@ -69,16 +69,16 @@ import Testing
     @Test func `moves up items of the disk where shown ones go`() async throws {
         try await world(window: 3) { world in
             for index in 0..<6 { try await world.insert(age: Int64(index)) }
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             for id in ["m0", "m1"] { try await world.delete(id) }
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             #expect(
                 await world.feed.items.map(\.id) == ["m2", "m3", "m4"].map { "messages/\($0)" })
             #expect(await world.feed.state.hasMore)
             try await world.delete("m5")
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             #expect(await !world.feed.state.hasMore, "the one below the window was deleted")
         }
@@ -91,7 +91,7 @@ import Testing
             try await world.delete("m6")
             try await world.delete("m7")
             try await world.restore("m7")
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             #expect(await world.feed.unreadCount == 8)
             let mark = Timestamp(seconds: world.now - 600 - 75, nanoseconds: 0)
@@ -107,7 +107,7 @@ import Testing
     @Test func `shows writes of this device, offline too`() async throws {
         try await world(window: 3) { world in
             for index in 0..<6 { try await world.insert(age: Int64(index)) }
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             await world.device.disableNetwork()
             let messages = world.device.collection("messages")
@@ -137,7 +137,7 @@ import Testing
                 for _ in 0..<Int.random(in: 0...6, using: &random) {
                     try await event(world, &random)
                 }
-                try world.wait([10, 60, 4_000].randomElement(using: &random)!)
+                world.wait([10, 60, 4_000].randomElement(using: &random)!)
                 if Int.random(in: 0..<5, using: &random) == 0 {
                     try await world.relaunch()
                     size = 4

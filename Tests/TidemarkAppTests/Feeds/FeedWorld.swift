@@ -1,7 +1,16 @@
 import Foundation
-import TidemarkApp
+import Synchronization
 import Tidemark
+import TidemarkApp
 import TidemarkServer
+
+/// A clock that takes no notice of how long a test really runs.
+private final class StandingClock: Sendable {
+    private let time = Mutex<Int64>(1_700_000_000)
+
+    var seconds: Int64 { time.withLock { $0 } }
+    func pass(_ seconds: Int64) { time.withLock { $0 += seconds } }
+}
 
 /// A server in this process, someone who writes to it, and a device with a feed on its disk.
 final class FeedWorld {
@@ -11,12 +20,13 @@ final class FeedWorld {
     private(set) var feed: Feed
     private let pageSize: Int
     private let window: Int
-    /// The server's clock, in seconds since 1970; only this moves it.
-    private(set) var now: Int64 = 1_700_000_000
+    private let clock = StandingClock()
     private(set) var ids: [String] = []
 
     init(pageSize: Int = 500, window: Int = 50) async throws {
-        server = try FirestoreServer(FirestoreServer.Configuration())
+        var environment = ServerEnvironment.live()
+        environment.now = { [clock] in Timestamp(seconds: clock.seconds, nanoseconds: 0) }
+        server = try FirestoreServer(FirestoreServer.Configuration(), environment: environment)
         folder =
             FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-" + UUID().uuidString).path
@@ -24,7 +34,6 @@ final class FeedWorld {
         self.window = window
         device = try Self.client(server, folder)
         feed = try Self.feed(device, pageSize, window)
-        try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -77,10 +86,10 @@ final class FeedWorld {
         server.close()
     }
 
-    func wait(_ seconds: Int64) throws {
-        now += seconds
-        try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
-    }
+    /// The server's clock, in seconds since 1970; only ``wait(_:)`` moves it.
+    var now: Int64 { clock.seconds }
+
+    func wait(_ seconds: Int64) { clock.pass(seconds) }
 
     var context: CallContext { CallContext(database: device.databaseID, label: "author") }
 

@@ -21,7 +21,7 @@ import TidemarkTesting
         try await world { world in
             try await world.insert(age: 5, id: "a")
             try await world.insertUndecodable("broken")
-            try world.wait(600)
+            world.wait(600)
             try await world.feed.sync()
             let typed = TypedFeed(of: Message.self, world.feed)
             for await state in typed.states {
@@ -37,7 +37,7 @@ import TidemarkTesting
     @Test func `is live: from disk, what changed, and what comes`() async throws {
         try await world { world in
             for age in 1..<4 { try await world.insert(age: Int64(age)) }
-            try world.wait(600)
+            world.wait(600)
             let typed = try TypedFeed(of: Message.self, world.definition)
             try await typed.start()
             var diffs = typed.diffs.makeAsyncIterator()
