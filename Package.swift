@@ -51,6 +51,11 @@ func tests(
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings + extra)
 }
 
+/// A decoder of pictures that the system brings.
+func decoder(_ format: String) -> Target.Dependency {
+    .target(name: "CTidemark" + format, condition: .when(platforms: [.linux]))
+}
+
 let package = Package(
     name: "tidemark",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -60,6 +65,7 @@ let package = Package(
         .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
         .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
         .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
+        .library(name: "TidemarkImages", targets: ["TidemarkImages"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
@@ -113,6 +119,18 @@ let package = Package(
         // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
         library("TidemarkHealth", ["CTidemarkZlib", grdb, sqlite]),
         library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
+        // The system's decoders of pictures; on Apple's systems ImageIO does it.
+        .systemLibrary(
+            name: "CTidemarkJPEG", pkgConfig: "libturbojpeg",
+            providers: [.apt(["libturbojpeg0-dev"])]),
+        .systemLibrary(
+            name: "CTidemarkPNG", pkgConfig: "libpng", providers: [.apt(["libpng-dev"])]),
+        .systemLibrary(
+            name: "CTidemarkWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+        library(
+            "TidemarkImages",
+            ["TidemarkResilience", decoder("JPEG"), decoder("PNG"), decoder("WebP")]
+                + [crypto, httpClient, metrics, nioCore, nioHTTP1]),
         library(
             "TidemarkTesting",
             [
@@ -124,8 +142,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp", "TidemarkHealth", arguments, httpClient, log, serviceLifecycle,
-                unixSignals, nioCore, nioHTTP1,
+                "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", arguments,
+                httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1,
             ],
             swiftSettings: settings),
 
@@ -140,7 +158,7 @@ let package = Package(
             path: "Benchmarks", swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
-        tests("TidemarkResilienceTests", ["TidemarkResilience"]),
+        tests("TidemarkResilienceTests", ["TidemarkResilience", "TidemarkTesting"]),
         tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore"]),
         tests(
             "TidemarkSyncTests",
@@ -166,8 +184,8 @@ let package = Package(
         tests(
             "TidemarkWorldTests",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting",
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkServer", "Tidemark", "TidemarkApp", "TidemarkTesting",
             ],
             planted),
         tests(
@@ -178,6 +196,9 @@ let package = Package(
         tests(
             "TidemarkHealthSyncTests",
             ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),
+        tests(
+            "TidemarkImagesTests",
+            ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
         tests("TidyTests", []),
     ]
 )

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import TidemarkResilience
+import TidemarkTesting
 
 private struct Broken: Error {}
 private struct Forbidden: Error {}

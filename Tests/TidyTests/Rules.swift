@@ -92,6 +92,11 @@ enum ImportRules {
         ],
         "TidemarkHealth": ["CTidemarkZlib", "GRDB", "GRDBSQLite"],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
+        "TidemarkImages": [
+            "TidemarkResilience", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP", "Crypto",
+            "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "ImageIO", "CoreGraphics",
+            "UniformTypeIdentifiers",
+        ],
         "TidemarkTesting": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
@@ -99,7 +104,7 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-            "TidemarkHealth", "TidemarkHealthSync", "TidemarkTesting",
+            "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkTesting",
             "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
             "NIOCore", "NIOHTTP1",
         ],
