@@ -62,6 +62,9 @@ extension FeedMachine {
             begin(plan, &effects)
             if case .figures(let ranges) = plan.question {
                 sync?.audit = FeedAudit(ranges)
+                #if TIDEMARK_DEFECTS
+                    sync?.audit?.defects = settings.rules.defects
+                #endif
                 auditNext(&effects)
             } else {
                 fetch(plan, &effects)

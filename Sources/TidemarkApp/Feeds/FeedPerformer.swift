@@ -159,8 +159,15 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private func share(_ mark: Timestamp, _ report: @escaping Report) {
         guard let shared = definition.shared else { preconditionFailure("nothing is shared") }
         let raise = FieldTransform(shared.field, .maximum(SharedMark.value(mark)))
-        let mutation = Mutation(
+        var mutation = Mutation(
             path: shared.path, .patch([:], mask: []), transforms: [raise])
+        #if TIDEMARK_DEFECTS
+            if definition.rules.defects.contains(.sharedMarkOverwritten) {
+                var fields = MapValue()
+                fields[shared.field] = SharedMark.value(mark)
+                mutation = Mutation(path: shared.path, .patch(fields, mask: [shared.field]))
+            }
+        #endif
         engine.write([mutation]) { event in
             if case .failed(let error) = event { report(.failed(.share, FirestoreError(error))) }
         }

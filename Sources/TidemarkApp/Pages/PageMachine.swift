@@ -58,6 +58,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// oldest go.
     package static var maxRows: Int { 10_000 }
 
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
     package let pageSize: Int
     /// Whether the pages below the head are loaded and not listened to.
     package let loadsPages: Bool
@@ -186,6 +189,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private mutating func forgetAbove(_ window: Window) {
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.pageHoleKept) { return }
+        #endif
         let newest = window.isConfirmed ? window.newest.map { PageEdge.before($0) } : nil
         guard let known = newest ?? window.lower, window.upper < known else { return }
         coverage.remove(window.upper..<known)

@@ -36,7 +36,10 @@ package struct FeedProgress: Hashable, Sendable {
     package mutating func receive(
         _ rows: [FeedBookRow], of plan: ReadPlan, readTime: Timestamp, rules: FeedRules
     ) -> [FeedBookRow] {
-        let isLast = rows.count < plan.pageSize
+        var isLast = rows.count < plan.pageSize
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.drainCutShort) { isLast = true }
+        #endif
         switch plan.question {
         case .changes:
             let fresh = cursor.receive(

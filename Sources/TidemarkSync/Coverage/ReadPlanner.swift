@@ -48,7 +48,10 @@ package enum ReadPlanner {
                 pageSize: rules.pageSize, prediction: bounds,
                 reason: "The last read of changes had more pages, so it goes on where it stopped.")
         }
-        guard let since = cursor.since, let readTime = cursor.readTime else { return nil }
+        guard var since = cursor.since, let readTime = cursor.readTime else { return nil }
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.overlapForgotten) { since = readTime }
+        #endif
         if let startedAt = reach.startedAt, readTime >= startedAt { return nil }
         // Rows of the overlap come again unless they changed, and then as their new version.
         let repeated = cursor.seen.count
@@ -69,10 +72,13 @@ package enum ReadPlanner {
         guard let top = progress.held(above: action).last?.upperBound else {
             return page(floor..<CoveragePosition.highest, of: progress, action, rules)
         }
+        var start = CoveragePosition.start(of: top.time)
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.equalTimesSkipped) { start = .end(of: top.time) }
+        #endif
         return ReadPlan(
             kind: .page,
-            question: .items(
-                max(floor, .start(of: top.time))..<CoveragePosition.highest),
+            question: .items(max(floor, start)..<CoveragePosition.highest),
             pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
                 atLeast: 1, atMost: rules.pageSize, ifUnchanged: 1),
