@@ -33,7 +33,7 @@ extension FeedMachine {
     }
 
     private mutating func moveMark(_ move: Move, _ now: Timestamp) -> Marks.Move? {
-        var serverNow = serverTime.estimate(deviceNow: now) ?? progress.cursor.readTime
+        var serverNow = serverTime.estimate(deviceNow: now) ?? progress.lastReadTime
         #if TIDEMARK_DEFECTS
             if settings.rules.defects.contains(.deviceClockTrusted) { serverNow = now }
         #endif
@@ -86,6 +86,7 @@ extension FeedMachine {
     }
 
     mutating func notSaved(_ call: CallID?, _ error: FirestoreError, _ effects: inout [Effect]) {
+        mustSaveMarks = true
         guard let index = waiting.firstIndex(where: { $0.call == call }) else { return }
         effects.append(.finish(waiting.remove(at: index).call, .failed(error)))
     }

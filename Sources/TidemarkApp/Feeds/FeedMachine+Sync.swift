@@ -31,6 +31,10 @@ extension FeedMachine {
     /// as they are stored.
     mutating func startSync(_ effects: inout [Effect]) {
         guard let run = sync else { return }
+        if run.stage == .waiting, mustSaveMarks {
+            mustSaveMarks = false
+            effects.append(.save(marks, nil))
+        }
         switch run.stage {
         case .waiting where !hasIndexes:
             sync?.stage = .indexes
@@ -144,6 +148,8 @@ extension FeedMachine {
             }
             sync?.audit = nil
             sync?.reach.hasAudit = true
+            // What agrees with the server may have been brought by others, and not be shown yet.
+            mustReadChanges = true
             sync?.stage = .saving
             effects.append(.saveProgress(progress))
         }

@@ -78,6 +78,12 @@ extension FeedMachine {
         isChanged = true
     }
 
+    mutating func outgrown() {
+        guard case .changes? = disk else { return }
+        disk = nil
+        readAnew()
+    }
+
     mutating func unreadCounted(_ count: Int) {
         guard case .count(let isStale)? = disk else { return }
         disk = nil

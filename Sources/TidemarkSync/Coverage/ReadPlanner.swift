@@ -81,7 +81,8 @@ package enum ReadPlanner {
             question: .items(max(floor, start)..<CoveragePosition.highest),
             pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: rules.pageSize, ifUnchanged: 1),
+                atLeast: 1, atMost: rules.pageSize,
+                ifUnchanged: min(max(1, progress.headCount), rules.pageSize)),
             reason: "Everything up to the newest item is held, so only those of its time and later "
                 + "are read.")
     }

@@ -6,6 +6,8 @@ import TidemarkSync
 /// What was known when a sync began.
 struct SyncBegin {
     let time: Duration
+    /// The server's.
+    let now: Timestamp
     let server: WorldServer.Run?
     let reads: Int
     let writes: Int
@@ -18,6 +20,7 @@ struct SyncBegin {
     init(_ device: HistoryDevice) {
         let history = device.history
         time = history.world.time.elapsed
+        now = history.world.time.now
         server = history.world.server.run
         reads = history.reads(of: device)
         writes = history.writes.count
