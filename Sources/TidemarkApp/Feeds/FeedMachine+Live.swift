@@ -69,8 +69,8 @@ extension FeedMachine {
         }
         if live.listen != nil {
             // A mark that was reset opens a gap that no listener fills, and so do more new items than
-            // a listener to the newest shows.
-            if live.isConfirmed, readTime == nil { sync = SyncRun() }
+            // a listener to the newest shows. A sync that failed says so until another one has not.
+            if live.isConfirmed, readTime == nil || failure != nil { sync = SyncRun() }
             return
         }
         guard let question = nextListen(now) else {

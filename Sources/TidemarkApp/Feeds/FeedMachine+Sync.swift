@@ -114,6 +114,7 @@ extension FeedMachine {
         guard isSettled, var run = sync else { return }
         run.result.readTime = readTime
         isFresh = readTime != nil
+        failure = nil
         isChanged = true
         sync = nil
         for call in run.calls { waiting.append(Waiting(call: call, outcome: .synced(run.result))) }

@@ -54,7 +54,10 @@ package enum ReadPlanner {
         #endif
         if let startedAt = reach.startedAt, readTime >= startedAt { return nil }
         // Rows of the overlap come again unless they changed, and then as their new version.
-        let repeated = cursor.seen.count
+        var repeated = cursor.seen.count
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.overlapForgotten) { repeated = 0 }
+        #endif
         var prediction = bounds
         prediction.ifUnchanged = min(max(1, repeated), rules.pageSize)
         return ReadPlan(
@@ -73,8 +76,11 @@ package enum ReadPlanner {
             return page(floor..<CoveragePosition.highest, of: progress, action, rules)
         }
         var start = CoveragePosition.start(of: top.time)
+        var repeated = progress.headCount
         #if TIDEMARK_DEFECTS
-            if rules.defects.contains(.equalTimesSkipped) { start = .end(of: top.time) }
+            if rules.defects.contains(.equalTimesSkipped) {
+                (start, repeated) = (.end(of: top.time), 0)
+            }
         #endif
         return ReadPlan(
             kind: .page,
@@ -82,7 +88,7 @@ package enum ReadPlanner {
             pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
                 atLeast: 1, atMost: rules.pageSize,
-                ifUnchanged: min(max(1, progress.headCount), rules.pageSize)),
+                ifUnchanged: min(max(1, repeated), rules.pageSize)),
             reason: "Everything up to the newest item is held, so only those of its time and later "
                 + "are read.")
     }
