@@ -10,6 +10,9 @@ package struct FeedProgress: Hashable, Sendable {
     /// Items that have the time of the newest one, as far as a page of them told: the next look for
     /// newer ones brings them again.
     package private(set) var headCount = 0
+    /// Whether all changes of an overlap have been read once, so that the cursor has seen them: also
+    /// those below the clear mark, which no page of items brings.
+    private var hasDelta = false
 
     /// The listener that was open last.
     package private(set) var live: Live?
@@ -47,6 +50,7 @@ package struct FeedProgress: Hashable, Sendable {
         case .changes:
             let fresh = cursor.receive(
                 rows.compactMap(\.change), readTime: readTime, isLast: isLast)
+            if isLast { hasDelta = true }
             // With audits, only they tell that what is held is still there.
             if isLast, !rules.way.audits, let asOf = cursor.readTime {
                 coverage.confirm(asOf: asOf)
@@ -124,6 +128,7 @@ extension FeedProgress {
     ) {
         guard let range else {
             live?.heardAt = readTime
+            hasDelta = true
             _ = cursor.receive(rows.compactMap(\.change), readTime: readTime, isLast: true)
             if !rules.way.audits { coverage.confirm(asOf: readTime) }
             return
@@ -183,6 +188,12 @@ extension FeedProgress {
         return result
     }
 
+    /// Rows of the overlap that the next delta brings again; nil where they are not known.
+    var repeatedChanges: Int? {
+        let isWhole = hasDelta || coverage.contains(CoveragePosition.lowest..<CoveragePosition.highest)
+        return isWhole ? cursor.seen.count : nil
+    }
+
     /// The last time that the server told of itself with what is held.
     package var lastReadTime: Timestamp? { cursor.readTime ?? headTime }
 
@@ -202,7 +213,7 @@ extension FeedProgress {
 
 extension FeedProgress {
     private static let format: UInt8 = 5
-    /// Without the number of the newest.
+    /// Without what tells how many come again.
     private static let oldFormat: UInt8 = 4
 
     package var encoded: [UInt8] {
@@ -211,6 +222,7 @@ extension FeedProgress {
         coverage.write(to: &writer)
         writer.optional(headTime) { $0.time($1) }
         writer.unsigned(UInt64(headCount))
+        writer.unsigned(hasDelta ? 1 : 0)
         writer.optional(live) { writer, live in
             writer.time(live.since)
             writer.unsigned(UInt64(live.limit))
@@ -227,12 +239,14 @@ extension FeedProgress {
             let cursor = ChangeCursor(from: &reader, overlap: overlap),
             let coverage = Coverage(from: &reader), let headTime = reader.optional({ $0.time() }),
             let headCount = isOld ? 0 : reader.unsigned().flatMap(Int.init(exactly:)),
+            let hasDelta = isOld ? 0 : reader.unsigned(),
             let live = reader.optional({ Live(from: &$0) }), reader.isAtEnd
         else { return nil }
         self.cursor = cursor
         self.coverage = coverage
         self.headTime = headTime
         self.headCount = headCount
+        self.hasDelta = hasDelta == 1
         self.live = live
     }
 }

@@ -75,7 +75,7 @@ package final class FeedHistory {
 
 package struct FeedHistorySettings {
     package var seed: UInt64
-    package var steps = 24
+    package var steps = 12
     /// Of both feeds; nil for what the seed says.
     package var way: HistoryWay?
     package var isVerbose = false
