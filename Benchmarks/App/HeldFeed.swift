@@ -5,6 +5,14 @@ import TidemarkModel
 import TidemarkServer
 import TidemarkSync
 
+struct UnexpectedPages: Error {
+    let pages: Int
+    let rows: Int
+    let launch: Int
+    let hasMore: Bool
+    let error: FirestoreError?
+}
+
 /// A conversation of many messages on a server a round trip away, and a device that holds them all.
 final class HeldFeed {
     let server: FirestoreServer
@@ -112,8 +120,12 @@ final class HeldFeed {
                     pager.loadMore()
                     for await state in pager.states where !state.isLoadingMore { break }
                 }
-                let shown = pager.current.items.count
-                precondition(shown == 50 * (page + 1), "\(shown) rows after \(page) pages")
+                let shown = pager.current
+                guard shown.items.count == 50 * (page + 1) else {
+                    throw UnexpectedPages(
+                        pages: page, rows: shown.items.count, launch: launch,
+                        hasMore: shown.hasMore, error: shown.error)
+                }
                 if launch == 1 { times.append(taken) }
             }
             pager.close()

@@ -6,7 +6,7 @@ import TidemarkTesting
 /// is shown is a full read of the server above the clear mark.
 ///
 /// `TIDEMARK_FEED_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
-struct FeedHistoryTests {
+@Suite(.oneCore) struct FeedHistoryTests {
     static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<2_000)
 
     @Test(arguments: seeds.shares)

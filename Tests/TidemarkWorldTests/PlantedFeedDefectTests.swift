@@ -5,7 +5,7 @@
 
     /// The histories find bugs: each of these is planted in a feed or a pager, and a seed shows it.
     /// Without them the same seeds pass, in ``FeedHistoryTests``.
-    struct PlantedFeedDefectTests {
+    @Suite(.oneCore) struct PlantedFeedDefectTests {
         /// More than any of them has needed.
         private static let seeds = UInt64(0)..<300
 

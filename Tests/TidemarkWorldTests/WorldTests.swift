@@ -4,7 +4,7 @@ import TidemarkTesting
 /// Three clients, the server, and everything between them, played from a seed.
 ///
 /// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
-struct WorldTests {
+@Suite(.oneCore) struct WorldTests {
     static let seeds = SeedRange("TIDEMARK_WORLD_SEEDS", 0..<2_000)
 
     @Test(arguments: seeds.shares)

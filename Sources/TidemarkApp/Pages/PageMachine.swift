@@ -115,7 +115,12 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
             let window = windows.remove(at: index)
             // Above the newest row that it knew, more come than the next head may hold.
-            if window.after == nil { forgetAbove(window) }
+            if window.after == nil {
+                forgetAbove(window)
+            } else if !window.isConfirmed, let lower = window.lower, window.upper < lower {
+                // What the cache alone told may have holes: the page is asked for again.
+                coverage.remove(window.upper..<lower)
+            }
             self.error = error
             return []
         }

@@ -129,17 +129,17 @@ final class PageStore: Sendable {
         if case .timestamp(let time) = place.value { reached = .before(time, place.path) }
         var page = Page(rows: [], isLast: false)
         for _ in 0..<Self.maxParts where page.rows.count < limit && !page.isLast {
-            let oldest = oldest
+            let (oldest, wanted) = (oldest, limit - page.rows.count)
+            let lower: CoveragePosition
             switch state.withLock({ $0.progress.part(below: reached, asOf: oldest) }) {
-            case .gap(let lower):
-                try await fill(reached, downTo: lower, limit - page.rows.count)
-            case .held(let lower):
-                let rows = try await rows(reached, downTo: lower, limit - page.rows.count)
-                page.rows += rows
-                reached = lower
-                // A full page ends above: there may be more before that.
-                page.isLast = lower == .lowest && page.rows.count < limit
+            // Whatever became of it in the books by now: what was read is shown, and never read twice.
+            case .gap(let end): lower = try await fill(reached, downTo: end, wanted)
+            case .held(let end): lower = end
             }
+            page.rows += try await rows(reached, downTo: lower, wanted)
+            reached = lower
+            // A full page ends above: there may be more before that.
+            page.isLast = lower == .lowest && page.rows.count < limit
         }
         try await save()
         return page
@@ -169,13 +169,16 @@ final class PageStore: Sendable {
     }
 
     /// Reads rows of a gap, and stores with them that they are known.
+    ///
+    /// - Returns: Down to where.
     private func fill(
         _ upper: CoveragePosition, downTo lower: CoveragePosition?, _ count: Int
-    ) async throws(FirestoreError) {
+    ) async throws(FirestoreError) -> CoveragePosition {
         let gap = part(upper, downTo: lower)
         var asked = gap
         asked.limit = .first(count)
         let (request, key, now) = (asked, key, firestore.environment.now())
+        let made = Made<CoveragePosition>()
         let reached: @Sendable ([Document]) -> CoveragePosition = { [order] rows in
             guard rows.count == count, let last = rows.last,
                 case .timestamp(let time)? = last.fields[order]
@@ -188,7 +191,8 @@ final class PageStore: Sendable {
                 // What was deleted since the cache heard of it must not be shown as a row of the page.
                 replacing: { [self] in part(upper, downTo: reached($0)) },
                 records: { [self] rows, readTime in
-                    state.withLock { state in
+                    made.set(reached(rows))
+                    return state.withLock { state in
                         state.clock.learn(readTime, deviceNow: now)
                         state.progress.insert(reached(rows)..<upper, asOf: readTime)
                         return [key: state.progress.encoded]
@@ -196,6 +200,8 @@ final class PageStore: Sendable {
                 },
                 completion: finish)
         }
+        guard let end = made.value else { preconditionFailure("what is read is noted") }
+        return end
     }
 
     /// From then on the cache keeps the collection's documents, however large it is.

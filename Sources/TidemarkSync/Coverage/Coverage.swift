@@ -86,6 +86,26 @@ public struct Coverage: Hashable, Sendable {
             })
     }
 
+    /// Makes one of two intervals that touch, those whose times are the closest: complete as of the
+    /// earlier one.
+    ///
+    /// - Returns: Whether there were two.
+    mutating func joinNearest() -> Bool {
+        func distance(_ index: Int) -> Duration {
+            let times = [intervals[index].asOf, intervals[index + 1].asOf].sorted()
+            return times[1].duration(since: times[0])
+        }
+        let touching = intervals.indices.dropLast().filter { index in
+            intervals[index].upper == intervals[index + 1].lower
+        }
+        guard let index = touching.min(by: { distance($0) < distance($1) }) else { return false }
+        let (lower, upper) = (intervals[index], intervals.remove(at: index + 1))
+        intervals[index] = Interval(
+            lower: lower.lower, upper: upper.upper, asOf: min(lower.asOf, upper.asOf))
+        intervals = Self.joined(intervals)
+        return true
+    }
+
     private static func joined(_ intervals: [Interval]) -> [Interval] {
         var result: [Interval] = []
         for next in intervals {

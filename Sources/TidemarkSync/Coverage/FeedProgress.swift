@@ -190,7 +190,8 @@ extension FeedProgress {
 
     /// Rows of the overlap that the next delta brings again; nil where they are not known.
     var repeatedChanges: Int? {
-        let isWhole = hasDelta || coverage.contains(CoveragePosition.lowest..<CoveragePosition.highest)
+        let isWhole =
+            hasDelta || coverage.contains(CoveragePosition.lowest..<CoveragePosition.highest)
         return isWhole ? cursor.seen.count : nil
     }
 

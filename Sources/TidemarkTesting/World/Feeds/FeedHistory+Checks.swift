@@ -38,7 +38,9 @@ extension FeedHistory {
         let name = "\(evidence.device.name)'s feed"
         try checkBill(evidence)
         // One that is ahead of the server's time counts as far as that.
-        if let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }), evidence.marks.action.map({ $0 < mark }) ?? true {
+        if let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),
+            evidence.marks.action.map({ $0 < mark }) ?? true
+        {
             throw WorldViolation(
                 "\(name) was cleared at \(mark) by another device, and has "
                     + "\(evidence.marks.action.map { "\($0)" } ?? "no mark")")

@@ -154,7 +154,9 @@ final class HistoryPager {
             }
             if let row = shown[document.path], row.position == position,
                 row.content.number == document.number
-            { continue }
+            {
+                continue
+            }
             if document.updateTime <= told { return "\(document.path.id) is missing" }
         }
         let there = Dictionary(uniqueKeysWithValues: truth.map { ($0.1.path, $0) })
