@@ -8,7 +8,7 @@ import TidemarkTesting
 
 /// Whatever is cached and whatever is pending on top of it: a query gives what filtering and sorting
 /// gives, in its order. `TIDEMARK_QUERY_CASES=100000` for more.
-struct CacheQueryTests {
+@Suite(.oneCore) struct CacheQueryTests {
     private static let casesOfShare = 250
     static let shares: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["TIDEMARK_QUERY_CASES"] ?? "5000"

@@ -5,7 +5,7 @@ import TidemarkSync
 import TidemarkTesting
 
 /// Random days of a device: what its meter counts is what the server bills, after every step.
-struct MeterOracleTests {
+@Suite(.oneCore) struct MeterOracleTests {
     private static let queries: [Query] = {
         let halls = Query(collectionID: "halls")
         let n = FieldPath(name: "n")

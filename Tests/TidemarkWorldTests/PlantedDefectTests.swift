@@ -5,7 +5,7 @@
 
     /// The World finds bugs: each of these is planted in the engine, and a seed shows it. Without them
     /// the same seeds pass, in ``WorldTests``.
-    struct PlantedDefectTests {
+    @Suite(.oneCore) struct PlantedDefectTests {
         /// More than any of them has needed.
         private static let seeds = UInt64(0)..<1_000
 

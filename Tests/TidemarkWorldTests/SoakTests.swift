@@ -11,7 +11,7 @@ import TidemarkTesting
 ///
 /// `TIDEMARK_SOAK_SECONDS=36000` makes it ten. What the process takes is expected to stay flat only
 /// where that is set, as other tests' memory is counted too when they run beside this one.
-struct SoakTests {
+@Suite(.oneCore) struct SoakTests {
     private static let seconds =
         ProcessInfo.processInfo.environment["TIDEMARK_SOAK_SECONDS"].flatMap { Int($0) }
 

@@ -5,7 +5,7 @@ import TidemarkTesting
 /// Three clients, the server, and everything between them, played from a seed.
 ///
 /// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
-struct WorldTests {
+@Suite(.oneCore) struct WorldTests {
     static let seeds: Range<UInt64> = {
         let text = ProcessInfo.processInfo.environment["TIDEMARK_WORLD_SEEDS"] ?? "0..<2000"
         let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
