@@ -67,6 +67,14 @@ public enum PictureError: Error, Hashable, Sendable {
         }
     }
 
+    /// Whether the server says that it is not there any more, or not for whoever asks.
+    var isGone: Bool {
+        switch self {
+        case .notFound, .refused: true
+        default: false
+        }
+    }
+
     init(_ problem: PictureHeader.Problem) {
         switch problem {
         case .needsMoreBytes, .damaged: self = .damaged

@@ -6,5 +6,6 @@ struct DemoCommand: AsyncParsableCommand {
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             AllCommand.self, SendCommand.self, SignUpAppCommand.self, PageCommand.self,
+            PicturesCommand.self, PictureAppCommand.self,
         ])
 }

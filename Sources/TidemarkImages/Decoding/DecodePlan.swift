@@ -57,6 +57,11 @@ struct DecodePlan: Hashable, Sendable {
     func finish(
         _ pixels: UnsafePointer<UInt8>, isPremultiplied: Bool
     ) -> Picture {
+        if isPremultiplied, decoded == fit.output {
+            // All of it, pixel by pixel.
+            let bytes = UnsafeBufferPointer(start: pixels, count: 4 * decoded.pixels)
+            return Picture(size: decoded, pixels: Array(bytes)).upright(header.orientation)
+        }
         let sampler = AreaSampler(decoded: decoded, stored: header.stored, fit)
         let small = sampler.sample(
             pixels, stride: 4 * decoded.width, isPremultiplied: isPremultiplied)

@@ -1,5 +1,17 @@
 /// From a file's bytes to a small picture.
-enum PictureDecoding {
+package enum PictureDecoding {
+    /// A file that is in memory already, as no pipeline does it.
+    package static func picture(
+        _ file: [UInt8], into box: PictureSize, _ mode: ContentMode
+    ) throws(PictureError) -> Picture {
+        let result = file.withUnsafeBytes { bytes in
+            Result { () throws(PictureError) in
+                try picture(bytes, into: box, mode, limits: PictureLimits())
+            }
+        }
+        return try result.get()
+    }
+
     /// Reads the header, applies the limits, and decodes at the smallest scale that is large enough.
     ///
     /// - Parameter box: In pixels. A smaller picture stays as it is.

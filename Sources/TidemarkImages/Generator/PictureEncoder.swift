@@ -74,4 +74,18 @@
             return Array(UnsafeBufferPointer(start: buffer, count: count))
         }
     }
+#else
+    /// Test pictures are made where the system's encoders are: not on Apple's systems yet.
+    package enum PictureEncoder {
+        package static func jpeg(
+            _ pixels: [UInt8], _ size: PictureSize, quality: Int = 85, isProgressive: Bool = false,
+            hasFullColour: Bool = false, orientation: PictureOrientation = .up
+        ) -> [UInt8]? { nil }
+
+        package static func png(_ pixels: [UInt8], _ size: PictureSize) -> [UInt8]? { nil }
+
+        package static func webP(
+            _ pixels: [UInt8], _ size: PictureSize, quality: Float? = 80
+        ) -> [UInt8]? { nil }
+    }
 #endif

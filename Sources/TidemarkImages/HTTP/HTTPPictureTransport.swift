@@ -18,21 +18,39 @@ public struct HTTPPictureTransport: PictureTransport {
     }()
 
     /// For a request without a limit of its own.
-    private static let longest = TimeAmount.minutes(10)
+    private static let longest = Duration.seconds(600)
 
     public init() {}
 
+    /// An answer that was not whole when its time was over.
+    private struct TimedOut: Error {}
+
     public func get(
         _ request: PictureGet,
-        _ receive: @Sendable (PictureAnswer) async throws -> Void
+        _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
+    ) async throws {
+        let limit = request.timeout ?? Self.longest
+        // The client's own deadline ends with the head, and a body may come a byte at a time.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await Self.send(request, receive) }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw TimedOut()
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private static func send(
+        _ request: PictureGet, _ receive: @Sendable (PictureAnswer) async throws -> Void
     ) async throws {
         var message = HTTPClientRequest(url: request.address)
         message.headers.add(name: "accept", value: "image/webp, image/jpeg, image/png")
         // What is packed cannot be resumed by its own bytes, and pictures are packed already.
         message.headers.add(name: "accept-encoding", value: "identity")
         for field in request.fields { message.headers.add(name: field.name, value: field.value) }
-        let deadline = NIODeadline.now() + (request.timeout.map { TimeAmount($0) } ?? Self.longest)
-        let response = try await Self.client.execute(message, deadline: deadline)
+        let response = try await client.execute(message, deadline: .now() + .hours(1))
         let fields = HTTPFields(response.headers.map { ($0.name, $0.value) })
         try await receive(.head(status: Int(response.status.code), fields))
         for try await part in response.body {

@@ -9,7 +9,7 @@ public protocol PictureTransport: Sendable {
     ///   before the end. It ends at the latest when `request.timeout` is over.
     func get(
         _ request: PictureGet,
-        _ receive: @Sendable (PictureAnswer) async throws -> Void
+        _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
     ) async throws
 }
 

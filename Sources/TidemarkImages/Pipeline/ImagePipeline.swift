@@ -25,8 +25,14 @@ public final class ImagePipeline: Sendable {
     private let files = SingleFlight<PictureID, StoredPicture>()
     private let pictures = SingleFlight<SizedID, LoadedPicture>()
     /// Questions to the server beside a picture that is shown already.
-    private let questions = Mutex<[PictureID: Task<Void, Never>]>([:])
+    private let questions = Mutex(Questions())
     private static let mostQuestions = 64
+
+    private struct Questions {
+        var open: [PictureID: Task<Void, Never>] = [:]
+        /// When a picture was asked after, in milliseconds since 1970: of the newest ones.
+        var times = CostCache<PictureID, Int64>(limit: 1_000)
+    }
 
     /// - Parameter folder: For the disk cache: its own alone, and of one process at a time. What is left
     ///   of downloads that a process did not end is removed.
@@ -46,7 +52,7 @@ public final class ImagePipeline: Sendable {
         store = PictureStore(disk, downloader, environment.wallClock)
     }
 
-    deinit { for question in questions.withLock({ $0.values }) { question.cancel() } }
+    deinit { for question in questions.withLock({ $0.open.values }) { question.cancel() } }
 
     // MARK: Pictures
 
@@ -185,13 +191,18 @@ public final class ImagePipeline: Sendable {
         return error
     }
 
-    /// Asks the server beside what is shown already. What is new is there the next time.
+    /// Asks the server beside what is shown already, not more often than a picture that fails is asked
+    /// for. What is new is there the next time.
     private func ask(_ request: PictureRequest) {
+        let (id, now) = (request.id, environment.wallClock())
+        let pause = settings.failureMemory.milliseconds
         questions.withLock { questions in
-            if questions[request.id] != nil || questions.count >= Self.mostQuestions { return }
-            questions[request.id] = Task { [weak self] in
+            if questions.open[id] != nil || questions.open.count >= Self.mostQuestions { return }
+            if let last = questions.times.peek(id), abs(now - last) < pause { return }
+            _ = questions.times.insert(now, for: id, cost: 1)
+            questions.open[id] = Task { [weak self] in
                 await self?.question(request)
-                self?.questions.withLock { _ = $0.removeValue(forKey: request.id) }
+                self?.questions.withLock { _ = $0.open.removeValue(forKey: id) }
             }
         }
     }
@@ -199,11 +210,17 @@ public final class ImagePipeline: Sendable {
     private func question(_ request: PictureRequest) async {
         traffic.join(request.id, .prefetch)
         defer { leave(request.id, .prefetch) }
-        let stored = try? await files.value(for: request.id) { [self] in
-            try await store.obtain(request, asksFirst: true)
+        let stored: StoredPicture
+        do {
+            stored = try await files.value(for: request.id) { [self] in
+                try await store.obtain(request, asksFirst: true)
+            }
+        } catch {
+            if (error as? PictureError)?.isGone == true { memory.remove(request.id) }
+            return
         }
-        // Out of reach, or gone: what is there is shown on.
-        guard let stored, !stored.isStale else { return }
+        // Out of reach: what is there is shown on.
+        if stored.isStale { return }
         memory.remove(request.id, otherThan: stored.record.digest)
         if let entry = memory.entry(request.sized) { keep(entry.picture, stored.record, request) }
     }
@@ -260,7 +277,7 @@ public final class ImagePipeline: Sendable {
 
     /// Returns when what was to be written is written, and no question is open.
     package func settle() async {
-        for question in questions.withLock({ Array($0.values) }) { await question.value }
+        for question in questions.withLock({ Array($0.open.values) }) { await question.value }
         await store.settle()
     }
 }

@@ -93,9 +93,11 @@ final class PictureStore: Sendable {
         }
         do {
             return try await download(request, record)
-        } catch let error as PictureError where !record.validity.mustAsk {
+        } catch let error as PictureError {
+            // Whoever took it away wants it seen no more.
+            if error.isGone { await remove(id) }
+            if record.validity.mustAsk || error.recovery == .showPlaceholder { throw error }
             // A picture of yesterday says more than none.
-            guard error.recovery != .showPlaceholder else { throw error }
             return StoredPicture(record, path: kept, isFromNetwork: false, isStale: true)
         }
     }

@@ -60,6 +60,26 @@ import TidemarkResilience
         #expect(figures.resumed == 1 && figures.bytesReceived == file.count)
     }
 
+    @Test func `an answer that stops coming is cut off, and taken up again`() async throws {
+        let file = Samples.photograph
+        var settings = ImageSettings(retry: quick)
+        settings.retry.attemptTimeout = .milliseconds(300)
+        let (loaded, figures, _) = try await loaded(settings) { head, number in
+            var reply = SocketServer.Reply(fields: [("etag", "\"1\"")], body: file)
+            if number == 0 { reply.stopsAfter = 6_000 }
+            if let range = head.headers.first(name: "range") {
+                reply.status = .partialContent
+                reply.fields.append(
+                    ("content-range", "bytes 6000-\(file.count - 1)/\(file.count)"))
+                reply.body = Array(file[6_000...])
+                #expect(range == "bytes=6000-")
+            }
+            return reply
+        }
+        #expect(loaded.picture.size == Samples.box)
+        #expect(figures.resumed == 1 && figures.sent == 2)
+    }
+
     @Test func `redirects are followed, and errors told apart`() async throws {
         let (_, _, heads) = try await loaded { head, _ in
             head.uri == "/a"

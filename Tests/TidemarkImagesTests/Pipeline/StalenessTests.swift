@@ -74,6 +74,36 @@ import TidemarkTesting
         #expect(network.requests.count == 2)
     }
 
+    @Test func `a server is not asked again and again beside what is shown`() async throws {
+        let place = Place([Samples.address: Samples.jpeg], maxAge: 0)
+        let pipeline = try place.pipeline()
+        for _ in 0..<5 {
+            _ = try await pipeline.picture(Samples.request)
+            await pipeline.settle()
+        }
+        #expect(place.network.requests.count == 2)
+        place.pass(61)
+        _ = try await pipeline.picture(Samples.request)
+        await pipeline.settle()
+        #expect(place.network.requests.count == 3)
+    }
+
+    @Test(arguments: [404, 403])
+    func `what was taken away is seen no more`(status: Int) async throws {
+        let network = ScriptedPictures { request, number in
+            number == 0 ? .file(Samples.jpeg, request, maxAge: 10) : Reply(status: status)
+        }
+        let place = Place(network)
+        let pipeline = try place.pipeline()
+        _ = try await pipeline.picture(Samples.request)
+        place.pass(11)
+        _ = try await pipeline.picture(Samples.request)
+        await pipeline.settle()
+        #expect(pipeline.cached(Samples.request) == nil)
+        #expect(try place.files().isEmpty)
+        await #expect(throws: PictureError.self) { try await pipeline.picture(Samples.request) }
+    }
+
     @Test func `a version is never asked after`() async throws {
         let place = Place([Samples.address: Samples.jpeg], maxAge: 0)
         let pipeline = try place.pipeline()

@@ -45,7 +45,7 @@ final class ScriptedPictures: PictureTransport {
 
     func get(
         _ request: PictureGet,
-        _ receive: @Sendable (PictureAnswer) async throws -> Void
+        _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
     ) async throws {
         let number = state.withLock { state in
             state.requests.append(request)

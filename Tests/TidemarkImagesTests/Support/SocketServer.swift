@@ -11,6 +11,8 @@ final class SocketServer: Sendable {
         var body: [UInt8] = []
         /// The connection is cut when so much of the body is through.
         var cutAfter: Int?
+        /// Nothing more comes when so much of the body is through.
+        var stopsAfter: Int?
     }
 
     private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -68,9 +70,13 @@ final class SocketServer: Sendable {
                 head.headers.add(name: "content-length", value: "\(reply.body.count)")
             }
             context.write(wrapOutboundOut(.head(head)), promise: nil)
-            let body = ByteBuffer(bytes: reply.body.prefix(reply.cutAfter ?? reply.body.count))
+            let body = ByteBuffer(
+                bytes:
+                    reply.body.prefix(reply.cutAfter ?? reply.stopsAfter ?? reply.body.count))
             context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
-            if reply.cutAfter != nil {
+            if reply.stopsAfter != nil {
+                context.flush()
+            } else if reply.cutAfter != nil {
                 context.flush()
                 context.close(promise: nil)
             } else {
