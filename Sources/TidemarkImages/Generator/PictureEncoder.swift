@@ -1,3 +1,6 @@
+/// How a JPEG's colours are kept: with half as many across and down, all of them, none, or as inks.
+package enum JPEGColours: Sendable, CaseIterable { case halved, full, grey, inks }
+
 #if canImport(CTidemarkJPEG) && canImport(CTidemarkPNG) && canImport(CTidemarkWebP)
     import CTidemarkJPEG
     import CTidemarkPNG
@@ -8,7 +11,7 @@
         /// - Parameter orientation: In EXIF, when it is not `up`.
         package static func jpeg(
             _ pixels: [UInt8], _ size: PictureSize, quality: Int = 85, isProgressive: Bool = false,
-            hasFullColour: Bool = false, orientation: PictureOrientation = .up
+            colours: JPEGColours = .halved, orientation: PictureOrientation = .up
         ) -> [UInt8]? {
             precondition(pixels.count == 4 * size.pixels)
             guard let handle = tjInitCompress() else { return nil }
@@ -16,16 +19,34 @@
             var buffer: UnsafeMutablePointer<UInt8>?
             defer { tjFree(buffer) }
             var count: UInt = 0
+            let (pixels, format, sampling) =
+                switch colours {
+                case .halved: (pixels, TJPF_RGBA, TJSAMP_420)
+                case .full: (pixels, TJPF_RGBA, TJSAMP_444)
+                case .grey: (pixels, TJPF_RGBA, TJSAMP_GRAY)
+                case .inks: (inverted(inksOf: pixels), TJPF_CMYK, TJSAMP_444)
+                }
             let status = tjCompress2(
-                handle, pixels, Int32(size.width), 0, Int32(size.height),
-                Int32(TJPF_RGBA.rawValue),
-                &buffer, &count, Int32((hasFullColour ? TJSAMP_444 : TJSAMP_420).rawValue),
-                Int32(quality),
+                handle, pixels, Int32(size.width), 0, Int32(size.height), Int32(format.rawValue),
+                &buffer, &count, Int32(sampling.rawValue), Int32(quality),
                 isProgressive ? TJFLAG_PROGRESSIVE : 0)
             guard status == 0, let buffer else { return nil }
             let file = Array(UnsafeBufferPointer(start: buffer, count: Int(count)))
             if orientation == .up { return file }
             return file[..<2] + exif(orientation) + file[2...]
+        }
+
+        /// Cyan, magenta, yellow and black, each inverted, as image editors write them.
+        private static func inverted(inksOf pixels: [UInt8]) -> [UInt8] {
+            var inks = pixels
+            for start in stride(from: 0, to: pixels.count, by: 4) {
+                let brightest = Int(pixels[start..<start + 3].max() ?? 0)
+                for index in start..<start + 3 where brightest > 0 {
+                    inks[index] = UInt8(Int(pixels[index]) * 255 / brightest)
+                }
+                inks[start + 3] = UInt8(brightest)
+            }
+            return inks
         }
 
         /// A segment with the orientation alone, the lowest byte first.
@@ -79,7 +100,7 @@
     package enum PictureEncoder {
         package static func jpeg(
             _ pixels: [UInt8], _ size: PictureSize, quality: Int = 85, isProgressive: Bool = false,
-            hasFullColour: Bool = false, orientation: PictureOrientation = .up
+            colours: JPEGColours = .halved, orientation: PictureOrientation = .up
         ) -> [UInt8]? { nil }
 
         package static func png(_ pixels: [UInt8], _ size: PictureSize) -> [UInt8]? { nil }

@@ -80,6 +80,46 @@ import Testing
         #expect(corners(try decode(file, PictureSize(width: 30, height: 20), .fill)) == wanted)
     }
 
+    @Test func `a JPEG's colours may be kept in any way`() throws {
+        let pixels = PictureGenerator.fields(Samples.size)
+        for colours in JPEGColours.allCases {
+            for isProgressive in [false, true] {
+                let file = try #require(
+                    PictureEncoder.jpeg(
+                        pixels, Samples.size, isProgressive: isProgressive, colours: colours))
+                let picture = try decode(file, PictureSize(width: 24, height: 24))
+                if colours == .grey {
+                    // Luma of red, green and blue: ITU-R BT.601.
+                    for (x, y, grey) in [(0, 0, 76), (23, 0, 150), (0, 15, 29), (23, 15, 255)] {
+                        let pixel = picture[x, y]
+                        #expect(pixel.x == pixel.y && pixel.y == pixel.z && pixel.w == 255)
+                        #expect(abs(Int(pixel.x) - grey) <= 2)
+                    }
+                } else {
+                    #expect(corners(picture) == ["red", "green", "blue", "white"], "\(colours)")
+                }
+            }
+        }
+    }
+
+    @Test func `a WebP with EXIF stands upright`() throws {
+        func little(_ number: Int, _ count: Int) -> [UInt8] {
+            (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+        }
+        let exif =
+            Array("II*\0".utf8) + [8, 0, 0, 0, 1, 0]
+            + [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0] + [0, 0, 0, 0]
+        var body = Array("WEBPVP8X".utf8) + little(10, 4) + [0x08, 0, 0, 0]
+        body += little(Samples.size.width - 1, 3) + little(Samples.size.height - 1, 3)
+        body += Samples.webP[12...] + Array("EXIF".utf8) + little(exif.count, 4) + exif
+        let file = Array("RIFF".utf8) + little(body.count, 4) + body
+        let header = try PictureHeader(file)
+        #expect(header.orientation == .right && header.wholeBytes == 0)
+        let picture = try decode(file, PictureSize(width: 48, height: 48))
+        #expect(picture.size == PictureSize(width: 32, height: 48))
+        #expect(corners(picture) == ["blue", "red", "white", "green"])
+    }
+
     @Test func `a JPEG is decoded at the smallest eighth that is enough`() throws {
         var generator = PictureGenerator(seed: 3)
         let size = PictureSize(width: 800, height: 600)

@@ -88,7 +88,7 @@ import Testing
             PictureEncoder.jpeg(pixels, Samples.size, isProgressive: true))
         #expect(try PictureHeader(progressive).wholeBytes == 3 * count, "4:2:0, two bytes each")
         let full = try #require(
-            PictureEncoder.jpeg(pixels, Samples.size, isProgressive: true, hasFullColour: true))
+            PictureEncoder.jpeg(pixels, Samples.size, isProgressive: true, colours: .full))
         #expect(try PictureHeader(full).wholeBytes == 6 * count)
         #expect(try PictureHeader(Samples.png).wholeBytes == 4 * count)
         #expect(try PictureHeader(Samples.webP).wholeBytes == 0)
