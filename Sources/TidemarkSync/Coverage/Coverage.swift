@@ -18,9 +18,17 @@ public struct Coverage: Hashable, Sendable {
 
     public init() { intervals = [] }
 
-    /// The intervals need not be in order, and may overlap.
+    /// The intervals need not be in order, and may overlap. Where they do not, as in a record, it costs
+    /// one pass: a first read of 100,000 items leaves an interval a page, and every launch reads them.
     init(_ intervals: [Interval]) {
         self.init()
+        let isInOrder =
+            intervals.allSatisfy { $0.lower < $0.upper }
+            && zip(intervals, intervals.dropFirst()).allSatisfy { $0.upper <= $1.lower }
+        if isInOrder {
+            self.intervals = Self.joined(intervals)
+            return
+        }
         for interval in intervals {
             insert(interval.lower..<interval.upper, asOf: interval.asOf)
         }

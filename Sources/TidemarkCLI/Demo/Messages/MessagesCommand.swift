@@ -22,7 +22,8 @@ struct MessagesCommand: AsyncParsableCommand {
 
 struct AllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "all", abstract: "Play chats, then messages.")
+        commandName: "all",
+        abstract: "Play chats, then messages; with --small also a little of health.")
 
     @OptionGroup var source: HistoryOptions
     @OptionGroup var clients: ClientOptions
@@ -33,6 +34,11 @@ struct AllCommand: AsyncParsableCommand {
         var figures = DemoFigures(clients: try await clients.play(history, seed: source.seed))
         figures.scenarios = try await scenarios.playChats(history, seed: source.seed)
         figures.scenarios += try await scenarios.playMessages(history)
+        if scenarios.small {
+            var quick = scenarios
+            if quick.networks.isEmpty { quick.networks = [.healthy] }
+            figures.scenarios += try await quick.playHealth(seed: source.seed)
+        }
         try scenarios.conclude(figures)
     }
 }
