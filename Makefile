@@ -31,6 +31,7 @@ long: setup
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
+	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter FeedHistoryTests
 
 # What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
 ci: setup

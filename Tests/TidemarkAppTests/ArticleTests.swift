@@ -4,11 +4,13 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-// The examples of the articles on pages and on what is ready-made, line by line.
+// The examples of the articles, line by line: the tidy tests see to it that every one stands in a test.
 
 @MainActor @Suite(.timeLimit(.minutes(1))) struct `The articles' examples` {
     private struct Message: Decodable, Sendable { var text: String }
     private struct Settings: Codable, Equatable, Sendable { var theme: String }
+
+    private func show(_ settings: Settings?) { print(settings as Any) }
 
     private func world(_ body: (Firestore) async throws -> Void) async throws {
         let local = try LocalFirestore.start()
@@ -46,9 +48,86 @@ import TidemarkTesting
             #expect(found.documents.count == 1)
             try await firestore.document("settings/me").setData(["theme": "dark"])
             for try await state in firestore.document("settings/me").values(as: Settings.self) {
+                show(state.value)
                 guard let value = state.value else { continue }
                 #expect(value.theme == "dark")
                 break
+            }
+        }
+    }
+
+    @Test func `on coverage`() async throws {
+        try await world { firestore in
+            try await firestore.document("rooms/blue/messages/m1").setData([
+                "text": "hello", "sentAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ])
+            let feed = try Feed(.conversation(firestore.document("rooms/blue")))
+            try await feed.open()  // from disk: no reads, no waiting
+            for interval in await feed.coverage.intervals { print(interval.asOf) }
+            let plan = await feed.plan
+            print(plan.kind, plan.prediction.atLeast, plan.reason)
+            let sync = try await feed.sync()
+            print(sync.reads, sync.changed)
+            #expect(plan.kind == .full && sync.changed == 1)
+            #expect(await feed.coverage.intervals.count == 1)
+            #expect(await feed.unreadCount == 1)
+            try await feed.markConsumed()  // all that is shown was seen
+            let cleared = try await feed.clear()  // and is not to be seen again
+            print(cleared as Any, await feed.unreadCount)
+            #expect(await feed.items.isEmpty)
+        }
+    }
+
+    @Test func `on choosing a way`() async throws {
+        try await world { firestore in
+            let message = firestore.document("rooms/blue/messages/m1")
+            try await message.setData(["sentAt": FieldValue.serverTimestamp()])
+            try await message.updateData([
+                "text": "Hello!", "updatedAt": FieldValue.serverTimestamp(),
+            ])
+            try await message.updateData([
+                "deletedAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ])
+            let feed = try Feed(
+                FeedDefinition(
+                    query: firestore.collection("rooms/blue/messages"), itemTime: "sentAt",
+                    way: .changeTime("updatedAt", deletedField: "deletedAt")))
+            var checked = FeedDefinition(
+                query: firestore.collection("rooms/blue/messages"), itemTime: "sentAt",
+                way: .changeTime("updatedAt", deletedField: "deletedAt"))
+            checked.checksMembership = true
+            let audited = FeedDefinition(
+                query: firestore.collection("posts"), itemTime: "createdAt",
+                way: .audit(version: "version"))
+            let log = FeedDefinition(
+                query: firestore.collection("measurements"), itemTime: "takenAt", way: .itemTime)
+            for other in [checked, audited, log] {
+                #expect(try await Feed(other).sync().reads >= 1)
+            }
+            try await feed.open()
+            let prediction = await feed.plan.prediction
+            print(prediction.atLeast, prediction.atMost as Any, prediction.ifUnchanged as Any)
+            #expect(prediction.allows(try await feed.sync().reads))
+            #expect(await feed.items.isEmpty)
+        }
+    }
+
+    @Test func `on what an app reads`() async throws {
+        try await world { firestore in
+            try await ReadTag.with(label: "inbox", screen: "Inbox") {
+                _ = try await firestore.collection("rooms").getDocuments()
+            }
+            let today = try await firestore.readMeter.report(days: 1)
+            print(today)
+            print(ReadPrices.table["nam5"]!.estimate(today, devices: 10_000))
+            firestore.readMeter.setBudgets([
+                ReadBudget(.screen("Explore"), readsPerDay: 5_000, .degradeToCache),
+                ReadBudget(.all, readsPerDay: 50_000, .refuse),
+            ])
+            try await expectReads(atMost: 1, of: firestore) {
+                _ = try await firestore.document("rooms/blue").getDocument()
             }
         }
     }

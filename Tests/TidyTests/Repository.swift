@@ -26,7 +26,8 @@ enum Repository {
     /// Every file of the folders that the project writes, and the root's own.
     static let files: [File] = {
         let folders = [
-            "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions", ".ci",
+            "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions",
+            "Documentation", ".ci",
         ]
         let found = folders.flatMap { paths(below: $0) } + rootFiles
         return found.sorted().compactMap { path in

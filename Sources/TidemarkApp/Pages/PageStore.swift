@@ -13,6 +13,8 @@ final class PageStore: Sendable {
 
     private struct State {
         var progress = PageProgress()
+        /// As it was last written with the wish to keep the documents.
+        var saved: PageProgress?
         var isLoaded = false
         var wasStored = false
         var asking: Task<Result<[DocumentPath: Row?], FirestoreError>, Never>?
@@ -129,17 +131,17 @@ final class PageStore: Sendable {
         if case .timestamp(let time) = place.value { reached = .before(time, place.path) }
         var page = Page(rows: [], isLast: false)
         for _ in 0..<Self.maxParts where page.rows.count < limit && !page.isLast {
-            let oldest = oldest
+            let (oldest, wanted) = (oldest, limit - page.rows.count)
+            let lower: CoveragePosition
             switch state.withLock({ $0.progress.part(below: reached, asOf: oldest) }) {
-            case .gap(let lower):
-                try await fill(reached, downTo: lower, limit - page.rows.count)
-            case .held(let lower):
-                let rows = try await rows(reached, downTo: lower, limit - page.rows.count)
-                page.rows += rows
-                reached = lower
-                // A full page ends above: there may be more before that.
-                page.isLast = lower == .lowest && page.rows.count < limit
+            // Whatever became of it in the books by now: what was read is shown, and never read twice.
+            case .gap(let end): lower = try await fill(reached, downTo: end, wanted)
+            case .held(let end): lower = end
             }
+            page.rows += try await rows(reached, downTo: lower, wanted)
+            reached = lower
+            // A full page ends above: there may be more before that.
+            page.isLast = lower == .lowest && page.rows.count < limit
         }
         try await save()
         return page
@@ -169,13 +171,16 @@ final class PageStore: Sendable {
     }
 
     /// Reads rows of a gap, and stores with them that they are known.
+    ///
+    /// - Returns: Down to where.
     private func fill(
         _ upper: CoveragePosition, downTo lower: CoveragePosition?, _ count: Int
-    ) async throws(FirestoreError) {
+    ) async throws(FirestoreError) -> CoveragePosition {
         let gap = part(upper, downTo: lower)
         var asked = gap
         asked.limit = .first(count)
         let (request, key, now) = (asked, key, firestore.environment.now())
+        let made = Made<CoveragePosition>()
         let reached: @Sendable ([Document]) -> CoveragePosition = { [order] rows in
             guard rows.count == count, let last = rows.last,
                 case .timestamp(let time)? = last.fields[order]
@@ -188,7 +193,8 @@ final class PageStore: Sendable {
                 // What was deleted since the cache heard of it must not be shown as a row of the page.
                 replacing: { [self] in part(upper, downTo: reached($0)) },
                 records: { [self] rows, readTime in
-                    state.withLock { state in
+                    made.set(reached(rows))
+                    return state.withLock { state in
                         state.clock.learn(readTime, deviceNow: now)
                         state.progress.insert(reached(rows)..<upper, asOf: readTime)
                         return [key: state.progress.encoded]
@@ -196,16 +202,21 @@ final class PageStore: Sendable {
                 },
                 completion: finish)
         }
+        guard let end = made.value else { preconditionFailure("what is read is noted") }
+        return end
     }
 
-    /// From then on the cache keeps the collection's documents, however large it is.
+    /// From then on the cache keeps the collection's documents, however large it is. A page of what is
+    /// held, of which nothing new is known, writes nothing.
     private func save() async throws(FirestoreError) {
-        let (bytes, query) = (state.withLock(\.progress.encoded), query)
+        let (progress, query) = (state.withLock(\.progress), query)
+        if state.withLock({ $0.saved == progress }) { return }
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
-            engine.setRecord(bytes, forKey: key, keeping: query) { error in
+            engine.setRecord(progress.encoded, forKey: key, keeping: query) { error in
                 finish(error.map { .failure($0) } ?? .success(()))
             }
         }
+        state.withLock { $0.saved = progress }
     }
 
     // MARK: Changes

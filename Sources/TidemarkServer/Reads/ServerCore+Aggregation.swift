@@ -76,7 +76,10 @@ extension ServerCore {
         }
         let farthest = bounds.contains { $0 == nil } ? nil : bounds.compactMap { $0 }.max()
         let total = try scope.count(query, upTo: farthest)
-        entries = total.scanned
+        // An index has an entry for each row, whatever this store had to look at.
+        entries =
+            total.documents == 0
+            ? total.scanned : min(total.scanned, Int(total.count) + query.offset)
         counters.entriesScanned = total.scanned
         counters.documentsScanned = total.documents
         return MapValue(

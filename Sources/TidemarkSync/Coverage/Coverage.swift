@@ -18,9 +18,17 @@ public struct Coverage: Hashable, Sendable {
 
     public init() { intervals = [] }
 
-    /// The intervals need not be in order, and may overlap.
+    /// The intervals need not be in order, and may overlap. Where they do not, as in a record, it costs
+    /// one pass: a first read of 100,000 items leaves an interval a page, and every launch reads them.
     init(_ intervals: [Interval]) {
         self.init()
+        let isInOrder =
+            intervals.allSatisfy { $0.lower < $0.upper }
+            && zip(intervals, intervals.dropFirst()).allSatisfy { $0.upper <= $1.lower }
+        if isInOrder {
+            self.intervals = Self.joined(intervals)
+            return
+        }
         for interval in intervals {
             insert(interval.lower..<interval.upper, asOf: interval.asOf)
         }
@@ -84,6 +92,26 @@ public struct Coverage: Hashable, Sendable {
             intervals.map {
                 Interval(lower: $0.lower, upper: $0.upper, asOf: max($0.asOf, asOf))
             })
+    }
+
+    /// Makes one of two intervals that touch, those whose times are the closest: complete as of the
+    /// earlier one.
+    ///
+    /// - Returns: Whether there were two.
+    mutating func joinNearest() -> Bool {
+        func distance(_ index: Int) -> Duration {
+            let times = [intervals[index].asOf, intervals[index + 1].asOf].sorted()
+            return times[1].duration(since: times[0])
+        }
+        let touching = intervals.indices.dropLast().filter { index in
+            intervals[index].upper == intervals[index + 1].lower
+        }
+        guard let index = touching.min(by: { distance($0) < distance($1) }) else { return false }
+        let (lower, upper) = (intervals[index], intervals.remove(at: index + 1))
+        intervals[index] = Interval(
+            lower: lower.lower, upper: upper.upper, asOf: min(lower.asOf, upper.asOf))
+        intervals = Self.joined(intervals)
+        return true
     }
 
     private static func joined(_ intervals: [Interval]) -> [Interval] {

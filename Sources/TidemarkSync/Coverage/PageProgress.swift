@@ -5,7 +5,8 @@ package import TidemarkModel
 /// Unlike a feed, which reads everything above its clear mark once, a pager reads page by page from the
 /// newest down: its coverage has gaps, and what is held may be as of different times.
 package struct PageProgress: Hashable, Sendable {
-    /// Intervals that are kept. Beyond, the lowest are forgotten, and read again if anybody gets there.
+    /// Intervals that are kept. Beyond, two that touch become one as of the earlier time; where none
+    /// touch, the lowest is forgotten, and read again if anybody gets there.
     package static let maxIntervals = 100
 
     /// Where changes are asked for; without a read time where nobody asks.
@@ -47,7 +48,7 @@ package struct PageProgress: Hashable, Sendable {
             cursor.begin(at: readTime)
         }
         while coverage.intervals.count > Self.maxIntervals {
-            coverage.cut(below: coverage.intervals[0].upper)
+            if !coverage.joinNearest() { coverage.cut(below: coverage.intervals[0].upper) }
         }
     }
 

@@ -56,6 +56,20 @@ struct MeterTests {
         #expect(try billed { _ = try server.replies(.runAggregationQuery(sum), label: $0) } == 2)
     }
 
+    @Test func `a count is billed by the entries that match, whatever had to be looked at`() throws {
+        let writes = (0..<2_500).map { set("many/\($0)", ["n": .integer(Int64($0))]) }
+        _ = try server.replies(.commit(CommitRequest(mutations: writes)))
+        var few = collection("many")
+        few.filter = .field(FieldPath(unchecked: ["n"]), .greaterThanOrEqual, .integer(2_000))
+        let count = RunAggregationQueryRequest(
+            query: few, aggregations: [Aggregation(alias: "c", .count(upTo: nil))])
+        #expect(try billed { _ = try server.replies(.runAggregationQuery(count), label: $0) } == 1)
+        few.offset = 100
+        let rest = RunAggregationQueryRequest(
+            query: few, aggregations: [Aggregation(alias: "c", .count(upTo: nil))])
+        #expect(try billed { _ = try server.replies(.runAggregationQuery(rest), label: $0) } == 1)
+    }
+
     @Test func `a listen is billed as a query, then by change, and not for deletes`() throws {
         let caller = "listener"
         let listen = server.listen(label: caller)

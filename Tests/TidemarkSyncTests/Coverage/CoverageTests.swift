@@ -119,6 +119,26 @@ import TidemarkModel
         #expect(outer == union([0, 1, 2]))
     }
 
+    @Test(arguments: UInt64(0)..<50)
+    func `is the same from its intervals, in order, shuffled and cut in two`(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        var coverage = Coverage()
+        var cells = Cells()
+        for _ in 0..<8 { Self.step(&coverage, &cells, &random) }
+        let whole = coverage.intervals
+        #expect(Coverage(whole) == coverage)
+        #expect(Coverage(whole.shuffled(using: &random)) == coverage)
+        // Two that touch and are of one time are one again.
+        let halves = whole.flatMap { interval in
+            let middle = Self.positions.first { interval.lower < $0 && $0 < interval.upper }
+            guard let middle else { return [interval] }
+            return [(interval.lower, middle), (middle, interval.upper)].map {
+                Coverage.Interval(lower: $0.0, upper: $0.1, asOf: interval.asOf)
+            }
+        }
+        #expect(Coverage(halves) == coverage)
+    }
+
     @Test func `breaks ties at equal times by path`() {
         let time = Timestamp(seconds: 5, nanoseconds: 0)
         let (a, b) = (DocumentPath(unchecked: "c/a"), DocumentPath(unchecked: "c/b"))

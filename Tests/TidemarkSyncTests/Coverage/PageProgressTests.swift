@@ -57,6 +57,22 @@ import TidemarkModel
         #expect(progress.part(below: before(top + 5), asOf: .min) == .held(downTo: before(top)))
     }
 
+    @Test func `holds a long list that was read page by page, each at a time of its own`() {
+        var progress = PageProgress()
+        let pages = 3 * PageProgress.maxIntervals
+        for page in 0..<pages {
+            let upper = (pages - page) * 10
+            progress.insert(before(upper - 10)..<before(upper), asOf: time(page + 1_000))
+        }
+        #expect(progress.coverage.intervals.count == PageProgress.maxIntervals)
+        #expect(progress.part(below: before(pages * 10), asOf: .min) == .held(downTo: before(0)))
+        // As of no later time than it was read.
+        #expect(progress.coverage.intervals.allSatisfy { $0.asOf <= time(pages + 1_000) })
+        #expect(
+            progress.coverage.asOf(time(pages * 10 - 5), DocumentPath(unchecked: "c/x"))
+                == time(1_000))
+    }
+
     @Test func `is the same when it was stored, and nothing when that is damaged`() {
         var progress = PageProgress()
         progress.insert(before(50)..<before(100), asOf: time(1_000))

@@ -9,8 +9,13 @@ struct ChatsScenarios {
 
     var rows: [any ScenarioRow] {
         [
+            // The first: who is online depends on how far the server's clock has moved by then.
+            OnlineRow(users: 2_000 / scale, returning: 40 / scale, clock: clock),
             openChat, notifications, activity, clearThenReopen, afterAWeek,
             NewDeviceRow(history.stretched(to: 1_000 / scale), above: 100 / scale),
+            BlockedUsersRow(
+                held: 500 / scale, blocked: 20 / scale, unblocked: 10 / scale, clock: clock),
+            SearchRow(users: 8_000 / scale), SingleDocumentsRow(),
         ]
     }
 

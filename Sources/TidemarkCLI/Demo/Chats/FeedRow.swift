@@ -35,7 +35,7 @@ struct FeedRow: ScenarioRow {
         case .after:
             let feed = try feed(firestore)
             if try await !feed.open().isEmpty { visit.sawContent() }
-            try await visit.retrying { try await feed.sync() }
+            _ = try await visit.retrying { try await feed.sync() }
             visit.isUpToDate()
             // An app shows the window; here all of it is compared with the server.
             return try await feed.loadAll().map(\.document).shownItems

@@ -83,9 +83,17 @@ struct LaunchScenario<Figures: Encodable & Sendable>: Encodable, Sendable {
     let after: Figures
 }
 
-/// The file of a demo's figures.
-struct LaunchFigures<Figures: Encodable & Sendable>: Encodable {
-    let scenarios: [LaunchScenario<Figures>]
+/// The file of a demo's figures. What they are differs from scenario to scenario.
+struct LaunchFigures: Encodable {
+    let scenarios: [any Encodable & Sendable]
+
+    private enum Key: String, CodingKey { case scenarios }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var list = container.nestedUnkeyedContainer(forKey: .scenarios)
+        for scenario in scenarios { try list.encode(scenario) }
+    }
 
     func write(to path: String) throws {
         let encoder = JSONEncoder()

@@ -29,32 +29,24 @@ struct SignUpDemoCommand: AsyncParsableCommand {
     func run() async throws {
         let start = ContinuousClock.now
         let networks = network.isEmpty ? LaunchNetwork.allCases : network
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-signup-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let data = folder.appendingPathComponent("server")
-        let server = try await ServerProcess(
-            data: data, options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
-        defer { server.stop() }
-        let ports = try JSONDecoder().decode(
-            AccountsPort.self, from: Data(contentsOf: data.appendingPathComponent("ports.json")))
-        let gates = try await LaunchGates(
-            firestore: server.directPort, accounts: ports.accounts, networks)
-        let devices = networks.flatMap { network in
-            Side.allCases.flatMap { side in
-                (1...SignUpDevice.steps(of: side)).map {
-                    SignUpDevice(network: network, side: side, killAt: $0, folder: folder)
+        try await LaunchGround.play("signup", on: networks) { ground in
+            let devices = networks.flatMap { network in
+                Side.allCases.flatMap { side in
+                    (1...SignUpDevice.steps(of: side)).map {
+                        SignUpDevice(
+                            network: network, side: side, killAt: $0, folder: ground.folder)
+                    }
                 }
             }
+            let outcomes = await play(devices, ground.gates)
+            let scenarios = try await judge(
+                outcomes, networks, ground.server, ground.accountsPort)
+            print(table(scenarios))
+            let seconds = (ContinuousClock.now - start).milliseconds / 1_000
+            print(String(format: "%d devices, %.1f s in all", devices.count, seconds))
+            if let json { try LaunchFigures(scenarios: scenarios).write(to: json) }
+            if !scenarios.allSatisfy(\.holds) { throw ExitCode.failure }
         }
-        let outcomes = await play(devices, gates)
-        let scenarios = try await judge(outcomes, networks, server, ports.accounts)
-        await gates.close()
-        print(table(scenarios))
-        let seconds = (ContinuousClock.now - start).milliseconds / 1_000
-        print(String(format: "%d devices, %.1f s in all", devices.count, seconds))
-        if let json { try LaunchFigures(scenarios: scenarios).write(to: json) }
-        if !scenarios.allSatisfy(\.holds) { throw ExitCode.failure }
     }
 
     private func play(
@@ -171,10 +163,6 @@ struct SignUpDemoCommand: AsyncParsableCommand {
         }
         return lines.joined(separator: "\n")
     }
-}
-
-private struct AccountsPort: Decodable {
-    let accounts: Int
 }
 
 /// What came of all devices on one network.

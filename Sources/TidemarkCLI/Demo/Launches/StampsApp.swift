@@ -66,7 +66,9 @@ struct StampsApp: Sendable {
     // MARK: As it was
 
     /// A diagnosis in the initialiser, forced server reads, and no deadline.
-    func launchAsItWas(_ place: LaunchPlace, _ label: String) async -> LaunchFigure {
+    func launchAsItWas(
+        _ place: LaunchPlace, _ label: String, diagnoses: Bool = true
+    ) async -> LaunchFigure {
         let found = NotedFigure()
         let start = ContinuousClock.now
         guard let parts = try? self.start(place, label) else { return LaunchFigure() }
@@ -82,8 +84,12 @@ struct StampsApp: Sendable {
                     }
                 }
             }
-            _ = try await asked {
-                try await users.limit(to: 1).getDocuments(source: .server).count
+            if diagnoses {
+                _ = try await asked {
+                    try await users.limit(to: 1).getDocuments(source: .server).count
+                }
+                let time = (ContinuousClock.now - start).milliseconds
+                found.figure.withLock { $0.diagnosisMs = time }
             }
             let items = try await asked { try await query.getDocuments(source: .server).count }
             let time = (ContinuousClock.now - start).milliseconds
@@ -112,34 +118,51 @@ struct StampsApp: Sendable {
     func launch(
         _ place: LaunchPlace, _ label: String, times: Int
     ) async throws -> LaunchFigure {
-        var firsts: [Double] = []
+        var (firsts, opened): ([Double], [Double]) = ([], [])
         for _ in 0..<times {
-            firsts.append(try await once(place, label, waitsForEnd: false).firstContentMs ?? 0)
+            let figure = try await once(place, label, waitsForEnd: false)
+            // A launch that showed nothing is no fast one.
+            firsts.append(figure.firstContentMs ?? .infinity)
+            opened.append(figure.openedMs ?? .infinity)
         }
         firsts.sort()
         var figure = try await once(place, label, waitsForEnd: true)
         figure.firstContentMs = firsts[firsts.count / 2]
-        figure.firstContentP99Ms = firsts[min(firsts.count - 1, firsts.count * 99 / 100)]
+        figure.firstContentP99Ms = firsts[max(0, (firsts.count * 99 + 99) / 100 - 1)]
+        figure.openedMs = opened.sorted()[opened.count / 2]
         figure.overDeadlineMs = try await overDeadline(place, label)
         return figure
     }
 
     /// - Parameter waitsForEnd: Until it is live, or the person has been told why it is not.
     private func once(
-        _ place: LaunchPlace, _ label: String, waitsForEnd: Bool
+        _ place: LaunchPlace, _ label: String, waitsForEnd: Bool, diagnoses: Bool = true
     ) async throws -> LaunchFigure {
         let start = ContinuousClock.now
         let parts = try self.start(place, label)
         let (feed, found) = (parts.feed, NotedFigure())
+        let opened = (ContinuousClock.now - start).milliseconds
+        found.figure.withLock { $0.openedMs = opened }
         let shown = AsyncStream.makeStream(of: Void.self)
         let doctor = diagnosis(place, label)
         let launchParts = LaunchParts(
             parts.accounts, parts.jobs, parts.files,
             showContent: { _ in
-                let items = (try? await feed.open().count) ?? 0
-                let time = (ContinuousClock.now - start).milliseconds
-                found.figure.withLock { ($0.firstContentMs, $0.items) = (time, items) }
+                // The items are there before the unread among all that is held are counted.
+                let states = feed.states
+                let opening = Task {
+                    _ = try? await feed.open()
+                    shown.continuation.finish()
+                }
+                for await state in states where !state.items.isEmpty {
+                    let time = (ContinuousClock.now - start).milliseconds
+                    found.figure.withLock {
+                        ($0.firstContentMs, $0.items) = (time, state.items.count)
+                    }
+                    break
+                }
                 shown.continuation.finish()
+                await opening.value
             },
             runFeeds: { _, isLive in
                 while !Task.isCancelled {
@@ -149,8 +172,7 @@ struct StampsApp: Sendable {
                 }
             },
             runBackground: {
-                guard let report = try? await doctor.diagnose() else { return }
-                found.figure.withLock { $0.shown += "; " + report.verdict.message }
+                if diagnoses { _ = try? await doctor.diagnose() }
             }, beginSignUp: { _, _ in })
         let launch = Launch(launchParts)
         launch.start()
@@ -193,7 +215,38 @@ struct StampsApp: Sendable {
                 host: String(parts[0]), port: Int(parts[1]) ?? 1, usesTLS: false,
                 project: DemoPlace.project))
         doctor.label = label
+        doctor.token = TokenVariable.value
         return doctor
+    }
+
+    // MARK: Diagnoses
+
+    /// One to its end, without the delay that an app gives itself.
+    func diagnose(_ place: LaunchPlace, _ network: LaunchNetwork) async throws -> DiagnosisFigure {
+        let report = try await diagnosis(place, network.label).diagnose(after: .zero)
+        return DiagnosisFigure(report, of: network)
+    }
+
+    /// By turns, so that whatever else the machine does meets both.
+    func costOfDiagnosis(
+        _ place: LaunchPlace, times: Int
+    ) async throws -> LaunchScenario<DiagnosisCost> {
+        let label = LaunchNetwork.healthy.label
+        var figures: [[Double]] = [[], [], [], []]
+        for _ in 0..<times {
+            for (index, diagnoses) in [true, false].enumerated() {
+                let before = await launchAsItWas(place, label, diagnoses: diagnoses)
+                figures[index].append(before.liveMs ?? .infinity)
+                let after = try await once(
+                    place, label, waitsForEnd: true, diagnoses: diagnoses)
+                figures[2 + index].append(after.liveMs ?? .infinity)
+            }
+        }
+        let after = DiagnosisCost(with: figures[2], without: figures[3])
+        return LaunchScenario(
+            name: "with and without a diagnosis", network: LaunchNetwork.healthy.rawValue,
+            holds: after.percent < 5, bar: DiagnosisCost.bar,
+            before: DiagnosisCost(with: figures[0], without: figures[1]), after: after)
     }
 
     private func overDeadline(_ place: LaunchPlace, _ label: String) async throws -> Double {

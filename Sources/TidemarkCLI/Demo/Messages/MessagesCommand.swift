@@ -22,7 +22,8 @@ struct MessagesCommand: AsyncParsableCommand {
 
 struct AllCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "all", abstract: "Play chats, then messages.")
+        commandName: "all",
+        abstract: "Play chats, then messages; with --small also a little of health.")
 
     @OptionGroup var source: HistoryOptions
     @OptionGroup var clients: ClientOptions
@@ -33,6 +34,11 @@ struct AllCommand: AsyncParsableCommand {
         var figures = DemoFigures(clients: try await clients.play(history, seed: source.seed))
         figures.scenarios = try await scenarios.playChats(history, seed: source.seed)
         figures.scenarios += try await scenarios.playMessages(history)
+        if scenarios.small {
+            var quick = scenarios
+            if quick.networks.isEmpty { quick.networks = [.healthy] }
+            figures.scenarios += try await quick.playHealth(seed: source.seed)
+        }
         try scenarios.conclude(figures)
     }
 }
@@ -41,7 +47,7 @@ extension ScenarioOptions {
     func playMessages(_ history: History) async throws -> [ScenarioResult] {
         let messages = MessagesScenarios(scale: scale, history: history)
         print("\nThe messaging app, each row on every network, of \(history.source).")
-        print("Pictures are not there yet: the row of their thumbnails is left out.")
+        print("Thumbnails are a demo of their own: tidemark demo pictures.")
         return try await play(messages.rows, clock: messages.clock)
     }
 }

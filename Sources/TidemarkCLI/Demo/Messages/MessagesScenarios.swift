@@ -9,7 +9,10 @@ struct MessagesScenarios {
         return [
             OpenConversationRow(history.stretched(to: 1_000 / scale), new: 50 / scale),
             PagingRow(history.stretched(to: 1_000 / scale + arriving), arriving: arriving),
-            MemoryRow(history.stretched(to: 1_000 / scale)), RetryRow(),
+            PagesFromDiskRow(history.stretched(to: 1_000 / scale + arriving), arriving: arriving),
+            ConversationsRow(history.stretched(to: max(60, 220 / scale))),
+            MemoryRow(history.stretched(to: 1_000 / scale)),
+            RelativeTimesRow(history.stretched(to: 1_000 / scale)), RetryRow(),
             SendRow(history.stretched(to: 20)), IndexRow(),
         ]
     }

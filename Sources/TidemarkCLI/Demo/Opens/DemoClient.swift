@@ -26,6 +26,14 @@ struct DemoPlace: Sendable {
             database: try DatabaseID(project: project), label: label, token: TokenVariable.value)
     }
 
+    /// The same server, seen from another device.
+    func on(_ device: String?) throws -> DemoPlace {
+        guard let device else { return self }
+        let other = folder.appendingPathComponent(device)
+        try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
+        return DemoPlace(port: port, folder: other)
+    }
+
     func firestore(label: String) throws -> Firestore {
         try Firestore(
             projectID: Self.project,

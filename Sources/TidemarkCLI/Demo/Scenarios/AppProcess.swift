@@ -34,6 +34,11 @@ final class AppProcess: Sendable {
         return lines
     }
 
+    /// Whether it ended by itself and without an error. To be asked once its lines have ended.
+    var endedWell: Bool {
+        process.terminationReason == .exit && process.terminationStatus == 0
+    }
+
     /// At once, as a system does that needs the memory.
     func kill() { _ = Foundation.kill(process.processIdentifier, SIGKILL) }
 }

@@ -4,8 +4,6 @@ import TidemarkServer
 
 /// All rows on one network, one after the other, against a server of its own.
 struct Lane {
-    /// Beyond this a use is given up, and does not hold.
-    private static let patience = Duration.seconds(150)
     /// Moments at which news arrive: each move of the clock is a call.
     private static let moments = 12
 
@@ -63,7 +61,7 @@ struct Lane {
         var shown: [ShownItem] = []
         var failure: String?
         do {
-            shown = try await within(Self.patience) { try await row.use(side, visit) }
+            shown = try await within(row.patience) { try await row.use(side, visit) }
         } catch { failure = "\(error)" }
         var measured = await visit.end()
         let applied = try await server.faultsApplied()

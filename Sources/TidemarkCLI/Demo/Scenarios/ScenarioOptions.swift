@@ -27,15 +27,23 @@ struct ScenarioOptions: ParsableArguments {
 
     var scale: Int { small ? 10 : 1 }
 
+    /// Whether a scenario of this name is to be played.
+    func isChosen(_ name: String) -> Bool {
+        names.isEmpty || names.contains { name.contains($0) }
+    }
+
     /// Plays them, and prints their table.
-    func play(_ rows: [any ScenarioRow], clock: Int64) async throws -> [ScenarioResult] {
-        let rows = rows.filter { row in
-            names.isEmpty || names.contains { row.name.contains($0) }
-        }
+    ///
+    /// - Parameter isConcurrent: Whether all networks are played at once.
+    func play(
+        _ rows: [any ScenarioRow], clock: Int64, isConcurrent: Bool = true
+    ) async throws -> [ScenarioResult] {
+        let rows = rows.filter { isChosen($0.name) }
         if rows.isEmpty { return [] }
         let start = ContinuousClock.now
         let run = ScenarioRun(
-            rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock)
+            rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
+            isConcurrent: isConcurrent)
         let results = try await run.run { ProgressLine.show($0) }
         ProgressLine.clear()
         print(ScenarioTable(results: results))

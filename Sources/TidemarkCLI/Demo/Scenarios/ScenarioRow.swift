@@ -16,6 +16,8 @@ protocol ScenarioRow: Sendable {
     var news: [Mutation] { get }
     /// For how long it is away, in seconds.
     var away: Int64 { get }
+    /// Beyond this a use is given up, and does not hold.
+    var patience: Duration { get }
 
     /// What goes wrong here on any network, beside what the network does.
     func faults(label: String) -> [DemoFault]
@@ -30,6 +32,7 @@ protocol ScenarioRow: Sendable {
 extension ScenarioRow {
     var news: [Mutation] { [] }
     var away: Int64 { 86_400 }
+    var patience: Duration { .seconds(150) }
     func faults(label: String) -> [DemoFault] { [] }
     /// Nobody has been there before on this device.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {}

@@ -1,11 +1,14 @@
 import Foundation
 
-/// Plays rows on networks, each network beside the others.
+/// Plays rows on networks.
 struct ScenarioRun {
     let rows: [any ScenarioRow]
     let networks: [DemoNetwork]
     /// No event of any row is after it.
     let clock: Int64
+    /// Whether the networks are played beside each other: faster, and nothing for what is measured by
+    /// what it asks of the processor.
+    var isConcurrent = true
 
     /// Row by row, each on all networks.
     func run(progress: @escaping @Sendable (String) -> Void) async throws -> [ScenarioResult] {
@@ -19,10 +22,12 @@ struct ScenarioRun {
             ($0, try ground.copy(to: folder.appendingPathComponent($0.rawValue)))
         }
         let lanes = try await withThrowingTaskGroup(of: [ScenarioResult].self) { group in
+            var lanes: [[ScenarioResult]] = []
             for (network, ground) in grounds {
                 group.addTask { try await play(network, ground, progress) }
+                if !isConcurrent, let lane = try await group.next() { lanes.append(lane) }
             }
-            return try await group.reduce(into: []) { $0.append($1) }
+            return try await group.reduce(into: lanes) { $0.append($1) }
         }
         return rows.indices.flatMap { row in
             networks.compactMap { network in

@@ -47,8 +47,10 @@ final class Visit: Sendable {
     }
 
     /// As an app opens it, on the cache of its last run.
-    func firestore() throws -> Firestore {
-        let firestore = try place.firestore(label: label)
+    ///
+    /// - Parameter device: Another device of the user's, which holds nothing; nil for the row's own.
+    func firestore(on device: String? = nil) throws -> Firestore {
+        let firestore = try place.on(device).firestore(label: label)
         state.withLock { $0.clients.append(firestore) }
         return firestore
     }

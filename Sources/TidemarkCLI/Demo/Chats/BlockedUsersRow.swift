@@ -1,0 +1,115 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// A long list of blocked users, each shown by name, opened again after some were blocked and some not
+/// any more.
+struct BlockedUsersRow: ScenarioRow {
+    private let held: Int
+    private let blocked: Int
+    private let unblocked: Int
+    private let start: Int64
+
+    init(held: Int, blocked: Int, unblocked: Int, clock: Int64) {
+        (self.held, self.blocked, self.unblocked) = (held, blocked, unblocked)
+        start = clock - Int64(held + blocked)
+    }
+
+    let slug = "blocked-users"
+    var name: String {
+        "blocked users, \(grouped(held)) with \(blocked) new and \(unblocked) let go"
+    }
+    /// Each change, and the names of the new ones.
+    var bar: Bar { Bar(reads: 2 * blocked + unblocked + 1, fewer: 0.8) }
+
+    private let list = CollectionPath(unchecked: "users/ada/blocked")
+    private let people = CollectionPath(unchecked: "profiles")
+
+    private func event(_ user: Int) -> HistoryEvent {
+        HistoryEvent(
+            id: "b\(user)", author: "ada", authoredAt: start + Int64(user),
+            committedAt: start + Int64(user), text: "")
+    }
+
+    var seed: [Mutation] {
+        (0..<(held + blocked)).map { user in
+            Mutation(
+                path: DocumentPath(unchecked: "\(people.text)/b\(user)"),
+                .set(["name": .string("User \(user)")]))
+        } + (0..<held).map { HistoryScript.insert(event($0), list) }
+    }
+
+    var news: [Mutation] {
+        (held..<(held + blocked)).map { HistoryScript.insert(event($0), list) }
+            + (0..<unblocked).map {
+                HistoryScript.delete(event($0 * 7), start, list)
+            }
+    }
+
+    func lastUse(_ side: Side, _ firestore: Firestore) async throws {
+        switch side {
+        // It asks the server whatever it holds.
+        case .before: break
+        case .after: _ = try await blockedUsers(firestore).sync()
+        }
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        switch side {
+        case .before:
+            let shown = try await readAll(firestore, visit)
+            visit.isUpToDate()
+            return shown
+        case .after:
+            let users = try blockedUsers(firestore)
+            if try await !named(users.open()).isEmpty { visit.sawContent() }
+            let list = try await visit.retrying {
+                let list = try await users.sync()
+                if let error = list.detailsError { throw error }
+                return list
+            }
+            visit.isUpToDate()
+            return named(list)
+        }
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        let listed = Truth(try await server.documents(in: list))
+        return Truth(living: listed.living.mapValues { _ in .min })
+    }
+
+    /// Those that can be shown: with a name.
+    private func named(_ list: BlockedUsers.State) -> [ShownItem] {
+        list.entries.filter { $0.detail?.document != nil }
+            .map { ShownItem(id: $0.id, version: .min) }
+    }
+
+    private func blockedUsers(_ firestore: Firestore) throws -> BlockedUsers {
+        try BlockedUsers(
+            firestore.collection(list.text), users: firestore.collection(people.text),
+            blockedAt: ItemFields.time,
+            way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
+    }
+
+    /// As the app had it: the whole list, and then a read a user, all of them at once.
+    private func readAll(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let listed = try await visit.retrying {
+            try await firestore.collection(list.text).getDocuments(source: .server)
+        }
+        return try await withThrowingTaskGroup(of: ShownItem?.self) { group in
+            for item in listed.documents.shownItems {
+                group.addTask {
+                    let person = try await visit.retrying {
+                        try await firestore.document("\(people.text)/\(item.id)")
+                            .getDocument(source: .server)
+                    }
+                    return person.exists ? ShownItem(id: item.id, version: .min) : nil
+                }
+            }
+            return try await group.reduce(into: []) { shown, item in
+                if let item { shown.append(item) }
+            }
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// The list of users who were there in the last 24 hours, opened again after an hour.
+struct OnlineRow: ScenarioRow {
+    private static let seenAt = "lastSeen"
+    private let users: Int
+    private let returning: Int
+    /// The server's clock at the last use, in seconds since 1970.
+    private let clock: Int64
+
+    init(users: Int, returning: Int, clock: Int64) {
+        (self.users, self.returning, self.clock) = (users, returning, clock)
+    }
+
+    let slug = "online-users"
+    var name: String {
+        "online users, \(returning) of \(grouped(users)) seen since the list was last open"
+    }
+    /// Those who came, and one to ask what time it is at the server.
+    var bar: Bar { Bar(reads: returning + 1) }
+    let away: Int64 = 3_600
+
+    private let collection = CollectionPath(unchecked: "presence")
+
+    private func path(_ user: Int) -> DocumentPath {
+        DocumentPath(unchecked: "\(collection.text)/u\(user)")
+    }
+
+    /// Seen over the two days before, the first the latest.
+    var seed: [Mutation] {
+        (0..<users).map { user in
+            let ago = 300 + Int64(user) * 2 * 86_400 / Int64(users)
+            let time = Timestamp(seconds: clock - ago, nanoseconds: 0)
+            return Mutation(path: path(user), .set([Self.seenAt: .timestamp(time)]))
+        }
+    }
+
+    /// Half of them were not in the list before.
+    var news: [Mutation] {
+        let seen = FieldTransform(FieldPath(name: Self.seenAt), .serverTimestamp)
+        return (0..<returning).map { number in
+            let user = number.isMultiple(of: 2) ? number : users - 1 - number
+            return Mutation(path: path(user), .patch([:], mask: []), transforms: [seen])
+        }
+    }
+
+    func lastUse(_ side: Side, _ firestore: Firestore) async throws {
+        switch side {
+        case .before:
+            let now = Timestamp(seconds: clock, nanoseconds: 0)
+            _ = try await query(firestore, now: now).getDocuments(source: .server)
+        case .after: try await online(firestore).refresh()
+        }
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        switch side {
+        case .before:
+            let query = query(firestore, now: try await visit.direct.now())
+            if try await !query.getDocuments(source: .cache).isEmpty { visit.sawContent() }
+            let found = try await visit.retrying {
+                try await query.getDocuments(source: .server, within: .seconds(30))
+            }
+            visit.isUpToDate()
+            return found.documents.shownItems
+        case .after:
+            let online = try online(firestore)
+            if try await !online.open().isEmpty { visit.sawContent() }
+            _ = try await visit.retrying { try await online.refresh() }
+            visit.isUpToDate()
+            return await online.users.map(\.document).shownItems
+        }
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        let since = try await server.now().advanced(by: .seconds(-86_400))
+        return Truth(try await server.documents(in: collection)) { document in
+            guard case .timestamp(let time)? = document.fields[Self.seenAt] else { return false }
+            return time > since
+        }
+    }
+
+    private func online(_ firestore: Firestore) throws -> OnlineUsers {
+        try OnlineUsers(firestore.collection(collection.text), seenAt: Self.seenAt)
+    }
+
+    /// The window that the app fell back to: the last 24 hours, each time.
+    private func query(_ firestore: Firestore, now: Timestamp) -> Tidemark.Query {
+        firestore.collection(collection.text)
+            .whereField(Self.seenAt, isGreaterThan: now.advanced(by: .seconds(-86_400)))
+    }
+}

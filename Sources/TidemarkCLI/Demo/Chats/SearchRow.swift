@@ -1,0 +1,95 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// Somebody types names, letter by letter, and takes letters back.
+struct SearchRow: ScenarioRow {
+    private static let limit = 20
+    private static let syllables = [
+        "an", "be", "ca", "da", "el", "fi", "ga", "ha", "in", "jo", "ka", "li", "mo", "na", "ol",
+        "pa", "ro", "sa", "te", "vi",
+    ]
+    /// Each is a keystroke later than the one before.
+    private static let typed = [
+        "d", "da", "dan", "dana", "danab", "dana", "danac", "dana", "dan", "da", "dal", "dali",
+        "dal", "da", "dan", "dana",
+    ]
+
+    /// How many users there are.
+    private let count: Int
+
+    init(users: Int) { count = users }
+
+    let slug = "search"
+    var name: String {
+        "user search, \(Self.typed.count) keystrokes among \(grouped(count)) users"
+    }
+    let bar = Bar(fewer: 0.4, showsContentOffline: false)
+
+    private let collection = CollectionPath(unchecked: "people")
+
+    /// Three syllables each, so that names begin alike.
+    var seed: [Mutation] {
+        (0..<count).map { index in
+            let parts = [index, index / 20, index / 400].map { Self.syllables[$0 % 20] }
+            let word = parts.joined()
+            let name = word.prefix(1).uppercased() + word.dropFirst() + " \(index)"
+            return Mutation(
+                path: DocumentPath(unchecked: "\(collection.text)/p\(index)"),
+                .set(["name": .string(name), "searchName": .string(SearchText.normalized(name))]))
+        }
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        let people = firestore.collection(collection.text)
+        let search = try UserSearch(people, options: options)
+        var shown: [ShownItem] = []
+        for (keystroke, text) in Self.typed.enumerated() {
+            let found =
+                switch side {
+                case .before:
+                    try await visit.retrying {
+                        try await Self.query(people, text)
+                            .getDocuments(source: .server, within: .seconds(20)).documents
+                    }
+                case .after:
+                    try await visit.retrying { try await search.results(for: text).documents }
+                }
+            if !found.isEmpty { visit.sawContent() }
+            shown += found.map { ShownItem(id: "\(keystroke) \($0.documentID)", version: .min) }
+        }
+        visit.isUpToDate()
+        return shown
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        let people = try await server.documents(in: collection).compactMap { document in
+            if case .string(let name)? = document.fields["searchName"] {
+                (name, document.path.id)
+            } else {
+                nil
+            }
+        }
+        let sorted = people.sorted { $0 < $1 }
+        var living: [String: Timestamp] = [:]
+        for (keystroke, text) in Self.typed.enumerated() {
+            let found = sorted.filter { $0.0.hasPrefix(text) }.prefix(Self.limit)
+            for (_, id) in found { living["\(keystroke) \(id)"] = .min }
+        }
+        return Truth(living: living)
+    }
+
+    private var options: UserSearch.Options {
+        var options = UserSearch.Options()
+        options.limit = Self.limit
+        return options
+    }
+
+    /// As the app had it: a question a keystroke.
+    private static func query(_ people: Tidemark.Query, _ text: String) -> Tidemark.Query {
+        people.whereField("searchName", isGreaterThanOrEqualTo: text)
+            .whereField("searchName", isLessThan: text + "\u{10FFFF}")
+            .order(by: "searchName").limit(to: limit)
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import Tidemark
+import TidemarkHealth
+import TidemarkHealthSync
+import TidemarkModel
+
+/// The first launch with an export: until a screen can be used, until the server has all of it, and
+/// until another device has it from there.
+struct HealthRow: ScenarioRow {
+    private let export: HealthExportFile
+    private let kills: Int
+    /// Whether it is of a length that the bars in seconds are meant for.
+    private let isShort: Bool
+
+    init(_ export: HealthExportFile, kills: Int, isShort: Bool) {
+        self.export = export
+        self.kills = kills
+        self.isShort = isShort
+    }
+
+    static func name(days: Int, kills: Int) -> String {
+        let launch = "first launch with \(grouped(days)) days"
+        return kills == 0 ? launch : "\(launch), killed (-9) \(kills) times"
+    }
+
+    var slug: String { "health-\(export.days)-\(kills)" }
+    var name: String { Self.name(days: export.days, kills: kills) }
+    /// Ten years are some 20 MB on the way up and as many on the way down: on 3G 200 s.
+    var patience: Duration { isShort ? .seconds(150) : .seconds(600) }
+    let seed: [Mutation] = []
+
+    var bar: Bar {
+        // The other device reads each day once. Ten years take longer to read from a file than the
+        // device is without a network, and a build for debugging is slow at it.
+        var bar = Bar(
+            reads: days(of: export.shownDays).count, isKnownToDevice: true,
+            showsContentOffline: isShort && Bar.isRelease,
+            exactly: ["documents too many": 0, "reads beside the plan": 0])
+        guard kills == 0 else {
+            bar.exactly["kills"] = Double(kills)
+            return bar
+        }
+        bar.most = ["refreshes": 8]
+        bar.mostInRelease = ["reads beside it, times idle": 2]
+        if isShort {
+            bar.mostInRelease["first 7 days ms"] = 1_000
+            bar.mostInRelease["local ms"] = 5_000
+        }
+        return bar
+    }
+
+    private func days(of range: ClosedRange<HealthDay>) -> [HealthDay] {
+        (range.lowerBound.number...range.upperBound.number).map(HealthDay.init(number:))
+    }
+
+    private func collection(_ side: Side) -> CollectionPath {
+        CollectionPath(unchecked: "health/\(slug)-\(side.rawValue)/days")
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let app = HealthApp(
+            side: side, export: export.path, collection: collection(side).text, visit: visit,
+            // So that there is something left to do after each kill.
+            daysPerPart: kills > 0 ? max(1, export.days / 18) : isShort ? 30 : 100)
+        guard side == .after else {
+            _ = try await app.run()
+            visit.isUpToDate()
+            return try await shownBefore(visit)
+        }
+        var killed = 0
+        for kill in 0..<kills {
+            // In the middle of the import, and then when two parts more have been sent.
+            let isFirst = kill == 0
+            if try await app.run(killedAt: isFirst ? "importing" : "part", times: isFirst ? 1 : 2) {
+                killed += 1
+            }
+        }
+        _ = try await app.run()
+        visit.isUpToDate()
+        if kills > 0 { visit.measured("kills", Double(killed)) }
+        let documents = try await visit.direct.documents(in: collection(side))
+        let known = Set(documents.compactMap { HealthDay($0.path.id) })
+        visit.measured("documents", Double(documents.count))
+        visit.measured("documents too many", Double(documents.count - known.count))
+        let device = SecondDevice(visit: visit, collection: collection(side).text)
+        return Self.shown(try await device.run(known)) { $0.day }
+    }
+
+    /// What the server has in the end of the app as it was, added up.
+    private func shownBefore(_ visit: Visit) async throws -> [ShownItem] {
+        let documents = try await visit.direct.documents(in: collection(.before))
+        visit.measured("documents", Double(documents.count))
+        return Self.shown(documents.compactMap(HourEntry.init(before:)), HealthApp.dayBefore)
+    }
+
+    /// Every day's total of five kinds.
+    private static func shown(
+        _ hours: [HourEntry], _ day: (HourEntry) -> HealthDay
+    ) -> [ShownItem] {
+        var sums: [HealthKind: [HealthDay: Int64]] = [:]
+        for hour in hours where HealthApp.kinds.contains(hour.kind) {
+            sums[hour.kind, default: [:]][day(hour), default: 0] += hour.sumMillionths
+        }
+        return sums.flatMap { kind, days in
+            days.map { day, sum in
+                ShownItem(id: id(kind, day, Double(sum) / 1_000_000), version: .min)
+            }
+        }
+    }
+
+    /// As the generator knows them.
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        let all = export.shownDays
+        let oldest = all.upperBound.number - Int64(HealthApp.daysBefore) + 1
+        var living: [String: Timestamp] = [:]
+        for kind in HealthApp.kinds {
+            for (day, total) in export.truth.totals[kind] ?? [:]
+            where side == .after || day.number >= oldest {
+                living[Self.id(kind, day, total.sum)] = .min
+            }
+        }
+        return Truth(living: living)
+    }
+
+    private static func id(_ kind: HealthKind, _ day: HealthDay, _ sum: Double) -> String {
+        "\(kind.name) \(day) \(sum)"
+    }
+}
+
+extension HourEntry {
+    /// As the app as it was sent it.
+    fileprivate init?(before document: Document) {
+        guard case .string(let name)? = document.fields["kind"],
+            let kind = HealthKind(name: name),
+            case .integer(let start)? = document.fields["start"],
+            case .integer(let sum)? = document.fields["sum"]
+        else { return nil }
+        self.init(
+            kind: kind, start: start, offset: 0, zone: nil, sumMillionths: sum, count: 0,
+            minMillionths: 0, maxMillionths: 0, lastMillionths: 0, lastTime: start)
+    }
+}

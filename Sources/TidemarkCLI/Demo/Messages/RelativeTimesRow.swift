@@ -1,0 +1,80 @@
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// The list of messages says how long ago each was, and goes on saying so while it is looked at.
+struct RelativeTimesRow: ScenarioRow {
+    /// A minute is this long here.
+    private static let minute = Duration.milliseconds(50)
+    private static let minutes: Int64 = 3
+    /// The journey's table, by seconds: on both sides of every boundary.
+    private static let texts: [(Int64, String)] = [
+        (-5, "Now"), (0, "Now"), (59, "Now"), (60, "1m ago"), (119, "1m ago"), (3_599, "59m ago"),
+        (3_600, "1h ago"), (86_399, "23h ago"), (86_400, "Yesterday"), (172_799, "Yesterday"),
+        (172_800, "Oct 19"),
+    ]
+
+    private let conversation: Conversation
+
+    init(_ events: [HistoryEvent]) { conversation = Conversation("times", events) }
+
+    let slug = "relative-times"
+    let name = "relative times, looked at for three minutes"
+    var bar: Bar {
+        Bar(
+            reads: Conversation.pageSize + 1, exactly: ["texts that are wrong": 0])
+    }
+    var seed: [Mutation] { conversation.seed }
+
+    func lastUse(_ side: Side, _ firestore: Firestore) async throws {
+        _ = try await head(side, firestore) { _ in }
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        let shown = try await head(side, firestore) { _ in visit.sawContent() }
+        visit.isUpToDate()
+        // 21 October 2026, noon.
+        let start = Timestamp(seconds: 1_792_584_000, nanoseconds: 0)
+        let end = start.advanced(by: .seconds(60 * Self.minutes))
+        let now = side == .before ? start : try await watch(from: start, to: end)
+        let relative = RelativeTime(timeZone: .gmt)
+        let wrong = Self.texts.count { ago, text in
+            relative.text(for: end.advanced(by: .seconds(-ago)), at: now) != text
+        }
+        visit.measured("texts that are wrong", Double(wrong))
+        return shown
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        var query = TidemarkModel.Query(collection: conversation.collection(side))
+        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
+        query.limit = .first(Conversation.pageSize)
+        return Truth(try await server.documents(of: query))
+    }
+
+    /// What the ticker says once the minutes have gone by. It asks nobody.
+    @MainActor
+    private func watch(from start: Timestamp, to end: Timestamp) async throws -> Timestamp {
+        let time = Mutex(start)
+        let ticker = Ticker(every: Self.minute, clock: ContinuousClock()) { time.withLock { $0 } }
+        let watching = Task { await ticker.watch() }
+        defer { watching.cancel() }
+        time.withLock { $0 = end }
+        for _ in 0..<100 where ticker.now != end { try await Task.sleep(for: Self.minute) }
+        return ticker.now
+    }
+
+    private func head(
+        _ side: Side, _ firestore: Firestore, _ saw: (Int) -> Void
+    ) async throws -> [ShownItem] {
+        let query = conversation.newestFirst(firestore, side).limit(to: Conversation.pageSize)
+        for try await snapshot in query.snapshots(includeMetadataChanges: true) {
+            if !snapshot.isEmpty { saw(snapshot.count) }
+            if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }
+        }
+        throw CancellationError()
+    }
+}
