@@ -236,6 +236,34 @@ import TidemarkTesting
         #expect(try place.files().isEmpty)
     }
 
+    @Test func `a disk that cannot be written is said, and tried again when it can`() async throws {
+        let place = Place([Samples.address: Samples.jpeg])
+        let pipeline = try place.pipeline()
+        try FileManager.default.removeItem(at: place.folder)
+        let failed = await error { try await pipeline.picture(Samples.request) }
+        #expect(failed == .storageFailed && failed?.recovery == .freeStorage)
+        #expect(place.network.requests.count == 1, "another try would find the same disk")
+        let unfinished = place.folder.appendingPathComponent("unfinished")
+        try FileManager.default.createDirectory(at: unfinished, withIntermediateDirectories: true)
+        #expect(try await pipeline.picture(Samples.request).origin == .network)
+    }
+
+    @Test func `every error has a sentence for a person`() {
+        let size = PictureSize(width: 1, height: 1)
+        let errors: [PictureError] = [
+            .badURL, .notFound, .refused(status: 403), .unreachable,
+            .serverFailed(status: 503, retryAfter: .seconds(7)), .tooManyBytes(nil),
+            .tooManyPixels(size), .tooMuchMemory(size), .notAPicture, .damaged,
+            .unsupported("animated WebP"), .storageFailed, .tooManyRequests, .noPicture,
+        ]
+        for error in errors {
+            #expect(error.message.hasSuffix("."))
+            #expect(!error.message.contains { $0.isNumber }, "no codes: \(error.message)")
+        }
+        #expect(errors[4].recovery == .retry(after: .seconds(7)))
+        #expect(errors[3].recovery == .waitForNetwork && errors[1].recovery == .showPlaceholder)
+    }
+
     @Test func `prefetched pictures are there when they are wanted`() async throws {
         let place = Place([Samples.address: Samples.jpeg])
         let pipeline = try place.pipeline()

@@ -47,7 +47,7 @@ extension ScenarioOptions {
     func playMessages(_ history: History) async throws -> [ScenarioResult] {
         let messages = MessagesScenarios(scale: scale, history: history)
         print("\nThe messaging app, each row on every network, of \(history.source).")
-        print("Pictures are not there yet: the row of their thumbnails is left out.")
+        print("Thumbnails are a demo of their own: tidemark demo pictures.")
         return try await play(messages.rows, clock: messages.clock)
     }
 }

@@ -101,7 +101,7 @@ struct PictureRow: Sendable {
     }
 
     /// Sentences; none when it holds.
-    func complaints(_ figures: [String: Double], bytesOfAll: Int) -> [String] {
+    func complaints(_ figures: [String: Double]) -> [String] {
         let wrong = exactly.filter { figures[$0.key] != $0.value }.map { name, value in
             "\(name) is \(figures[name].map(Bar.number) ?? "nothing"), not \(Bar.number(value))"
         }

@@ -59,7 +59,7 @@ struct PicturesCommand: AsyncParsableCommand {
         ProgressLine.show("\(row.name): after")
         let after = try await place.show(.after)
         await server.stop()
-        let complaints = row.complaints(after, bytesOfAll: server.bytes(of: row.people))
+        let complaints = row.complaints(after)
         let scenario = LaunchScenario(
             name: row.name, network: row.isFailing ? "failing-30" : "healthy",
             holds: complaints.isEmpty, bar: row.bar, before: before, after: after)
