@@ -26,6 +26,7 @@ long: setup
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
+	TIDEMARK_FUZZ_PICTURES=1000000 $(SWIFT) test --skip-build --filter PictureFuzzTests
 	TIDEMARK_LISTEN_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter ListenCheckerTests
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests

@@ -1,4 +1,5 @@
 import Testing
+import TidemarkTesting
 import Tidemark
 @testable import TidemarkApp
 import TidemarkServer
