@@ -19,8 +19,8 @@ test: setup
 	@$(MAKE) --no-print-directory interop
 
 # For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
-# seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random queries on the cache, and the soak alone
-# in its process. What fails says its seed.
+# seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random
+# queries on the cache, and the soak alone in its process. What fails says its seed.
 long: setup
 	$(SWIFT) build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again

@@ -7,7 +7,7 @@ import TidemarkTesting
 ///
 /// `TIDEMARK_BACKFILL_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct BackfillHistoryTests {
-    static let seeds = SeedRange("TIDEMARK_BACKFILL_SEEDS", 0..<300)
+    static let seeds = SeedRange("TIDEMARK_BACKFILL_SEEDS", 0..<100)
 
     static func history(_ seed: UInt64) -> FeedHistorySettings {
         var settings = FeedHistorySettings(seed: seed)

@@ -3,7 +3,6 @@ import TidemarkTesting
 import Tidemark
 @testable import TidemarkApp
 import TidemarkServer
-import TidemarkTesting
 
 /// What histories in the World have found, each as small as it can be told.
 @Suite struct `What histories of feeds found` {

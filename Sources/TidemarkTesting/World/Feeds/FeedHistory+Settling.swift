@@ -16,7 +16,7 @@ extension FeedHistory {
         try pass(.seconds(5))
         for device in devices { try syncWell(device) }
         if settings.hasBackfills { try settleBackfills() }
-        guard dice.chance(35) else { return }
+        guard settings.isThorough || dice.chance(35) else { return }
         for device in devices {
             device.loadMore(.max)
             try pass(.seconds(1))

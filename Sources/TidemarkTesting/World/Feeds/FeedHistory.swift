@@ -86,6 +86,8 @@ package struct FeedHistorySettings {
     package var steps = 12
     /// Of both feeds; nil for what the seed says.
     package var way: HistoryWay?
+    /// Whether pagers, and what is shown after another start, are compared in the end; else of some.
+    package var isThorough = false
     /// Whether devices send days and fetch old items beside.
     package var hasBackfills = false
     package var isVerbose = false
