@@ -143,7 +143,7 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
                 "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", arguments,
-                httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1,
+                httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
 

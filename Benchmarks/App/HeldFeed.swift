@@ -27,7 +27,7 @@ final class HeldFeed {
         /// Microseconds from the launch until the newest items are there, the opening of the cache with
         /// them.
         var firstContent: Double
-        /// Microseconds from asking until the new items are shown.
+        /// Microseconds from asking until the newest item is shown, and with it the others of its page.
         var delta: Double
         var plan: Double
         var changed: Int
@@ -86,21 +86,30 @@ final class HeldFeed {
 
     /// One launch of the app.
     func opening() async throws -> Opening {
-        var firestore: Firestore?
-        var feed: Feed?
-        let first = try await time {
-            let opened = try client()
-            let made = try self.feed(opened)
-            let items = try await made.open()
-            precondition(items.count == 50)
-            (firestore, feed) = (opened, made)
-        }
-        guard let firestore, let feed else { preconditionFailure("both were made") }
-        var changed = 0
+        let begin = ContinuousClock.now
+        let firestore = try client()
+        let feed = try self.feed(firestore)
+        async let opened = feed.open()
+        let held = await Self.items(of: feed) { !$0.isEmpty }
+        let first = (ContinuousClock.now - begin) / .microseconds(1)
+        precondition(held.count == 50)
+        _ = try await opened
         let plan = await time { _ = await feed.plan }
-        let delta = try await time { changed = try await feed.sync().changed }
+        let asked = ContinuousClock.now
+        async let sync = feed.sync()
+        _ = await Self.items(of: feed) { $0.first != held.first }
+        let delta = (ContinuousClock.now - asked) / .microseconds(1)
+        let changed = try await sync.changed
         await firestore.terminate()
         return Opening(firstContent: first, delta: delta, plan: plan, changed: changed)
+    }
+
+    /// What a view is given, the first time that it is as it should be.
+    private static func items(
+        of feed: Feed, _ isRight: ([FeedItem]) -> Bool
+    ) async -> [FeedItem] {
+        for await state in await feed.states where isRight(state.items) { return state.items }
+        return []
     }
 
     /// Microseconds of pages that an earlier launch has read, each until it is shown.

@@ -2,9 +2,9 @@ import Synchronization
 
 /// One piece of work and those who wait for it. Without its types: what is generic, and not known where
 /// it is used, would cost more than all the rest.
-final class Flight: Sendable {
+@usableFromInline final class Flight: Sendable {
     typealias Outcome = Result<Landed, any Error>
-    typealias OnEnd = @Sendable (Flight) -> Void
+    @usableFromInline typealias OnEnd = @Sendable (Flight) -> Void
     private typealias Waiter = UnsafeContinuation<Landed, any Error>
 
     /// What work came to. A box of a type that its reader knows: to ask a value of no type for one costs
@@ -12,7 +12,9 @@ final class Flight: Sendable {
     ///
     /// `@unchecked`: a class that can be inherited from cannot be checked; its one subclass holds a
     /// constant of a sendable type.
-    class Landed: @unchecked Sendable {}
+    @usableFromInline class Landed: @unchecked Sendable {
+        @usableFromInline init() {}
+    }
 
     private enum Caller {
         /// It will wait in a moment, on its own thread.
@@ -43,12 +45,12 @@ final class Flight: Sendable {
     private let state: Mutex<State>
 
     /// - Parameter onEnd: Called once, when nobody can join any more.
-    init(onEnd: @escaping OnEnd) { state = Mutex(State(onEnd: onEnd)) }
+    @usableFromInline init(onEnd: @escaping OnEnd) { state = Mutex(State(onEnd: onEnd)) }
 
     var callers: Int { state.withLock { $0.count } }
 
     /// - Returns: Nil when it has ended.
-    func join() -> Int? {
+    @usableFromInline func join() -> Int? {
         state.withLock { state in
             if state.result != nil || state.isAbandoned { return nil }
             state.lastCaller += 1
@@ -58,7 +60,7 @@ final class Flight: Sendable {
     }
 
     /// The first caller's number is 0.
-    func start(_ work: @escaping @Sendable () async throws -> Landed) {
+    @usableFromInline func start(_ work: @escaping @Sendable () async throws -> Landed) {
         let task = Task.begun {
             do { self.end(.success(try await work())) } catch { self.end(.failure(error)) }
         }
@@ -70,7 +72,7 @@ final class Flight: Sendable {
     }
 
     /// - Throws: What the work throws, or `CancellationError` to a caller that is cancelled.
-    func value(for caller: Int) async throws -> Landed {
+    @usableFromInline func value(for caller: Int) async throws -> Landed {
         if let result = take(caller) { return try result.get() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { wait(caller, $0) }

@@ -1,23 +1,31 @@
-import Synchronization
+public import Synchronization
 
 /// Lets callers that want the same thing at the same time share one piece of work.
 ///
 /// The first caller for a key starts it, those that come while it runs get its value or its error too.
 /// A caller that is cancelled leaves at once, and the work goes on for the others; when the last one
 /// leaves, it is cancelled. Nothing is kept when it ends: it is no cache.
+///
+/// Inlinable, because a generic type that is not known where it is used looks its types up at each call,
+/// which costs as much as all of its locks.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What one caller gets.
     public struct Landing: Sendable {
         public let value: Value
         /// Whether another caller had started it.
         public let isShared: Bool
+
+        @usableFromInline init(value: Value, isShared: Bool) {
+            self.value = value
+            self.isShared = isShared
+        }
     }
 
     /// Keys at the same time. Beyond, work is done for each caller alone.
-    public static var capacity: Int { 10_000 }
+    @inlinable public static var capacity: Int { 10_000 }
 
     /// Those that a new caller may join.
-    private let flights = Mutex<[Key: Flight]>([:])
+    @usableFromInline let flights = Mutex<[Key: Flight]>([:])
 
     public init() {}
 
@@ -33,14 +41,14 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     ///
     /// - Throws: What `work` throws, to all of its callers; `CancellationError` to one that is
     ///   cancelled itself.
-    public func value(
+    @inlinable public func value(
         for key: Key, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await landing(for: key, work).value
     }
 
     /// As ``value(for:_:)``, and whether another caller had started it.
-    public func landing(
+    @inlinable public func landing(
         for key: Key, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Landing {
         try Task.checkCancellation()
@@ -55,14 +63,14 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
     }
 
     // `@unchecked`: it inherits, and holds a constant of a sendable type.
-    private final class Box: Flight.Landed, @unchecked Sendable {
-        let value: Value
+    @usableFromInline final class Box: Flight.Landed, @unchecked Sendable {
+        @usableFromInline let value: Value
 
-        init(_ value: Value) { self.value = value }
+        @usableFromInline init(_ value: Value) { self.value = value }
     }
 
     /// - Returns: Nil when there is too much under way.
-    private func join(_ key: Key) -> (flight: Flight, caller: Int, isFirst: Bool)? {
+    @inlinable func join(_ key: Key) -> (flight: Flight, caller: Int, isFirst: Bool)? {
         flights.withLock { flights in
             if let flight = flights[key], let caller = flight.join() {
                 return (flight, caller, false)

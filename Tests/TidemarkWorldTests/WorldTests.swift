@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 import TidemarkTesting
 
@@ -6,24 +5,13 @@ import TidemarkTesting
 ///
 /// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct WorldTests {
-    static let seeds: Range<UInt64> = {
-        let text = ProcessInfo.processInfo.environment["TIDEMARK_WORLD_SEEDS"] ?? "0..<2000"
-        let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
-        guard let first = bounds.first, bounds.count < 3 else {
-            preconditionFailure("TIDEMARK_WORLD_SEEDS is a seed, or a range as 0..<200")
-        }
-        return first..<(bounds.count == 2 ? bounds[1] : first + 1)
-    }()
+    static let seeds = SeedRange("TIDEMARK_WORLD_SEEDS", 0..<2_000)
 
-    static let shares: [Range<UInt64>] = stride(
-        from: seeds.lowerBound, to: seeds.upperBound, by: 50
-    ).map { $0..<min($0 + 50, seeds.upperBound) }
-
-    @Test(arguments: shares)
+    @Test(arguments: seeds.shares)
     func `nothing is lost, doubled or made up, and all converge`(share: Range<UInt64>) throws {
         for seed in share {
             var settings = WorldSettings(seed: seed)
-            settings.isVerbose = Self.seeds.count == 1
+            settings.isVerbose = Self.seeds.isOne
             let world = try World(settings)
             do { try world.run() } catch { Issue.record("\(world.report(error))") }
             if settings.isVerbose { print(world.log.joined(separator: "\n")) }

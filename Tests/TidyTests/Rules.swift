@@ -106,7 +106,7 @@ enum ImportRules {
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
             "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkTesting",
             "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
-            "NIOCore", "NIOHTTP1",
+            "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
     ]
 

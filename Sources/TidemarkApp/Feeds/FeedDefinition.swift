@@ -94,7 +94,7 @@ package struct ParsedDefinition: Sendable {
     let changeTime: FieldPath?
     let deletedField: FieldPath?
     let version: FieldPath?
-    let rules: FeedRules
+    private(set) var rules: FeedRules
     let window: Int
     let shared: Shared?
     /// Under which the feed keeps its records: another definition begins anew.
@@ -187,3 +187,10 @@ package struct ParsedDefinition: Sendable {
         }
     }
 }
+
+#if TIDEMARK_DEFECTS
+    extension ParsedDefinition {
+        /// For a test that is to see it found.
+        package mutating func plant(_ defects: PlantedDefects) { rules.defects = defects }
+    }
+#endif

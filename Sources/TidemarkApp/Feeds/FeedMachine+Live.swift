@@ -44,6 +44,8 @@ extension FeedMachine {
         var listen: FeedListen?
         var marks: FeedListen?
         /// Of syncs and listeners, in a row.
+        /// Whether the listener's last word was the server's.
+        var isConfirmed = false
         var failures = 0
         var isWaiting = false
         var savedAt: Timestamp?
@@ -65,9 +67,10 @@ extension FeedMachine {
         if settings.sharesMarks, live.marks == nil {
             live.marks = listen(.marks, limit: 1, &effects)
         }
-        if let listening = live.listen {
-            // A mark that was reset opens a gap that no listener fills.
-            if isFresh, readTime == nil, case .changes = listening.question { sync = SyncRun() }
+        if live.listen != nil {
+            // A mark that was reset opens a gap that no listener fills, and so do more new items than
+            // a listener to the newest shows. A sync that failed says so until another one has not.
+            if live.isConfirmed, readTime == nil || failure != nil { sync = SyncRun() }
             return
         }
         guard let question = nextListen(now) else {
@@ -106,6 +109,7 @@ extension FeedMachine {
         _ question: FeedListen.Question, limit: Int, _ effects: inout [Effect]
     ) -> FeedListen {
         live.lastNumber += 1
+        live.isConfirmed = false
         let listen = FeedListen(number: live.lastNumber, question: question, limit: limit)
         effects.append(.listen(listen))
         return listen
@@ -125,6 +129,7 @@ extension FeedMachine {
             return
         }
         guard let listen = live.listen, heard.number == listen.number else { return }
+        live.isConfirmed = heard.readTime != nil
         changed.formUnion(heard.changed)
         mustReadChanges = mustReadChanges || !heard.changed.isEmpty
         guard let readTime = heard.readTime else {

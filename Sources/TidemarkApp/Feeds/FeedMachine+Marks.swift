@@ -18,6 +18,12 @@ extension FeedMachine {
         if case .ignored = moved { return }
         call.isSaving = true
         effects.append(.save(marks, move.call))
+        #if TIDEMARK_DEFECTS
+            if settings.rules.defects.contains(.marksNotStored) {
+                effects.removeLast()
+                call.isSaving = false
+            }
+        #endif
         if settings.sharesMarks, move.name == .action, let action = marks.action {
             effects.append(.share(action))
         }
@@ -27,7 +33,10 @@ extension FeedMachine {
     }
 
     private mutating func moveMark(_ move: Move, _ now: Timestamp) -> Marks.Move? {
-        let serverNow = serverTime.estimate(deviceNow: now) ?? progress.cursor.readTime
+        var serverNow = serverTime.estimate(deviceNow: now) ?? progress.lastReadTime
+        #if TIDEMARK_DEFECTS
+            if settings.rules.defects.contains(.deviceClockTrusted) { serverNow = now }
+        #endif
         switch move.target {
         case .time(let time): return marks.move(move.name, to: time, serverNow: serverNow)
         case .milliseconds(let milliseconds):
@@ -77,6 +86,7 @@ extension FeedMachine {
     }
 
     mutating func notSaved(_ call: CallID?, _ error: FirestoreError, _ effects: inout [Effect]) {
+        mustSaveMarks = true
         guard let index = waiting.firstIndex(where: { $0.call == call }) else { return }
         effects.append(.finish(waiting.remove(at: index).call, .failed(error)))
     }

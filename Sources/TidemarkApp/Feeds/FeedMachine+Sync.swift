@@ -31,6 +31,10 @@ extension FeedMachine {
     /// as they are stored.
     mutating func startSync(_ effects: inout [Effect]) {
         guard let run = sync else { return }
+        if run.stage == .waiting, mustSaveMarks {
+            mustSaveMarks = false
+            effects.append(.save(marks, nil))
+        }
         switch run.stage {
         case .waiting where !hasIndexes:
             sync?.stage = .indexes
@@ -62,6 +66,9 @@ extension FeedMachine {
             begin(plan, &effects)
             if case .figures(let ranges) = plan.question {
                 sync?.audit = FeedAudit(ranges)
+                #if TIDEMARK_DEFECTS
+                    sync?.audit?.defects = settings.rules.defects
+                #endif
                 auditNext(&effects)
             } else {
                 fetch(plan, &effects)
@@ -107,6 +114,7 @@ extension FeedMachine {
         guard isSettled, var run = sync else { return }
         run.result.readTime = readTime
         isFresh = readTime != nil
+        failure = nil
         isChanged = true
         sync = nil
         for call in run.calls { waiting.append(Waiting(call: call, outcome: .synced(run.result))) }
@@ -141,6 +149,8 @@ extension FeedMachine {
             }
             sync?.audit = nil
             sync?.reach.hasAudit = true
+            // What agrees with the server may have been brought by others, and not be shown yet.
+            mustReadChanges = true
             sync?.stage = .saving
             effects.append(.saveProgress(progress))
         }

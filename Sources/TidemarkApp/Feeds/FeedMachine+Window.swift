@@ -67,10 +67,21 @@ extension FeedMachine {
     mutating func changesRead(_ changes: [DocumentPath: Row?]) {
         guard case .changes? = disk else { return }
         disk = nil
+        #if TIDEMARK_DEFECTS
+            let changes =
+                settings.rules.defects.contains(.deletedRowsStay)
+                ? changes.filter { $0.value != nil } : changes
+        #endif
         window.apply(changes, marks)
         mustReadBelow = window.hasMore
         forgetCount()
         isChanged = true
+    }
+
+    mutating func outgrown() {
+        guard case .changes? = disk else { return }
+        disk = nil
+        readAnew()
     }
 
     mutating func unreadCounted(_ count: Int) {

@@ -38,6 +38,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case itemsRead([Row], hasMore: Bool, rowsScanned: Int)
         /// By path; nil for one that is no item of the feed.
         case changesRead([DocumentPath: Row?])
+        /// In its place: others have changed more than anybody remembers.
+        case outgrown
         case unreadCounted(Int)
         case marksSaved(CallID?)
         case failed(Work, FirestoreError)
@@ -69,7 +71,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case wait(Duration)
         /// Reads rows from disk below a position, or the newest: answered by `itemsRead`.
         case readItems(below: PagePosition?, count: Int, action: Timestamp?)
-        /// Reads how documents look now, and all that have pending writes: answered by `changesRead`.
+        /// Reads how documents look now, and with them all that have pending writes or were changed by
+        /// others: answered by `changesRead` or `outgrown`.
         case readChanges([DocumentPath])
         /// Counts on disk what is above a mark: answered by `unreadCounted`.
         case countUnread(above: Timestamp?)
@@ -147,6 +150,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     var sync: SyncRun?
     var live = LiveRun()
     var waiting: [Waiting] = []
+    /// Whether marks that count already could not be stored: the next sync tries it again.
+    var mustSaveMarks = false
     var movesBeforeOpening: [Move] = []
     /// Why the last sync failed.
     var failure: FirestoreError?
@@ -202,6 +207,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .sharedRead(let mark, let readTime): sharedRead(mark, readTime, now, &effects)
         case .itemsRead(let rows, let hasMore, let scanned): itemsRead(rows, hasMore, scanned)
         case .changesRead(let changes): changesRead(changes)
+        case .outgrown: outgrown()
         case .unreadCounted(let count): unreadCounted(count)
         case .marksSaved(let call): saved(call)
         case .failed(let work, let error): failed(work, error, &effects)

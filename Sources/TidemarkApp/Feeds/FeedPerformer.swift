@@ -15,6 +15,8 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private let deadline: Duration?
     private let content: @Sendable (ViewDocument) -> Content
     private let listeners = FeedListeners()
+    /// What others bring to the documents that the feed shows.
+    private let changes: CacheChanges
 
     /// - Parameters:
     ///   - deadline: For each page from the server; nil for the longest there is.
@@ -28,6 +30,8 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         self.database = database
         self.deadline = deadline
         self.content = content
+        changes = CacheChanges(of: definition.query)
+        listeners.keep(engine.follow(changes), as: Self.changes)
     }
 
     /// Ends what is being listened to.
@@ -35,6 +39,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
 
     /// Beside the numbers of listeners.
     private static var timer: Int { 0 }
+    private static var changes: Int { -1 }
 
     /// Begins an effect, in the order of the calls. Those that tell the app something, `publish`,
     /// `tell` and `finish`, are the caller's.
@@ -159,8 +164,15 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private func share(_ mark: Timestamp, _ report: @escaping Report) {
         guard let shared = definition.shared else { preconditionFailure("nothing is shared") }
         let raise = FieldTransform(shared.field, .maximum(SharedMark.value(mark)))
-        let mutation = Mutation(
+        var mutation = Mutation(
             path: shared.path, .patch([:], mask: []), transforms: [raise])
+        #if TIDEMARK_DEFECTS
+            if definition.rules.defects.contains(.sharedMarkOverwritten) {
+                var fields = MapValue()
+                fields[shared.field] = SharedMark.value(mark)
+                mutation = Mutation(path: shared.path, .patch(fields, mask: [shared.field]))
+            }
+        #endif
         engine.write([mutation]) { event in
             if case .failed(let error) = event { report(.failed(.share, FirestoreError(error))) }
         }
@@ -187,11 +199,12 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     private func readChanges(_ paths: [DocumentPath], _ report: @escaping Report) {
         let display = PreparedQuery(definition.display, in: database)
         engine.cachedDocuments(
-            at: paths, andWrittenIn: definition.query,
+            at: paths, andIn: changes, andWrittenIn: definition.query,
             completion: { [definition, content] result in
                 report(
                     Self.event(result, of: .changes) { documents in
-                        .changesRead(
+                        guard let documents else { return .outgrown }
+                        return .changesRead(
                             documents.mapValues { view in
                                 guard let view, display.matches(view.path, view.document.fields)
                                 else { return nil }

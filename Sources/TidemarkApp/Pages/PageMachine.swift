@@ -58,6 +58,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// oldest go.
     package static var maxRows: Int { 10_000 }
 
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
     package let pageSize: Int
     /// Whether the pages below the head are loaded and not listened to.
     package let loadsPages: Bool
@@ -112,7 +115,12 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
             let window = windows.remove(at: index)
             // Above the newest row that it knew, more come than the next head may hold.
-            if window.after == nil { forgetAbove(window) }
+            if window.after == nil {
+                forgetAbove(window)
+            } else if !window.isConfirmed, let lower = window.lower, window.upper < lower {
+                // What the cache alone told may have holes: the page is asked for again.
+                coverage.remove(window.upper..<lower)
+            }
             self.error = error
             return []
         }
@@ -186,6 +194,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private mutating func forgetAbove(_ window: Window) {
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.pageHoleKept) { return }
+        #endif
         let newest = window.isConfirmed ? window.newest.map { PageEdge.before($0) } : nil
         guard let known = newest ?? window.lower, window.upper < known else { return }
         coverage.remove(window.upper..<known)

@@ -23,10 +23,13 @@ package struct PagePosition: Hashable, Comparable, Sendable {
 package struct PageRow<Content: Hashable & Sendable>: Hashable, Sendable {
     package let position: PagePosition
     package let content: Content
+    /// Whether it only keeps its place: marked as deleted.
+    package let isHidden: Bool
 
-    package init(_ position: PagePosition, _ content: Content) {
+    package init(_ position: PagePosition, _ content: Content, isHidden: Bool = false) {
         self.position = position
         self.content = content
+        self.isHidden = isHidden
     }
 
     package var path: DocumentPath { position.path }

@@ -13,6 +13,8 @@ final class PageStore: Sendable {
 
     private struct State {
         var progress = PageProgress()
+        /// As it was last written with the wish to keep the documents.
+        var saved: PageProgress?
         var isLoaded = false
         var wasStored = false
         var asking: Task<Result<[DocumentPath: Row?], FirestoreError>, Never>?
@@ -204,14 +206,17 @@ final class PageStore: Sendable {
         return end
     }
 
-    /// From then on the cache keeps the collection's documents, however large it is.
+    /// From then on the cache keeps the collection's documents, however large it is. A page of what is
+    /// held, of which nothing new is known, writes nothing.
     private func save() async throws(FirestoreError) {
-        let (bytes, query) = (state.withLock(\.progress.encoded), query)
+        let (progress, query) = (state.withLock(\.progress), query)
+        if state.withLock({ $0.saved == progress }) { return }
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
-            engine.setRecord(bytes, forKey: key, keeping: query) { error in
+            engine.setRecord(progress.encoded, forKey: key, keeping: query) { error in
                 finish(error.map { .failure($0) } ?? .success(()))
             }
         }
+        state.withLock { $0.saved = progress }
     }
 
     // MARK: Changes

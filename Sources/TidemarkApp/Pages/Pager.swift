@@ -83,7 +83,7 @@ public final class Pager: Sendable {
             continuation.onTermination = { [weak self] _ in
                 self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
             }
-            continuation.yield(PagerState(state.machine, disk))
+            continuation.yield(PagerState(state.machine))
             return true
         }
         if !isNew { continuation.finish() }
@@ -92,7 +92,7 @@ public final class Pager: Sendable {
     }
 
     /// What is to be shown now.
-    public var current: PagerState { state.withLock { PagerState($0.machine, disk) } }
+    public var current: PagerState { state.withLock { PagerState($0.machine) } }
 
     /// Begins to listen to the newest page; asking for ``states`` does too.
     public func start() {
@@ -141,7 +141,7 @@ public final class Pager: Sendable {
         let (effects, published) = state.withLock { state in
             if state.isClosed { return ([Machine.Effect](), PagerState?.none) }
             let effects = state.machine.step(event)
-            let published = PagerState(state.machine, disk)
+            let published = PagerState(state.machine)
             for watcher in state.watchers.values { watcher.yield(published) }
             return (effects, published)
         }
@@ -187,7 +187,9 @@ public final class Pager: Sendable {
         if let snapshot {
             let rows = snapshot.documents.compactMap { document in
                 document.fields?[order].map { value in
-                    PageRow(PagePosition(value: value, path: document.documentPath), document)
+                    PageRow(
+                        PagePosition(value: value, path: document.documentPath), document,
+                        isHidden: disk?.isDeleted(document.fields ?? [:]) ?? false)
                 }
             }
             store?.heard(snapshot, limit: pageSize)
@@ -216,11 +218,8 @@ public struct PagerState: Hashable, Sendable {
     /// Oldest first, as a conversation is read.
     public var chronological: ReversedCollection<[QueryDocumentSnapshot]> { items.reversed() }
 
-    init(_ machine: PageMachine<QueryDocumentSnapshot>, _ disk: ParsedPagesFromDisk?) {
-        let all = machine.rows.lazy.map(\.content)
-        items =
-            disk?.deletedField == nil
-            ? Array(all) : all.filter { !(disk?.isDeleted($0.fields ?? [:]) ?? false) }
+    init(_ machine: PageMachine<QueryDocumentSnapshot>) {
+        items = machine.rows.filter { !$0.isHidden }.map(\.content)
         isLoadingMore = machine.isLoadingMore
         hasMore = machine.hasMore
         isFromCache = machine.isFromCache

@@ -5,7 +5,7 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo", abstract: "Show what Tidemark does, on a real history.",
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
-            HealthDemoCommand.self, AllCommand.self, SendCommand.self, SignUpAppCommand.self,
-            PageCommand.self, HealthAppCommand.self,
+            HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, SendCommand.self,
+            SignUpAppCommand.self, PageCommand.self, HealthAppCommand.self, PictureAppCommand.self,
         ])
 }

@@ -28,7 +28,8 @@ package struct UserSession: Sendable {
     /// Begins something that lasts, until the returned handle is cancelled.
     func subscribe(
         _ refused: @escaping @Sendable (Result<Void, SyncError>) -> Void,
-        _ start: @escaping @Sendable (EngineCore, UInt64) -> Void
+        _ start: @escaping @Sendable (EngineCore, UInt64) -> Void,
+        end: @escaping @Sendable (EngineCore, UInt64) -> Void = { $0.removeListener($1) }
     ) -> any CancellableCall {
         engine.subscribe { [number] core, id in
             guard core.session == number || core.files.isShared else {
@@ -36,7 +37,7 @@ package struct UserSession: Sendable {
             }
             start(core, id)
         } end: {
-            $0.removeListener($1)
+            end($0, $1)
         }
     }
 
@@ -116,6 +117,26 @@ package struct UserSession: Sendable {
     ) {
         perform(completion) { core in
             completion(core.fromCache { try $0.counts(of: queries) })
+        }
+    }
+
+    /// Has changes of the cache noted, until the returned handle is cancelled.
+    package func follow(_ changes: CacheChanges) -> any CancellableCall {
+        subscribe({ _ in }) {
+            $0.followers[$1] = changes
+        } end: {
+            $0.followers[$1] = nil
+        }
+    }
+
+    /// How documents look: those asked for, those of a query with pending writes, and those that have
+    /// changed since this was last asked. Gets nil where more has changed than is remembered.
+    package func cachedDocuments(
+        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query,
+        completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?]?, SyncError>) -> Void
+    ) {
+        perform(completion) { core in
+            completion(core.cachedDocuments(at: paths, andIn: changes, andWrittenIn: query))
         }
     }
 

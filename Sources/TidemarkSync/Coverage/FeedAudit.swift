@@ -47,6 +47,9 @@ package struct FeedAudit: Hashable, Sendable {
     /// Items that are read again rather than halved.
     package static let readAgain = 8
 
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
     /// The next is the last.
     private var parts: [Part]
     private var different: [Range<CoveragePosition>] = []
@@ -91,6 +94,9 @@ package struct FeedAudit: Hashable, Sendable {
             part.range.lowerBound < middle, middle < part.range.upperBound
         {
             parts.append(Part(range: middle..<part.range.upperBound, together: server))
+            #if TIDEMARK_DEFECTS
+                if defects.contains(.upperHalfSkipped) { parts.removeLast() }
+            #endif
             parts.append(Part(range: part.range.lowerBound..<middle))
         } else {
             different.append(part.range)

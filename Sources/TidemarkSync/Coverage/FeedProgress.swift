@@ -7,6 +7,12 @@ package struct FeedProgress: Hashable, Sendable {
     /// As of when nothing newer is missing; nil before the newest items were first asked for. A feed
     /// of changes knows it from its cursor.
     package private(set) var headTime: Timestamp?
+    /// Items that have the time of the newest one, as far as a page of them told: the next look for
+    /// newer ones brings them again.
+    package private(set) var headCount = 0
+    /// Whether all changes of an overlap have been read once, so that the cursor has seen them: also
+    /// those below the clear mark, which no page of items brings.
+    private var hasDelta = false
 
     /// The listener that was open last.
     package private(set) var live: Live?
@@ -36,11 +42,15 @@ package struct FeedProgress: Hashable, Sendable {
     package mutating func receive(
         _ rows: [FeedBookRow], of plan: ReadPlan, readTime: Timestamp, rules: FeedRules
     ) -> [FeedBookRow] {
-        let isLast = rows.count < plan.pageSize
+        var isLast = rows.count < plan.pageSize
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.drainCutShort) { isLast = true }
+        #endif
         switch plan.question {
         case .changes:
             let fresh = cursor.receive(
                 rows.compactMap(\.change), readTime: readTime, isLast: isLast)
+            if isLast { hasDelta = true }
             // With audits, only they tell that what is held is still there.
             if isLast, !rules.way.audits, let asOf = cursor.readTime {
                 coverage.confirm(asOf: asOf)
@@ -69,6 +79,7 @@ package struct FeedProgress: Hashable, Sendable {
         } else if upper == .highest {
             // What comes later will be above the newest of now.
             headTime = readTime
+            headCount = Self.count(ofNewest: rows)
             upper =
                 rows.first.flatMap { row in row.itemTime.map { .after($0, row.path) } }
                 ?? range.lowerBound
@@ -78,6 +89,11 @@ package struct FeedProgress: Hashable, Sendable {
         coverage.remove(range)
         if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
         return fresh
+    }
+
+    private static func count(ofNewest rows: [FeedBookRow]) -> Int {
+        guard let newest = rows.first?.itemTime else { return 0 }
+        return rows.prefix { $0.itemTime == newest }.count
     }
 
     /// The part of a range of which a page has all items.
@@ -112,11 +128,13 @@ extension FeedProgress {
     ) {
         guard let range else {
             live?.heardAt = readTime
+            hasDelta = true
             _ = cursor.receive(rows.compactMap(\.change), readTime: readTime, isLast: true)
             if !rules.way.audits { coverage.confirm(asOf: readTime) }
             return
         }
         headTime = max(readTime, headTime ?? readTime)
+        headCount = Self.count(ofNewest: rows)
         let times = rows.compactMap { row in row.itemTime.map { ($0, row.path) } }
         guard let first = times.first, let last = times.last else { return }
         // The head shows the newest only; what lies below its last one it does not tell.
@@ -170,6 +188,16 @@ extension FeedProgress {
         return result
     }
 
+    /// Rows of the overlap that the next delta brings again; nil where they are not known.
+    var repeatedChanges: Int? {
+        let isWhole =
+            hasDelta || coverage.contains(CoveragePosition.lowest..<CoveragePosition.highest)
+        return isWhole ? cursor.seen.count : nil
+    }
+
+    /// The last time that the server told of itself with what is held.
+    package var lastReadTime: Timestamp? { cursor.readTime ?? headTime }
+
     /// As of when everything above the clear mark is held; nil when something is missing.
     package func readTime(above action: Timestamp?, _ rules: FeedRules) -> Timestamp? {
         guard gaps(above: action, rules).isEmpty else { return nil }
@@ -185,13 +213,17 @@ extension FeedProgress {
 }
 
 extension FeedProgress {
-    private static let format: UInt8 = 4
+    private static let format: UInt8 = 5
+    /// Without what tells how many come again.
+    private static let oldFormat: UInt8 = 4
 
     package var encoded: [UInt8] {
         var writer = RecordWriter(format: Self.format)
         cursor.write(to: &writer)
         coverage.write(to: &writer)
         writer.optional(headTime) { $0.time($1) }
+        writer.unsigned(UInt64(headCount))
+        writer.unsigned(hasDelta ? 1 : 0)
         writer.optional(live) { writer, live in
             writer.time(live.since)
             writer.unsigned(UInt64(live.limit))
@@ -202,14 +234,20 @@ extension FeedProgress {
 
     /// Nil when the bytes are none that ``encoded`` made.
     package init?(encoded bytes: [UInt8], overlap: Duration) {
-        guard var reader = RecordReader(bytes, format: Self.format),
+        let isOld = bytes.first == Self.oldFormat
+        guard
+            var reader = RecordReader(bytes, format: isOld ? Self.oldFormat : Self.format),
             let cursor = ChangeCursor(from: &reader, overlap: overlap),
             let coverage = Coverage(from: &reader), let headTime = reader.optional({ $0.time() }),
+            let headCount = isOld ? 0 : reader.unsigned().flatMap(Int.init(exactly:)),
+            let hasDelta = isOld ? 0 : reader.unsigned(),
             let live = reader.optional({ Live(from: &$0) }), reader.isAtEnd
         else { return nil }
         self.cursor = cursor
         self.coverage = coverage
         self.headTime = headTime
+        self.headCount = headCount
+        self.hasDelta = hasDelta == 1
         self.live = live
     }
 }

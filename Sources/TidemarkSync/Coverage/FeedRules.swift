@@ -29,6 +29,10 @@ package struct FeedRules: Hashable, Sendable {
     /// How far a delta reaches back.
     package var overlap: Duration
 
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
+
     package init(
         way: Way, pageSize: Int = 500, overlap: Duration = ChangeCursor.defaultOverlap
     ) {

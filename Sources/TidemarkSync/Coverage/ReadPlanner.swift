@@ -48,17 +48,30 @@ package enum ReadPlanner {
                 pageSize: rules.pageSize, prediction: bounds,
                 reason: "The last read of changes had more pages, so it goes on where it stopped.")
         }
-        guard let since = cursor.since, let readTime = cursor.readTime else { return nil }
+        guard let since = sinceOfDelta(cursor, rules), let readTime = cursor.readTime else {
+            return nil
+        }
         if let startedAt = reach.startedAt, readTime >= startedAt { return nil }
         // Rows of the overlap come again unless they changed, and then as their new version.
-        let repeated = cursor.seen.count
         var prediction = bounds
-        prediction.ifUnchanged = min(max(1, repeated), rules.pageSize)
+        prediction.ifUnchanged = progress.repeatedChanges.map {
+            min(max(1, $0), rules.pageSize)
+        }
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.overlapForgotten) { prediction.ifUnchanged = 1 }
+        #endif
         return ReadPlan(
             kind: .delta, question: .changes(since: since, after: nil), pageSize: rules.pageSize,
             prediction: prediction,
             reason: "Everything up to the last read is held, so only what changed since is read, "
                 + "with \(cursor.overlap) of overlap for writes that were under way.")
+    }
+
+    private static func sinceOfDelta(_ cursor: ChangeCursor, _ rules: FeedRules) -> Timestamp? {
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.overlapForgotten) { return cursor.readTime }
+        #endif
+        return cursor.since
     }
 
     /// What is new: from the newest item that is held, whose time others may have too.
@@ -69,15 +82,25 @@ package enum ReadPlanner {
         guard let top = progress.held(above: action).last?.upperBound else {
             return page(floor..<CoveragePosition.highest, of: progress, action, rules)
         }
+        let (start, repeated) = startOfHead(progress, top, rules)
         return ReadPlan(
             kind: .page,
-            question: .items(
-                max(floor, .start(of: top.time))..<CoveragePosition.highest),
+            question: .items(max(floor, start)..<CoveragePosition.highest),
             pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: rules.pageSize, ifUnchanged: 1),
+                atLeast: 1, atMost: rules.pageSize,
+                ifUnchanged: min(max(1, repeated), rules.pageSize)),
             reason: "Everything up to the newest item is held, so only those of its time and later "
                 + "are read.")
+    }
+
+    private static func startOfHead(
+        _ progress: FeedProgress, _ top: CoveragePosition, _ rules: FeedRules
+    ) -> (CoveragePosition, repeated: Int) {
+        #if TIDEMARK_DEFECTS
+            if rules.defects.contains(.equalTimesSkipped) { return (.end(of: top.time), 0) }
+        #endif
+        return (.start(of: top.time), progress.headCount)
     }
 
     private static func page(
@@ -175,12 +198,11 @@ extension ReadPlanner {
                 reason: "The last listener heard something less than 30 minutes ago, so it goes on "
                     + "for what changed since.")
         }
-        let repeated = progress.cursor.seen.count
         return ReadPlan(
             kind: .delta, question: question, pageSize: rules.pageSize,
             prediction: ReadPlan.Prediction(
                 atLeast: 1, atMost: listenLimit(progress, since: since, rules),
-                ifUnchanged: max(1, repeated)),
+                ifUnchanged: progress.repeatedChanges.map { max(1, $0) }),
             reason: "Everything up to the last read is held, so it listens to what changed since, "
                 + "with \(progress.cursor.overlap) of overlap for writes that were under way.")
     }

@@ -123,7 +123,8 @@ extension EngineCore {
     }
 
     private func received(_ event: StreamEvent<Reply>, call id: UInt64, _ attempt: Int) {
-        guard let call = calls[id], call.isUnderWay, call.attempt == attempt else { return }
+        // Without a copy of the call: an array that two hold is copied whole by each row appended.
+        guard calls[id]?.isUnderWay == true, calls[id]?.attempt == attempt else { return }
         switch event {
         case .message(let reply):
             calls[id]!.replies.append(reply)

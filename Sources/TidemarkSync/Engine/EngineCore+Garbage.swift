@@ -109,5 +109,6 @@ extension EngineCore {
 
     private func isPinned(_ path: DocumentPath) -> Bool {
         local.pending.hasWrites(path) || queries.values.contains { $0.view.rows[path] != nil }
+            || followers.values.contains { $0.query.contains(path) }
     }
 }

@@ -113,6 +113,7 @@ extension EngineCore {
     func refreshViews(
         _ changed: [LocalDocument], _ event: RemoteEvent?, awaiting: Timestamp? = nil
     ) {
+        for followed in followers.values { followed.note(changed) }
         for key in orderedQueries {
             // Not the query itself: its view shall have one owner when it steps.
             guard let id = queries[key]?.targetID else { continue }

@@ -38,6 +38,8 @@ final class EngineCore: @unchecked Sendable {
     var queries: [QueryKey: ListenedQuery] = [:]
     /// The queries that share a target: those with a limit to the last rows are flipped.
     var queriesByTarget: [Int32: [QueryKey]] = [:]
+    /// Those who keep documents in memory, and have to know which look different.
+    var followers: [UInt64: CacheChanges] = [:]
     var limbo: LimboResolution
     /// What the server said could not be stored: nothing more is taken in until it can.
     var storageIsBroken = false

@@ -23,7 +23,49 @@
         /// After a restart nobody asks whether the head of the queue was applied already.
         package static let sentTwiceAfterRestart = Self(rawValue: 1 << 7)
 
-        /// By name.
+        // Of feeds and pagers.
+
+        /// A page of changes is taken for the last one.
+        package static let drainCutShort = Self(rawValue: 1 << 8)
+        /// A delta begins where the one before ended, without an overlap.
+        package static let overlapForgotten = Self(rawValue: 1 << 9)
+        /// Items of the same time as the newest that is held are not asked for.
+        package static let equalTimesSkipped = Self(rawValue: 1 << 10)
+        /// A mark that was moved is not stored.
+        package static let marksNotStored = Self(rawValue: 1 << 11)
+        /// A mark is held back by the device's clock, not by the server's.
+        package static let deviceClockTrusted = Self(rawValue: 1 << 12)
+        /// What is no item any more stays in the window.
+        package static let deletedRowsStay = Self(rawValue: 1 << 13)
+        /// An audit looks for a difference in the lower half only.
+        package static let upperHalfSkipped = Self(rawValue: 1 << 14)
+        /// The shared mark is set, not raised.
+        package static let sharedMarkOverwritten = Self(rawValue: 1 << 15)
+        /// A pager goes on taking for known what may have come above a page.
+        package static let pageHoleKept = Self(rawValue: 1 << 16)
+
+        // Of backfills.
+
+        /// A part is covered when it is stored, and uploaded after that.
+        package static let coveredBeforeUploaded = Self(rawValue: 1 << 17)
+        /// An answer that comes no further counts for all that was asked.
+        package static let stallCounted = Self(rawValue: 1 << 18)
+
+        /// Those of backfills, by name.
+        package static let ofBackfills: [(name: String, defect: Self)] = [
+            ("coveredBeforeUploaded", .coveredBeforeUploaded), ("stallCounted", .stallCounted),
+        ]
+
+        /// Those of feeds and pagers, by name.
+        package static let ofFeeds: [(name: String, defect: Self)] = [
+            ("drainCutShort", .drainCutShort), ("overlapForgotten", .overlapForgotten),
+            ("equalTimesSkipped", .equalTimesSkipped), ("marksNotStored", .marksNotStored),
+            ("deviceClockTrusted", .deviceClockTrusted), ("deletedRowsStay", .deletedRowsStay),
+            ("upperHalfSkipped", .upperHalfSkipped),
+            ("sharedMarkOverwritten", .sharedMarkOverwritten), ("pageHoleKept", .pageHoleKept),
+        ]
+
+        /// Those of the engine, by name.
         package static let all: [(name: String, defect: Self)] = [
             ("tokenStoredEarly", .tokenStoredEarly), ("lostRequeue", .lostRequeue),
             ("limboUnresolved", .limboUnresolved), ("ackTakenTwice", .ackTakenTwice),

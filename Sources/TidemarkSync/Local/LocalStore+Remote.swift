@@ -105,7 +105,8 @@ extension LocalStore {
         let table = transaction.documents(of: database)
         let others = try table.run(query).documents.filter { document in
             !kept.contains(document.path) && document.updateTime <= readTime
-                && !document.hasCommittedMutations && !isListened(document.path)
+                && (!document.hasCommittedMutations || document.readTime <= readTime)
+                && !isListened(document.path)
         }
         for document in others { try forget(document.path, transaction) }
         return others.map { ($0.path, nil) }

@@ -38,7 +38,7 @@ extension World {
 
     private func isDisabled(_ client: WorldClient) -> Bool { disabled.contains(client.index) }
 
-    private func perform(_ act: WorldAct, _ client: WorldClient) {
+    func perform(_ act: WorldAct, _ client: WorldClient) {
         switch act {
         case .write: write(client)
         case .writeOutside: writeOutside()

@@ -9,24 +9,13 @@ extension World {
 
     /// Mends everything, and expects of all clients that they find back by themselves.
     package func heal() throws {
-        note("everything is mended")
-        network.weather = .calm
-        startServer()
-        try server.order([])
+        try mend()
         for client in clients {
-            client.disk.full = []
-            client.disk.killing = nil
-            client.setNetwork(true, isNoticed: false)
-            setEnabled(true, client)
             // As an app does that was told that the storage had failed.
             for listener in client.listeners {
                 guard case .storage? = listener.failure else { continue }
                 client.unlisten(listener)
                 client.listen(listener.query, listener.options)
-            }
-            if !client.isAlive { client.start() }
-            guard client.isAlive else {
-                throw WorldViolation("\(client.name) cannot start, with everything mended")
             }
             client.listen(WorldQueries.allRooms, .init(includeMetadataChanges: true))
         }
@@ -36,6 +25,24 @@ extension World {
         for _ in 0..<4 { writeOutside() }
         try converge(within: .seconds(60))
         try checkReads()
+    }
+
+    /// Nothing is broken any more, and every app runs.
+    func mend() throws {
+        note("everything is mended")
+        network.weather = .calm
+        startServer()
+        try server.order([])
+        for client in clients {
+            client.disk.full = []
+            client.disk.killing = nil
+            client.setNetwork(true, isNoticed: false)
+            setEnabled(true, client)
+            if !client.isAlive { client.start() }
+            guard client.isAlive else {
+                throw WorldViolation("\(client.name) cannot start, with everything mended")
+            }
+        }
     }
 
     private func converge(within patience: Duration) throws {

@@ -17,6 +17,7 @@ package final class WorldServer: @unchecked Sendable {
     private var faulty: FaultyTransport?
     /// Says nothing more: it is killed before its answers leave.
     private var isMute = false
+    private var starts = 0
 
     init(_ time: VirtualScheduler, folder: String, history: Duration, seed: UInt64) throws {
         self.time = time
@@ -28,6 +29,10 @@ package final class WorldServer: @unchecked Sendable {
     }
 
     package var isUp: Bool { server != nil }
+    /// Tells its processes apart; nil while there is none. What a process has billed goes with it.
+    package var run: Run? { isUp ? Run(number: starts) : nil }
+
+    package struct Run: Hashable, Sendable { fileprivate let number: Int }
 
     /// What clients reach, with the faults that were ordered. Only while it is up.
     var transport: any Transport { WorldServerDoor(self, faulty!) }
@@ -47,6 +52,7 @@ package final class WorldServer: @unchecked Sendable {
         self.server = server
         faulty = FaultyTransport(server, time.faultEnvironment(seed: faultSeed))
         isMute = false
+        starts += 1
     }
 
     /// In good order: what is under way is finished, and every stream is told.
@@ -78,6 +84,11 @@ package final class WorldServer: @unchecked Sendable {
     fileprivate func mayAnswer(_ door: FaultyTransport) -> Bool { !isMute && door === faulty }
 
     // MARK: Seen from outside
+
+    /// What its process has billed; nothing while there is none.
+    package func meter(by dimensions: Set<MeterDimension>) -> [MeterDetail] {
+        server?.meter(by: dimensions) ?? []
+    }
 
     /// What it has billed to a label since it was started; 0 while it is down.
     package func reads(of label: String) -> Int {

@@ -119,6 +119,36 @@ import Tidemark
         #expect(reset.contains(.readItems(below: nil, count: 3, action: nil)))
     }
 
+    @Test func `a mark that could not be stored is stored with the next sync`() {
+        var machine = opened([row("b", 9), row("a", 8)])
+        _ = machine.step(.move(.action, to: .time(time(8)), 2), now: now)
+        #expect(
+            machine.step(.failed(.marks(2), fault), now: now) == [.finish(2, .failed(fault))])
+        #expect(machine.step(.sync(3), now: now).contains(.save(machine.marks, nil)))
+        _ = machine.step(.failed(.marks(nil), fault), now: now)
+        _ = machine.step(.failed(.indexes, fault), now: now)
+        #expect(machine.step(.sync(4), now: now).contains(.save(machine.marks, nil)))
+        _ = machine.step(.marksSaved(nil), now: now)
+        _ = machine.step(.failed(.indexes, fault), now: now)
+        #expect(!machine.step(.sync(5), now: now).contains(.save(machine.marks, nil)))
+    }
+
+    @Test(arguments: [FeedRules.Way.itemTime, .audit])
+    func `a mark ahead of all that the server ever told is held back, also after a start`(
+        way: FeedRules.Way
+    ) {
+        let rules = FeedRules(way: way, pageSize: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        let plan = ReadPlanner.next(progress, SyncReach(), action: nil, rules)!
+        _ = progress.receive([], of: plan, readTime: time(900), rules: rules)
+        var machine = Machine(FeedSettings(rules: rules, window: 3))
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), progress), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        _ = machine.step(.move(.action, to: .time(time(90_000)), 2), now: now)
+        #expect(machine.marks.action == time(900))
+    }
+
     @Test func `a read that a reset overtook is made again`() {
         var machine = machine()
         _ = machine.step(.open(1), now: now)

@@ -64,6 +64,17 @@ import Tidemark
         #expect(shown(machine) == Array(down(103, to: 81)))
     }
 
+    @Test func `ask again for a page that only the cache told of and whose listener failed`() {
+        var machine = opened()
+        _ = machine.step(.loadMore)
+        // The server has 79 too, which the device never heard of.
+        _ = machine.step(.snapshot(3, rows([80, 78]), isFromCache: true))
+        #expect(shown(machine) == Array(down(100, to: 80)) + [78])
+        _ = machine.step(.failed(3, FirestoreError(.permissionDenied, "no")))
+        #expect(shown(machine) == Array(down(100, to: 81)))
+        #expect(machine.step(.loadMore) == [.listen(4, after: position(81), limit: 10)])
+    }
+
     @Test func `show no hole when the head has moved on too far`() {
         var machine = opened()
         _ = machine.step(.snapshot(1, rows(down(150, to: 141)), isFromCache: false))

@@ -75,10 +75,14 @@ import TidemarkModel
         #expect(delta.kind == .delta)
         #expect(delta.since == time(700))
         #expect(delta.floor == nil)
-        #expect(delta.prediction.ifUnchanged == 2, "both rows lie in the overlap")
+        #expect(delta.prediction.ifUnchanged == nil, "those below the mark may come too")
         let again = progress.receive(
             first, of: delta, readTime: time(1_100), rules: changes)
         #expect(again.isEmpty, "they are known by path and version")
+        _ = progress.receive(
+            [], of: try plan(progress, action: 7), readTime: time(1_101), rules: changes)
+        #expect(
+            try plan(progress, action: 7).prediction.ifUnchanged == 2, "both lie in the overlap")
     }
 
     @Test func `a clear mark that is reset opens what it hid`() throws {
@@ -117,6 +121,7 @@ import TidemarkModel
         _ = progress.receive([], of: rest, readTime: time(101), rules: rules)
         #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
         #expect(progress.readTime(above: nil, rules) == time(100))
+        #expect(try plan(progress, SyncReach(), rules).prediction.ifUnchanged == 2, "of one time")
 
         let head = try plan(progress, SyncReach(), rules)
         #expect(head.kind == .page)

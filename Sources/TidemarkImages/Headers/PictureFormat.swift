@@ -9,9 +9,9 @@ public enum PictureFormat: String, Sendable, CaseIterable {
     /// - Returns: Nil for anything else than a JPEG, a PNG or a WebP.
     public init?(firstBytes bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.signatureLength))
-        if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+        if bytes.starts(with: Self.jpegStart) {
             self = .jpeg
-        } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+        } else if bytes.starts(with: Self.pngStart) {
             self = .png
         } else if bytes.count == Self.signatureLength, bytes.starts(with: Array("RIFF".utf8)),
             bytes[8...].elementsEqual(Array("WEBP".utf8))
@@ -19,6 +19,20 @@ public enum PictureFormat: String, Sendable, CaseIterable {
             self = .webP
         } else {
             return nil
+        }
+    }
+
+    private static let jpegStart: [UInt8] = [0xFF, 0xD8, 0xFF]
+    private static let pngStart: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
+
+    /// Whether bytes too few to tell may still become a picture.
+    static func mayFollow(_ bytes: some Collection<UInt8>) -> Bool {
+        let bytes = Array(bytes)
+        if bytes.count >= signatureLength { return false }
+        let webP = Array("RIFF".utf8)
+        return [jpegStart, pngStart, webP].contains { start in
+            let shared = min(start.count, bytes.count)
+            return start[..<shared].elementsEqual(bytes[..<shared])
         }
     }
 }

@@ -1,0 +1,196 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import TidemarkImages
+import TidemarkResilience
+
+/// The app that shows pictures: a process of its own, so that its memory is nobody else's.
+struct PictureAppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "picture-app", abstract: "Show pictures, and say what it takes.",
+        shouldDisplay: false)
+
+    @Option var side: Side
+    @Option(help: "Where pictures are: a number is put behind it.") var address: String
+    @Option(help: "Of the pictures that are shown, screen after screen.") var shown: String
+    @Option(help: "Views at the same time.") var screen: Int
+    @Option(help: "The folder of the disk cache.") var cache: String
+    @Flag(help: "Fetch the next screen while one is seen.") var ahead = false
+    @Flag(help: "Show everything once more in the end.") var again = false
+    @Option(help: "Then decode the first picture so many times, alone.") var decodes = 0
+
+    private static let box = PictureSize(width: 56, height: 56)
+
+    func run() async throws {
+        let numbers = try shown.split(separator: ",").flatMap(Self.range)
+        let before = Self.peakMiB
+        switch side {
+        case .before: await showWhole(numbers)
+        case .after: try await showSmall(numbers)
+        }
+        print("figure MiB \(Self.peakMiB)")
+        print("figure MiB-at-start \(before)")
+        // Behind the memory's figure, which the file is no part of, and under a label of its own.
+        if decodes > 0 { try await decode(try await file("\(address)-decode/0")) }
+    }
+
+    /// `7` or `0-999`.
+    private static func range(_ text: Substring) throws -> [Int] {
+        let ends = text.split(separator: "-").compactMap { Int($0) }
+        guard let first = ends.first, let last = ends.last, first <= last else {
+            throw ValidationError("\(text) is no range")
+        }
+        return Array(first...last)
+    }
+
+    private func url(_ number: Int) -> String { "\(address)/\(number)" }
+
+    // MARK: On Tidemark
+
+    private func showSmall(_ numbers: [Int]) async throws {
+        let pipeline = try ImagePipeline(folder: URL(fileURLWithPath: cache))
+        let first = try await pass(numbers, pipeline)
+        let figures = pipeline.figures
+        let memory = again ? try await pass(numbers, pipeline) : nil
+        print("figure shown \(first.shown)")
+        print("figure first-screen-ms \(first.firstScreen.milliseconds)")
+        print("figure all-ms \(first.all.milliseconds)")
+        for (origin, times) in first.times { Self.report(times, as: "\(origin.rawValue)") }
+        if let memory { Self.report(memory.times[.memory] ?? [], as: "again") }
+        print("figure resumed \(figures.resumed)")
+        print("figure decodes \(figures.decodes)")
+        print("figure without-decoding \(figures.smallFiles)")
+        print("figure received-bytes \(figures.bytesReceived)")
+    }
+
+    private struct Pass {
+        var shown = 0
+        var times: [LoadedPicture.Origin: [Duration]] = [:]
+        var firstScreen = Duration.zero
+        var all = Duration.zero
+    }
+
+    /// Screen by screen.
+    private func pass(_ numbers: [Int], _ pipeline: ImagePipeline) async throws -> Pass {
+        var pass = Pass()
+        let start = ContinuousClock.now
+        let requests = numbers.compactMap { number in
+            URL(string: url(number)).map { PictureRequest($0, size: Self.box) }
+        }
+        for first in stride(from: 0, to: requests.count, by: screen) {
+            let views = requests[first..<min(first + screen, requests.count)]
+            let next = requests[views.endIndex..<min(views.endIndex + screen, requests.count)]
+            let prefetch = ahead ? pipeline.prefetch(Array(next)) : nil
+            for (origin, time) in await show(views, pipeline) {
+                pass.shown += 1
+                pass.times[origin, default: []].append(time)
+            }
+            if first == 0 { pass.firstScreen = ContinuousClock.now - start }
+            await prefetch?.finished()
+        }
+        await pipeline.settle()
+        pass.all = ContinuousClock.now - start
+        return pass
+    }
+
+    private func show(
+        _ views: ArraySlice<PictureRequest>, _ pipeline: ImagePipeline
+    ) async -> [(LoadedPicture.Origin, Duration)] {
+        await withTaskGroup(of: (LoadedPicture.Origin, Duration)?.self) { group in
+            for view in views {
+                group.addTask {
+                    let start = ContinuousClock.now
+                    if pipeline.cached(view) != nil { return (.memory, .now - start) }
+                    guard let loaded = try? await pipeline.picture(view) else { return nil }
+                    return (loaded.origin, .now - start)
+                }
+            }
+            return await group.reduce(into: [(LoadedPicture.Origin, Duration)]()) { all, one in
+                if let one { all.append(one) }
+            }
+        }
+    }
+
+    // MARK: As it was
+
+    /// Each view for itself: the whole file in memory, the whole picture decoded, kept while it is seen;
+    /// nothing is tried again.
+    private func showWhole(_ numbers: [Int]) async {
+        let start = ContinuousClock.now
+        var shown = 0
+        var times: [Duration] = []
+        for first in stride(from: 0, to: numbers.count, by: screen) {
+            let views = numbers[first..<min(first + screen, numbers.count)]
+            let pictures = await withTaskGroup(of: (Picture, Duration)?.self) { group in
+                for view in views { group.addTask { try? await whole(view) } }
+                return await group.reduce(into: [(Picture, Duration)]()) { all, one in
+                    if let one { all.append(one) }
+                }
+            }
+            shown += pictures.count
+            times += pictures.map(\.1)
+            if first == 0 {
+                print("figure first-screen-ms \((ContinuousClock.now - start).milliseconds)")
+            }
+        }
+        print("figure shown \(shown)")
+        print("figure all-ms \((ContinuousClock.now - start).milliseconds)")
+        Self.report(times, as: "network")
+    }
+
+    private static let largest = PictureSize(width: 10_000, height: 10_000)
+
+    private func whole(_ number: Int) async throws -> (Picture, Duration) {
+        let start = ContinuousClock.now
+        let picture = try PictureDecoding.picture(
+            try await file(url(number)), into: Self.largest, .fit)
+        return (picture, ContinuousClock.now - start)
+    }
+
+    private func file(_ url: String) async throws -> [UInt8] {
+        let request = HTTPClientRequest(url: url)
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        guard response.status == .ok else { throw PictureError.notFound }
+        return Array(body.readableBytesView)
+    }
+
+    private func decode(_ file: [UInt8]) async throws {
+        let box = side == .before ? Self.largest : Self.box
+        var times: [Duration] = []
+        for _ in 0..<decodes {
+            let start = ContinuousClock.now
+            _ = try PictureDecoding.picture(file, into: box, side == .before ? .fit : .fill)
+            times.append(.now - start)
+        }
+        Self.report(times, as: "decode-alone")
+    }
+
+    // MARK: Figures
+
+    private static func report(_ times: [Duration], as name: String) {
+        let sorted = times.sorted()
+        guard let last = sorted.last else { return }
+        print("figure \(name)-median-ms \(sorted[(sorted.count - 1) / 2].milliseconds)")
+        print("figure \(name)-p99-ms \(sorted[(sorted.count - 1) * 99 / 100].milliseconds)")
+        print("figure \(name)-longest-ms \(last.milliseconds)")
+    }
+
+    /// The most that the process has held so far.
+    private static var peakMiB: Double {
+        #if os(Linux)
+            // Not getrusage: there it begins with what the process that made this one held.
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+            return (kibibytes ?? .infinity) / 1_024
+        #else
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return Double(usage.ru_maxrss) / 1_048_576
+        #endif
+    }
+}

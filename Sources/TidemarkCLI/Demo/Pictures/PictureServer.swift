@@ -1,0 +1,151 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// Pictures on a port of this machine: with tags, whole or from where they are asked for, and with what
+/// goes wrong on the way. Says by label what it was asked and what it sent.
+final class PictureServer: Sendable {
+    /// What one label asked for.
+    struct Served: Sendable {
+        var requests = 0
+        /// Answers that were whole, or the whole rest.
+        var whole = 0
+        /// Of bodies.
+        var bytes = 0
+    }
+
+    /// What becomes of a request.
+    private enum Fate { case served, brokenOff, refused, hungUp }
+
+    private let pictures: [[UInt8]]
+    private let served = Mutex<[String: Served]>([:])
+    private let channel = Mutex<(any Channel)?>(nil)
+
+    /// - Parameter pictures: JPEGs. There is one under every number, again and again.
+    init(_ pictures: [[UInt8]]) {
+        precondition(!pictures.isEmpty)
+        self.pictures = pictures
+    }
+
+    /// - Returns: The port.
+    func start() async throws -> Int {
+        let channel = try await ServerBootstrap(group: HTTPClient.defaultEventLoopGroup)
+            .serverChannelOption(.backlog, value: 256)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(PictureHandler(self))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        self.channel.withLock { $0 = channel }
+        return channel.localAddress?.port ?? 0
+    }
+
+    func stop() async { try? await channel.withLock { $0 }?.close() }
+
+    func served(_ label: String) -> Served { served.withLock { $0[label] ?? Served() } }
+
+    /// How many bytes so many pictures are, each once.
+    func bytes(of count: Int) -> Int {
+        (0..<count).reduce(0) { $0 + pictures[$1 % pictures.count].count }
+    }
+
+    /// `/LABEL/NUMBER`, or `/LABEL/failing/NUMBER`.
+    fileprivate func answer(_ request: HTTPRequestHead) -> PictureReply {
+        let parts = request.uri.split(separator: "/").map(String.init)
+        guard parts.count >= 2, let number = parts.last.flatMap({ Int($0) }), number >= 0 else {
+            return PictureReply(status: .notFound)
+        }
+        let file = pictures[number % pictures.count]
+        let fate = parts.count == 3 ? fate(parts[0]) : .served
+        var reply = PictureReply(status: .ok, body: file[...])
+        reply.fields = [
+            ("etag", "\"\(number)\""), ("cache-control", "max-age=3600"),
+            ("content-type", "image/jpeg"),
+        ]
+        if let start = start(request, tag: "\"\(number)\"", file.count) {
+            reply.status = .partialContent
+            reply.body = file[start...]
+            reply.fields.append(
+                ("content-range", "bytes \(start)-\(file.count - 1)/\(file.count)"))
+        }
+        switch fate {
+        case .served: break
+        case .brokenOff: reply.sends = reply.body.count * 2 / 5
+        case .refused: reply = PictureReply(status: .serviceUnavailable)
+        case .hungUp: reply.sends = -1
+        }
+        note(parts[0], reply)
+        return reply
+    }
+
+    /// Of every ten requests of a label three fail: the first in the middle of its body, the second with
+    /// 503, the sixth before it is answered. In that order, and not by dice.
+    private func fate(_ label: String) -> Fate {
+        switch served.withLock({ $0[label]?.requests ?? 0 }) % 10 {
+        case 0: .brokenOff
+        case 1: .refused
+        case 5: .hungUp
+        default: .served
+        }
+    }
+
+    private func start(_ request: HTTPRequestHead, tag: String, _ count: Int) -> Int? {
+        guard request.headers.first(name: "if-range") == tag,
+            let range = request.headers.first(name: "range"),
+            let start = Int(range.dropFirst("bytes=".count).dropLast()), start < count
+        else { return nil }
+        return start
+    }
+
+    private func note(_ label: String, _ reply: PictureReply) {
+        served.withLock { served in
+            var one = served[label] ?? Served()
+            one.requests += 1
+            if reply.sends == nil, !reply.body.isEmpty { one.whole += 1 }
+            one.bytes += max(0, reply.sends ?? reply.body.count)
+            served[label] = one
+        }
+    }
+}
+
+private struct PictureReply {
+    var status: HTTPResponseStatus
+    var fields: [(String, String)] = []
+    var body: ArraySlice<UInt8> = []
+    /// So much of the body, and then the connection is cut; -1 for not even a head.
+    var sends: Int?
+}
+
+private final class PictureHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let server: PictureServer
+
+    init(_ server: PictureServer) { self.server = server }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .head(let request) = unwrapInboundIn(data) else { return }
+        let reply = server.answer(request)
+        if reply.sends == -1 { return context.close(promise: nil) }
+        var head = HTTPResponseHead(version: .http1_1, status: reply.status)
+        for field in reply.fields { head.headers.add(name: field.0, value: field.1) }
+        head.headers.add(name: "content-length", value: "\(reply.body.count)")
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
+        let body = ByteBuffer(bytes: reply.body.prefix(reply.sends ?? reply.body.count))
+        context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
+        if reply.sends == nil {
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        } else {
+            let isSent = context.eventLoop.makePromise(of: Void.self)
+            let channel = context.channel
+            isSent.futureResult.whenComplete { _ in channel.close(promise: nil) }
+            context.writeAndFlush(
+                wrapOutboundOut(.body(.byteBuffer(ByteBuffer()))), promise: isSent)
+        }
+    }
+}

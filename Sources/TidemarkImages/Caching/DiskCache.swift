@@ -1,0 +1,212 @@
+import Foundation
+import Synchronization
+
+/// Pictures on the disk: bounded by size and age, what was used the longest ago goes first. Each file
+/// is written under another name and renamed, so that a kill at any point leaves a cache that opens.
+///
+/// The folder is the cache's alone, and one process's. Every call may touch the disk, and is made where
+/// that may wait. Thread-safe.
+final class DiskCache: Sendable {
+    private let folder: URL
+    /// What is being written, and downloads that broke off. Swept at opening.
+    private let leftovers: URL
+    private let index: Mutex<DiskIndex>
+    /// The time of a file says when it was last used, to the hour: it is written no more often.
+    private static let touchAfter: Int64 = 3_600_000
+
+    /// - Parameters:
+    ///   - now: Milliseconds since 1970.
+    ///   - maximumAge: What is not used for so long goes, in milliseconds.
+    /// - Throws: What the file system says.
+    init(_ folder: URL, limit: Int, maximumAge: Int64, now: Int64) throws {
+        self.folder = folder
+        leftovers = folder.appendingPathComponent("unfinished")
+        index = Mutex(DiskIndex(limit: limit, maximumAge: maximumAge))
+        try? FileManager.default.removeItem(at: leftovers)
+        try FileManager.default.createDirectory(at: leftovers, withIntermediateDirectories: true)
+        let found = try sweep()
+        discard(index.withLock { $0.load(found, now: now) })
+    }
+
+    var bytes: Int { index.withLock { $0.bytes } }
+    var count: Int { index.withLock { $0.count } }
+
+    // MARK: Opening
+
+    /// Sorts what is there by picture, and removes what is of none.
+    private func sweep() throws -> [PictureID: DiskIndex.Entry] {
+        var found: [PictureID: DiskIndex.Entry] = [:]
+        let keys: [URLResourceKey] = [.fileSizeKey, .contentModificationDateKey]
+        let files = try FileManager.default.contentsOfDirectory(
+            at: folder, includingPropertiesForKeys: keys)
+        for file in files where file.lastPathComponent != leftovers.lastPathComponent {
+            let name = file.lastPathComponent
+            guard let id = PictureID(name.prefix(32)),
+                let values = try? file.resourceValues(forKeys: Set(keys))
+            else {
+                try? FileManager.default.removeItem(at: file)
+                continue
+            }
+            var entry = found[id] ?? DiskIndex.Entry(files: [:], lastUsed: .min)
+            entry.files[name] = values.fileSize ?? 0
+            if name == PictureRecord.name(id), let date = values.contentModificationDate {
+                entry.lastUsed = Int64(date.timeIntervalSince1970 * 1_000)
+            }
+            found[id] = entry
+        }
+        return found.compactMapValues(whole)
+    }
+
+    /// - Returns: Nil for files without a record.
+    private func whole(_ entry: DiskIndex.Entry) -> DiskIndex.Entry? {
+        let names = Array(entry.files.keys)
+        guard let id = names.first.flatMap({ PictureID($0.prefix(32)) }),
+            entry.files[PictureRecord.name(id)] != nil, entry.lastUsed != .min
+        else {
+            discard(names)
+            return nil
+        }
+        // More than one body: it was killed while one took the place of another.
+        if names.count(where: { $0.hasSuffix(".body") }) == 1 { return entry }
+        guard let record = read(id) else {
+            discard(names)
+            return nil
+        }
+        var entry = entry
+        discard(names.filter { !record.owns($0, id) })
+        entry.files = entry.files.filter { record.owns($0.key, id) }
+        return entry.files[record.bodyName(id)] == nil ? nil : entry
+    }
+
+    // MARK: Reading
+
+    /// What is known of a picture whose bytes are there. Uses it.
+    func record(_ id: PictureID, now: Int64) -> PictureRecord? {
+        guard let before = index.withLock({ $0.use(id, now: now) }) else { return nil }
+        guard let record = read(id), size(record.bodyName(id)) == record.byteCount else {
+            remove(id)
+            return nil
+        }
+        if abs(now - before) > Self.touchAfter { touch(id, now) }
+        return record
+    }
+
+    func path(_ record: PictureRecord, _ id: PictureID) -> String { path(record.bodyName(id)) }
+
+    /// - Returns: Nil when it is not there, or damaged: then it is removed.
+    func small(_ sized: SizedID, of record: PictureRecord) -> Picture? {
+        let name = record.smallName(sized)
+        guard index.withLock({ $0.entry(sized.id)?.files[name] }) != nil else { return nil }
+        if let data = FileManager.default.contents(atPath: path(name)),
+            let picture = SmallFile.picture(Array(data))
+        {
+            return picture
+        }
+        discard(
+            index.withLock { index in
+                index.entry(sized.id).map {
+                    index.put([:], of: sized.id, now: $0.lastUsed) { $0 != name }
+                } ?? []
+            })
+        return nil
+    }
+
+    // MARK: Writing
+
+    /// For a download. Nobody else has it, and nobody finds it after the process.
+    func unfinishedPath() -> String {
+        leftovers.appendingPathComponent(UUID().uuidString).path
+    }
+
+    /// Takes a download's file in the place of what was there.
+    ///
+    /// - Returns: Whether it fits into the cache; otherwise the file stays where it is.
+    func store(
+        _ record: PictureRecord, _ id: PictureID, from file: String, now: Int64
+    ) throws -> Bool {
+        let data = try record.encoded()
+        let body = record.bodyName(id)
+        if record.byteCount + data.count > index.withLock({ $0.limit }) { return false }
+        try rename(file, body)
+        try write(data, PictureRecord.name(id))
+        touch(id, now)
+        let files = [body: record.byteCount, PictureRecord.name(id): data.count]
+        discard(index.withLock { $0.put(files, of: id, now: now) { record.owns($0, id) } })
+        return true
+    }
+
+    /// The same bytes, confirmed by the server.
+    func update(_ record: PictureRecord, _ id: PictureID, now: Int64) throws {
+        guard index.withLock({ $0.entry(id) }) != nil else { return }
+        let data = try record.encoded()
+        try write(data, PictureRecord.name(id))
+        touch(id, now)
+        let files = [PictureRecord.name(id): data.count]
+        discard(index.withLock { $0.put(files, of: id, now: now) { record.owns($0, id) } })
+    }
+
+    /// Beside the picture that it was made of, if that is still there.
+    func store(small picture: Picture, _ sized: SizedID, of record: PictureRecord) throws {
+        if picture.byteCount > SmallFile.maximumPixelBytes { return }
+        let body = record.bodyName(sized.id)
+        guard let entry = index.withLock({ $0.entry(sized.id) }), entry.files[body] != nil else {
+            return
+        }
+        let data = SmallFile.bytes(picture)
+        let name = record.smallName(sized)
+        try write(data, name)
+        discard(
+            index.withLock {
+                // It may have gone meanwhile, and would be a file of nothing.
+                if $0.entry(sized.id)?.files[body] == nil { return [name] }
+                return $0.put([name: data.count], of: sized.id, now: entry.lastUsed) { _ in true }
+            })
+    }
+
+    func remove(_ id: PictureID) { discard(index.withLock { $0.remove(id) }) }
+    func removeAll() { trim(to: 0) }
+    func trim(to bytes: Int) { discard(index.withLock { $0.trim(to: bytes) }) }
+    func expire(now: Int64) { discard(index.withLock { $0.expire(now: now) }) }
+
+    // MARK: Files
+
+    private func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+
+    private func read(_ id: PictureID) -> PictureRecord? {
+        FileManager.default.contents(atPath: path(PictureRecord.name(id)))
+            .flatMap { PictureRecord($0, id: id) }
+    }
+
+    private func size(_ name: String) -> Int? {
+        var status = stat()
+        return stat(path(name), &status) == 0 ? Int(status.st_size) : nil
+    }
+
+    private func touch(_ id: PictureID, _ now: Int64) {
+        let date = Date(timeIntervalSince1970: Double(now) / 1_000)
+        try? FileManager.default.setAttributes(
+            [.modificationDate: date], ofItemAtPath: path(PictureRecord.name(id)))
+    }
+
+    private func write(_ data: Data, _ name: String) throws {
+        let unfinished = unfinishedPath()
+        do {
+            try data.write(to: URL(fileURLWithPath: unfinished))
+            try rename(unfinished, name)
+        } catch {
+            unlink(unfinished)
+            throw error
+        }
+    }
+
+    private func rename(_ file: String, _ name: String) throws {
+        guard Foundation.rename(file, path(name)) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+    }
+
+    /// One that is open is read to its end all the same.
+    private func discard(_ names: [String]) {
+        for name in names { unlink(path(name)) }
+    }
+}

@@ -1,0 +1,86 @@
+/// What a disk cache holds, by size and age, without touching a disk. Pure.
+///
+/// An entry is all files of one picture: its record, its bytes, and the small pictures made of it.
+struct DiskIndex {
+    struct Entry: Hashable {
+        /// Names and bytes.
+        var files: [String: Int]
+        /// Milliseconds since 1970.
+        var lastUsed: Int64
+
+        var bytes: Int { files.values.reduce(0, +) }
+    }
+
+    /// What is not used for so long goes, in milliseconds.
+    let maximumAge: Int64
+    private var entries: CostCache<PictureID, Entry>
+
+    init(limit: Int, maximumAge: Int64) {
+        self.maximumAge = maximumAge
+        entries = CostCache(limit: limit)
+    }
+
+    var limit: Int { entries.limit }
+    var bytes: Int { entries.cost }
+    var count: Int { entries.count }
+    var ids: some Sequence<PictureID> { entries.keys }
+
+    /// All of a cache's files, as they are found when it is opened.
+    ///
+    /// - Returns: The names that must go: too old, or beyond the limit.
+    mutating func load(_ found: [PictureID: Entry], now: Int64) -> [String] {
+        var gone: [String] = []
+        for (id, entry) in found.sorted(by: { $0.value.lastUsed < $1.value.lastUsed }) {
+            gone += entries.insert(entry, for: id, cost: entry.bytes).flatMap {
+                $0.value.files.keys
+            }
+        }
+        return gone + expire(now: now)
+    }
+
+    /// - Returns: The names of what nobody used for too long. A clock that was set back keeps all.
+    mutating func expire(now: Int64) -> [String] {
+        var gone: [String] = []
+        while let last = entries.last, now - last.value.lastUsed > maximumAge {
+            gone += last.value.files.keys
+            _ = entries.remove(last.key)
+        }
+        return gone
+    }
+
+    func entry(_ id: PictureID) -> Entry? { entries.peek(id) }
+
+    /// - Returns: When it was used before; nil when it is not there.
+    mutating func use(_ id: PictureID, now: Int64) -> Int64? {
+        guard var entry = entries.value(id) else { return nil }
+        let before = entry.lastUsed
+        entry.lastUsed = now
+        _ = entries.insert(entry, for: id, cost: entry.bytes)
+        return before
+    }
+
+    /// Adds or replaces files of an entry.
+    ///
+    /// - Parameter keeping: What of the entry stays; the rest is among what goes.
+    /// - Returns: The names that must go.
+    mutating func put(
+        _ files: [String: Int], of id: PictureID, now: Int64, keeping: (String) -> Bool
+    ) -> [String] {
+        var entry = Entry(files: [:], lastUsed: now)
+        var gone: [String] = []
+        for (name, bytes) in entries.peek(id)?.files ?? [:] where files[name] == nil {
+            if keeping(name) { entry.files[name] = bytes } else { gone.append(name) }
+        }
+        entry.files.merge(files) { _, new in new }
+        gone += entries.insert(entry, for: id, cost: entry.bytes).flatMap { $0.value.files.keys }
+        return gone
+    }
+
+    mutating func remove(_ id: PictureID) -> [String] {
+        entries.remove(id).map { Array($0.files.keys) } ?? []
+    }
+
+    mutating func trim(to bytes: Int) -> [String] {
+        entries.trim(to: bytes).flatMap { $0.value.files.keys }
+    }
+}

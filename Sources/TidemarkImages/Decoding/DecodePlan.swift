@@ -1,0 +1,70 @@
+/// How a picture is decoded for a box: as small as its format can, and what that takes. Pure.
+struct DecodePlan: Hashable, Sendable {
+    let header: PictureHeader
+    /// In stored pixels, before it is turned.
+    let fit: Fit
+    /// What the decoder makes, as stored.
+    let decoded: PictureSize
+
+    /// JPEG is decoded at as many eighths of its size.
+    static let eighths = 8
+
+    /// - Precondition: No side of the box is zero.
+    init(
+        _ header: PictureHeader, into box: PictureSize, _ mode: ContentMode
+    ) {
+        let stored = header.stored
+        let box = header.orientation.isTransposed ? box.transposed : box
+        let fit = Fit(stored, into: box, mode)
+        switch header.format {
+        case .jpeg:
+            // The smallest that has a pixel for each of the result.
+            let eighths = max(1, min(Self.eighths, Int((8 * fit.scale - 1e-9).rounded(.up))))
+            decoded = Self.scaled(stored, eighths: eighths)
+        case .png: decoded = stored
+        case .webP:
+            // Exactly the result's size, and with what will be cut off.
+            decoded = PictureSize(
+                width: Self.side(stored.width, fit.scale, fit.output.width),
+                height: Self.side(stored.height, fit.scale, fit.output.height))
+        }
+        self.header = header
+        self.fit = fit
+    }
+
+    private static func side(_ side: Int, _ scale: Double, _ output: Int) -> Int {
+        min(side, max(output, Int((Double(side) * scale).rounded())))
+    }
+
+    /// As libjpeg rounds.
+    private static func scaled(_ size: PictureSize, eighths: Int) -> PictureSize {
+        PictureSize(
+            width: (size.width * eighths + 7) / 8, height: (size.height * eighths + 7) / 8)
+    }
+
+    /// What decoding holds at its peak, in bytes.
+    var bytes: Int {
+        let pixels = header.format == .png ? 0 : 4 * decoded.pixels
+        return header.wholeBytes + pixels + 8 * fit.output.pixels
+    }
+
+    func check(_ limits: PictureLimits) throws(PictureError) {
+        try limits.check(header)
+        if bytes > limits.maximumDecodeBytes { throw .tooMuchMemory(header.size) }
+    }
+
+    /// What the decoder made, in the box and upright.
+    func finish(
+        _ pixels: UnsafePointer<UInt8>, isPremultiplied: Bool
+    ) -> Picture {
+        if isPremultiplied, decoded == fit.output {
+            // All of it, pixel by pixel.
+            let bytes = UnsafeBufferPointer(start: pixels, count: 4 * decoded.pixels)
+            return Picture(size: decoded, pixels: Array(bytes)).upright(header.orientation)
+        }
+        let sampler = AreaSampler(decoded: decoded, stored: header.stored, fit)
+        let small = sampler.sample(
+            pixels, stride: 4 * decoded.width, isPremultiplied: isPremultiplied)
+        return Picture(size: fit.output, pixels: small).upright(header.orientation)
+    }
+}

@@ -1,0 +1,72 @@
+/// A decoded picture: upright, in sRGB, four bytes a pixel.
+public struct Picture: Hashable, Sendable {
+    public let size: PictureSize
+    /// Row by row from the top, red, green, blue and alpha; colours are premultiplied by alpha, as
+    /// CoreGraphics and most screens want them. No padding: `4 * width` bytes a row.
+    public let pixels: [UInt8]
+
+    public var width: Int { size.width }
+    public var height: Int { size.height }
+    /// What it costs to hold, in bytes.
+    public var byteCount: Int { pixels.count }
+
+    /// - Precondition: There are four bytes for each pixel, and at least one pixel.
+    public init(size: PictureSize, pixels: [UInt8]) {
+        precondition(size.pixels > 0 && pixels.count == 4 * size.pixels)
+        self.size = size
+        self.pixels = pixels
+    }
+
+    /// Red, green, blue and alpha of one pixel.
+    ///
+    /// - Precondition: It is inside.
+    public subscript(x: Int, y: Int) -> SIMD4<UInt8> {
+        precondition(x >= 0 && x < width && y >= 0 && y < height)
+        let offset = 4 * (y * width + x)
+        return SIMD4(pixels[offset], pixels[offset + 1], pixels[offset + 2], pixels[offset + 3])
+    }
+}
+
+extension Picture: CustomStringConvertible, CustomReflectable {
+    /// Without its pixels.
+    public var description: String { "Picture(\(size))" }
+    public var customMirror: Mirror { Mirror(self, children: ["size": size]) }
+}
+
+/// How a picture is made to go into a box of another shape.
+public enum ContentMode: String, Hashable, Sendable, CaseIterable {
+    /// All of it is seen; the picture is smaller than the box in one direction.
+    case fit
+    /// The box is full; what does not go in is cut off on both sides.
+    case fill
+}
+
+/// What part of a picture is shown in a box, and at what size. Nothing is ever made larger than it is.
+struct Fit: Hashable, Sendable {
+    /// In the picture's own pixels.
+    let left, top, width, height: Double
+    let output: PictureSize
+    /// Output pixels for one of the picture's: at most 1.
+    let scale: Double
+
+    /// - Precondition: No side is zero.
+    init(_ source: PictureSize, into box: PictureSize, _ mode: ContentMode) {
+        precondition(source.pixels > 0 && box.pixels > 0, "a picture and a box have some size")
+        let (across, down) = (Double(source.width), Double(source.height))
+        let (toWidth, toHeight) = (Double(box.width) / across, Double(box.height) / down)
+        switch mode {
+        case .fit:
+            scale = min(toWidth, toHeight, 1)
+            (left, top, width, height) = (0, 0, across, down)
+        case .fill:
+            scale = min(max(toWidth, toHeight), 1)
+            width = min(across, Double(box.width) / scale)
+            height = min(down, Double(box.height) / scale)
+            left = (across - width) / 2
+            top = (down - height) / 2
+        }
+        output = PictureSize(
+            width: max(1, min(box.width, Int((width * scale).rounded()))),
+            height: max(1, min(box.height, Int((height * scale).rounded()))))
+    }
+}

@@ -1,0 +1,68 @@
+/// From a file's bytes to a small picture.
+package enum PictureDecoding {
+    /// A file that is in memory already, as no pipeline does it.
+    package static func picture(
+        _ file: [UInt8], into box: PictureSize, _ mode: ContentMode
+    ) throws(PictureError) -> Picture {
+        let result = file.withUnsafeBytes { bytes in
+            Result { () throws(PictureError) in
+                try picture(bytes, into: box, mode, limits: PictureLimits())
+            }
+        }
+        return try result.get()
+    }
+
+    /// Reads the header, applies the limits, and decodes at the smallest scale that is large enough.
+    ///
+    /// - Parameter box: In pixels. A smaller picture stays as it is.
+    static func picture(
+        _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: ContentMode,
+        limits: PictureLimits
+    ) throws(PictureError) -> Picture {
+        let plan = try plan(bytes, into: box, mode, limits: limits)
+        return try decode(bytes, plan)
+    }
+
+    /// What a decode will be and take. Decodes nothing.
+    static func plan(
+        _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: ContentMode,
+        limits: PictureLimits
+    ) throws(PictureError) -> DecodePlan {
+        let header: PictureHeader
+        do throws(PictureHeader.Problem) { header = try PictureHeader(bytes) } catch {
+            throw PictureError(error)
+        }
+        let plan = DecodePlan(header, into: box, mode)
+        try plan.check(limits)
+        return plan
+    }
+
+    static func decode(
+        _ bytes: UnsafeRawBufferPointer, _ plan: DecodePlan
+    ) throws(PictureError) -> Picture {
+        #if canImport(ImageIO)
+            return try ImageIODecoder.decode(bytes, plan)
+        #else
+            return switch plan.header.format {
+            case .jpeg: try JPEGDecoder.decode(bytes, plan)
+            case .png: try PNGDecoder.decode(bytes, plan)
+            case .webP: try WebPDecoder.decode(bytes, plan)
+            }
+        #endif
+    }
+}
+
+/// Pixels on their way, which are freed at the end whatever happens.
+struct PixelBuffer: ~Copyable {
+    let start: UnsafeMutablePointer<UInt8>
+    let count: Int
+
+    init(_ size: PictureSize) {
+        count = 4 * size.pixels
+        // Zeros: what a decoder leaves out must not show what was in the memory before.
+        start = .allocate(capacity: count)
+        start.initialize(repeating: 0, count: count)
+    }
+
+    deinit { start.deallocate() }
+}

@@ -1,0 +1,60 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+
+/// Pictures over HTTP. Follows up to five redirects; sends no cookies and no credentials.
+public struct HTTPPictureTransport: PictureTransport {
+    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as the
+    /// process.
+    private static let client: HTTPClient = {
+        var configuration = HTTPClient.Configuration.singletonConfiguration
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.redirectConfiguration = .follow(max: 5, allowCycles: false)
+        configuration.timeout.connect = .seconds(10)
+        // Of silence in the middle of an answer: what is slow and comes is waited for.
+        configuration.timeout.read = .seconds(15)
+        return HTTPClient(
+            eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
+    }()
+
+    /// For a request without a limit of its own.
+    private static let longest = Duration.seconds(600)
+
+    public init() {}
+
+    /// An answer that was not whole when its time was over.
+    private struct TimedOut: Error {}
+
+    public func get(
+        _ request: PictureGet,
+        _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
+    ) async throws {
+        let limit = request.timeout ?? Self.longest
+        // The client's own deadline ends with the head, and a body may come a byte at a time.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await Self.send(request, receive) }
+            group.addTask {
+                try await Task.sleep(for: limit)
+                throw TimedOut()
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
+    private static func send(
+        _ request: PictureGet, _ receive: @Sendable (PictureAnswer) async throws -> Void
+    ) async throws {
+        var message = HTTPClientRequest(url: request.address)
+        message.headers.add(name: "accept", value: "image/webp, image/jpeg, image/png")
+        // What is packed cannot be resumed by its own bytes, and pictures are packed already.
+        message.headers.add(name: "accept-encoding", value: "identity")
+        for field in request.fields { message.headers.add(name: field.name, value: field.value) }
+        let response = try await client.execute(message, deadline: .now() + .hours(1))
+        let fields = HTTPFields(response.headers.map { ($0.name, $0.value) })
+        try await receive(.head(status: Int(response.status.code), fields))
+        for try await part in response.body {
+            try await receive(.body(Array(part.readableBytesView)))
+        }
+    }
+}

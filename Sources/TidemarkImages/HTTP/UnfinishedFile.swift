@@ -1,0 +1,166 @@
+import Crypto
+import Foundation
+import Synchronization
+import TidemarkResilience
+
+/// A download on its way to the disk: a machine that decides, a file that is written, a digest that
+/// grows with it, and a header that is looked at as soon as it is there.
+///
+/// An attempt that was given up may still run: only the newest one writes.
+final class UnfinishedFile: Sendable {
+    /// What the machine ended an attempt with.
+    struct Ended: Error {
+        let error: PictureError
+        let step: DownloadMachine.Step
+    }
+
+    private struct State {
+        var machine: DownloadMachine
+        var digest = SHA256()
+        var header: HeaderWatch
+        var attempt = 0
+        var file: Int32 = -1
+    }
+
+    let path: String
+    private let state: Mutex<State>
+
+    init(_ path: String, known: Validity?, limits: PictureLimits) {
+        self.path = path
+        let machine = DownloadMachine(known: known, limit: limits.maximumBytes)
+        state = Mutex(State(machine: machine, header: HeaderWatch(limits: limits)))
+    }
+
+    deinit {
+        state.withLock { state in
+            if state.file >= 0 { close(state.file) }
+        }
+        unlink(path)
+    }
+
+    var canResume: Bool { state.withLock { $0.machine.canResume } }
+    var resumptions: Int { state.withLock { $0.machine.resumptions } }
+
+    /// - Returns: The attempt's number, and what it asks for.
+    func begin() -> (attempt: Int, fields: [DownloadMachine.Field]) {
+        state.withLock { state in
+            state.attempt += 1
+            guard case .ask(let fields) = state.machine.step(.begin) else {
+                preconditionFailure("an attempt begins with a question")
+            }
+            return (state.attempt, fields)
+        }
+    }
+
+    /// - Returns: Whether the body is of interest.
+    func head(_ status: Int, _ fields: HTTPFields, attempt: Int) throws -> DownloadMachine.Step {
+        try own(attempt) { state in
+            let step = state.machine.step(.head(status: status, fields))
+            switch step {
+            case .receive(fromStart: true):
+                try open(&state)
+                state.digest = SHA256()
+                state.header.restart()
+            case .failed(let error, _): throw Ended(error: error, step: step)
+            default: break
+            }
+            return step
+        }
+    }
+
+    func body(_ bytes: [UInt8], attempt: Int) throws {
+        try own(attempt) { state in
+            let step = state.machine.step(.bytes(bytes.count))
+            if case .failed(let error, _) = step { throw Ended(error: error, step: step) }
+            try write(bytes, state.file)
+            state.digest.update(data: bytes)
+            do throws(PictureError) { try state.header.look(bytes) } catch {
+                throw Ended(error: error, step: .failed(error, .init(.permanent)))
+            }
+        }
+    }
+
+    /// The attempt is over.
+    func end(isClean: Bool, attempt: Int) throws -> DownloadMachine.Step {
+        try own(attempt) { state in
+            let step = state.machine.step(isClean ? .end : .broke)
+            if case .failed(let error, _) = step { throw Ended(error: error, step: step) }
+            return step
+        }
+    }
+
+    /// What is known of the whole file: its size, its digest, the answer's fields.
+    func summary() -> (byteCount: Int, digest: String, fields: HTTPFields) {
+        state.withLock { state in
+            let digest = Hexadecimal.text(state.digest.finalize())
+            return (state.machine.received, digest, state.machine.fields)
+        }
+    }
+
+    private func own<Value>(
+        _ attempt: Int, _ body: (inout sending State) throws -> Value
+    ) throws -> Value {
+        try state.withLock { state in
+            if state.attempt != attempt { throw CancellationError() }
+            return try body(&state)
+        }
+    }
+
+    private func open(_ state: inout State) throws {
+        if state.file >= 0 { close(state.file) }
+        state.file = Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        if state.file < 0 { throw Self.diskFailure }
+    }
+
+    private static let diskFailure = Ended(
+        error: .storageFailed, step: .failed(.storageFailed, .init(.permanent)))
+
+    private func write(_ bytes: [UInt8], _ file: Int32) throws {
+        var written = 0
+        while written < bytes.count {
+            let count = bytes.withUnsafeBytes { memory in
+                Foundation.write(file, memory.baseAddress! + written, memory.count - written)
+            }
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { throw Self.diskFailure }
+            written += count
+        }
+    }
+}
+
+/// Looks at a download's first bytes until they say what it is, so that what is no picture, or one too
+/// large, is not downloaded to its end.
+struct HeaderWatch {
+    /// A header behind more than this is looked for when all is there.
+    private static let maximumBytes = 256 << 10
+
+    private let limits: PictureLimits
+    private var bytes: [UInt8] = []
+    private var lookAt = 1
+    private var isDone = false
+
+    init(limits: PictureLimits) { self.limits = limits }
+
+    mutating func restart() { self = HeaderWatch(limits: limits) }
+
+    mutating func look(_ more: [UInt8]) throws(PictureError) {
+        if isDone { return }
+        bytes += more.prefix(Self.maximumBytes - bytes.count)
+        // Twice as much each time, so that small parts do not make it slow.
+        if bytes.count < lookAt { return }
+        lookAt = 2 * bytes.count
+        let header: PictureHeader
+        do throws(PictureHeader.Problem) { header = try PictureHeader(bytes) } catch {
+            if error != .needsMoreBytes { throw PictureError(error) }
+            if bytes.count == Self.maximumBytes { finish() }
+            return
+        }
+        finish()
+        try limits.check(header)
+    }
+
+    private mutating func finish() {
+        isDone = true
+        bytes = []
+    }
+}

@@ -1,0 +1,75 @@
+/// For how long an answer may be shown, and how the server is asked whether it still holds: the rules
+/// of RFC 9111 for a cache of one person.
+struct Validity: Hashable, Sendable, Codable {
+    var etag: String?
+    var lastModified: String?
+    /// Milliseconds since 1970, by the device's clock.
+    var storedAt: Int64
+    /// From ``storedAt`` on.
+    var freshMilliseconds: Int64
+    /// The server wants to be asked before it is shown again once it is stale: `no-cache`,
+    /// `must-revalidate`.
+    var mustAsk: Bool
+
+    /// Nothing is fresh for longer.
+    static let longest: Int64 = 365 * 86_400
+    /// What the server says nothing of is fresh for a tenth of its age. Source: RFC 9111, 4.2.2.
+    private static let guessedShare: Int64 = 10
+    private static let longestGuess: Int64 = 86_400
+
+    /// - Parameter now: Milliseconds since 1970.
+    /// - Returns: Nil when it must not be kept at all.
+    init?(_ fields: HTTPFields, now: Int64) {
+        let control = fields.cacheControl
+        if control["no-store"] != nil { return nil }
+        etag = fields["etag"]
+        lastModified = fields["last-modified"]
+        storedAt = now
+        let asksAlways = control["no-cache"] != nil || fields["vary"] == "*"
+        mustAsk = asksAlways || control["must-revalidate"] != nil
+        let seconds = asksAlways ? 0 : Self.lifetime(fields, control, now / 1_000)
+        freshMilliseconds = 1_000 * max(0, min(Self.longest, seconds))
+    }
+
+    private init(storedAt now: Int64) {
+        (storedAt, freshMilliseconds, mustAsk) = (now, 0, true)
+    }
+
+    /// Of what must not be kept.
+    static func nothing(at now: Int64) -> Validity { Validity(storedAt: now) }
+
+    private static func lifetime(
+        _ fields: HTTPFields, _ control: [String: String], _ now: Int64
+    ) -> Int64 {
+        // What it has spent in caches on the way.
+        let age = Int64(fields.number("age") ?? 0)
+        if let text = control["max-age"] {
+            // One that cannot be read is as good as none: stale.
+            return (HTTPFields.number(text).map(Int64.init) ?? 0) - age
+        }
+        let date = fields["date"].flatMap(HTTPDate.seconds) ?? now
+        if let expires = fields["expires"] {
+            return (HTTPDate.seconds(expires) ?? date) - date - age
+        }
+        guard let modified = fields["last-modified"].flatMap(HTTPDate.seconds) else { return 0 }
+        return min(longestGuess, (date - modified) / guessedShare) - age
+    }
+
+    /// A clock that was set back makes nothing fresh.
+    func isFresh(at now: Int64) -> Bool {
+        now >= storedAt && now - storedAt < freshMilliseconds
+    }
+
+    /// By the server's word that it still holds (304), which may say anew for how long.
+    func renewed(by fields: HTTPFields, now: Int64) -> Validity? {
+        guard var renewed = Validity(fields, now: now) else { return nil }
+        renewed.etag = renewed.etag ?? etag
+        renewed.lastModified = renewed.lastModified ?? lastModified
+        let says = fields.cacheControl["max-age"] != nil || fields["expires"] != nil
+        if !says, fields.cacheControl["no-cache"] == nil {
+            renewed.freshMilliseconds = freshMilliseconds
+            renewed.mustAsk = renewed.mustAsk || mustAsk
+        }
+        return renewed
+    }
+}

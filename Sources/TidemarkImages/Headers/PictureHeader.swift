@@ -1,0 +1,105 @@
+/// What the first bytes of a picture say of it, so that limits apply before anything is decoded.
+///
+/// Read in Swift, by nothing that knows how to decode. It never traps, whatever the bytes are, and looks
+/// at no more than ``maximumSegments`` parts of a file.
+public struct PictureHeader: Hashable, Sendable {
+    public let format: PictureFormat
+    /// As stored: before it is turned.
+    public let stored: PictureSize
+    public let orientation: PictureOrientation
+    /// What a decoder must hold of the whole picture beside what it makes, in bytes: nothing for a JPEG
+    /// of one scan, all coefficients for a progressive one, all pixels for a PNG.
+    public let wholeBytes: Int
+
+    /// As a person sees it.
+    public var size: PictureSize { orientation.isTransposed ? stored.transposed : stored }
+
+    /// No side of a picture is longer. JPEG cannot say more.
+    public static let maximumSide = 65_535
+    /// A file with more parts before its pixels is damaged.
+    static let maximumSegments = 1_000
+
+    /// Why there is no header.
+    public enum Problem: Error, Hashable, Sendable {
+        /// All is well so far, and it is not all there.
+        case needsMoreBytes
+        case notAPicture
+        /// The bytes contradict themselves.
+        case damaged
+        /// A picture of a kind that is not decoded here.
+        case unsupported(String)
+    }
+
+    init(
+        _ format: PictureFormat, width: Int, height: Int, orientation: PictureOrientation = .up,
+        wholeBytes: Int
+    ) throws(Problem) {
+        let sides = 1...Self.maximumSide
+        if width < 1 || height < 1 { throw .damaged }
+        guard sides.contains(width), sides.contains(height) else {
+            throw .unsupported("pictures of \(width)×\(height)")
+        }
+        self.format = format
+        stored = PictureSize(width: width, height: height)
+        self.orientation = orientation
+        self.wholeBytes = wholeBytes
+    }
+
+    /// - Parameter bytes: A file, or its beginning: mostly a few hundred bytes are enough, behind large
+    ///   previews or colour profiles some hundred thousand.
+    public init(_ bytes: [UInt8]) throws(Problem) {
+        let header = bytes.withUnsafeBytes { bytes in
+            Result { () throws(Problem) in try PictureHeader(bytes) }
+        }
+        self = try header.get()
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) throws(Problem) {
+        let reader = HeaderReader(bytes)
+        switch PictureFormat(firstBytes: bytes.prefix(PictureFormat.signatureLength)) {
+        case .jpeg: self = try JPEGHeader.read(reader)
+        case .png: self = try PNGHeader.read(reader)
+        case .webP: self = try WebPHeader.read(reader)
+        case nil:
+            throw PictureFormat.mayFollow(bytes.prefix(PictureFormat.signatureLength))
+                ? .needsMoreBytes : .notAPicture
+        }
+    }
+}
+
+/// Bytes that are looked at by offset, and never past their end.
+struct HeaderReader {
+    private let bytes: UnsafeRawBufferPointer
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var count: Int { bytes.count }
+
+    func byte(_ offset: Int) throws(PictureHeader.Problem) -> Int {
+        guard offset >= 0, offset < bytes.count else { throw .needsMoreBytes }
+        return Int(bytes[offset])
+    }
+
+    /// The highest byte first.
+    func big(_ offset: Int, _ length: Int) throws(PictureHeader.Problem) -> Int {
+        var value = 0
+        for index in 0..<length { value = value << 8 | (try byte(offset + index)) }
+        return value
+    }
+
+    /// The lowest byte first.
+    func little(_ offset: Int, _ length: Int) throws(PictureHeader.Problem) -> Int {
+        var value = 0
+        for index in (0..<length).reversed() { value = value << 8 | (try byte(offset + index)) }
+        return value
+    }
+
+    func has(_ text: StaticString, at offset: Int) throws(PictureHeader.Problem) -> Bool {
+        var isSame = true
+        for index in 0..<text.utf8CodeUnitCount {
+            let wanted = Int(text.utf8Start[index])
+            if try byte(offset + index) != wanted { isSame = false }
+        }
+        return isSame
+    }
+}

@@ -1,0 +1,112 @@
+/// Why there is no picture.
+public enum PictureError: Error, Hashable, Sendable {
+    /// It is not of `http` or `https`, or names no host.
+    case badURL
+    /// There is none (404, 410).
+    case notFound
+    /// Whoever asks may not see it (401, 403 and the other 4xx).
+    case refused(status: Int)
+    /// No answer, or one that broke off again and again.
+    case unreachable
+    /// The server is in trouble (5xx), or has had too much (429).
+    case serverFailed(status: Int, retryAfter: Duration?)
+    /// More than ``PictureLimits/maximumBytes``; how many, where the server said so.
+    case tooManyBytes(Int?)
+    /// More than ``PictureLimits/maximumPixels``, by its header: nothing was decoded.
+    case tooManyPixels(PictureSize)
+    /// Decoding would take more than ``PictureLimits/maximumDecodeBytes``: nothing was decoded.
+    case tooMuchMemory(PictureSize)
+    case notAPicture
+    /// It breaks off or contradicts itself.
+    case damaged
+    /// A picture, and of a kind that is not decoded here.
+    case unsupported(String)
+    /// The device's disk is full or cannot be written.
+    case storageFailed
+    /// So much waits that this would not come to its turn.
+    case tooManyRequests
+    /// There is no picture of this person.
+    case noPicture
+
+    /// What a caller can do next.
+    public enum Recovery: Hashable, Sendable {
+        case waitForNetwork
+        case retry(after: Duration?)
+        case freeStorage
+        /// Nothing: show what stands for a picture that is not there.
+        case showPlaceholder
+    }
+
+    public var recovery: Recovery {
+        switch self {
+        case .unreachable: .waitForNetwork
+        case .serverFailed(_, let delay): .retry(after: delay)
+        case .tooManyRequests: .retry(after: nil)
+        case .storageFailed: .freeStorage
+        case .badURL, .notFound, .refused, .tooManyBytes, .tooManyPixels, .tooMuchMemory,
+            .notAPicture, .damaged, .unsupported, .noPicture:
+            .showPlaceholder
+        }
+    }
+
+    /// One sentence for the person using the app. Names no type, code or path.
+    public var message: String {
+        switch self {
+        case .badURL: "This picture's address can't be used."
+        case .notFound: "This picture isn't there any more."
+        case .refused: "You don't have access to this picture."
+        case .unreachable: "This picture couldn't be loaded. Check your connection."
+        case .serverFailed: "The service is busy. We'll try this picture again shortly."
+        case .tooManyBytes, .tooManyPixels, .tooMuchMemory: "This picture is too large to be shown."
+        case .notAPicture: "This isn't a picture."
+        case .damaged: "This picture is damaged."
+        case .unsupported: "Pictures of this kind can't be shown."
+        case .storageFailed: "There's no room left to keep this picture."
+        case .tooManyRequests: "Too many pictures are being loaded at once."
+        case .noPicture: "There's no picture of this person."
+        }
+    }
+
+    /// Whether the server says that it is not there any more, or not for whoever asks.
+    var isGone: Bool {
+        switch self {
+        case .notFound, .refused: true
+        default: false
+        }
+    }
+
+    init(_ problem: PictureHeader.Problem) {
+        switch problem {
+        case .needsMoreBytes, .damaged: self = .damaged
+        case .notAPicture: self = .notAPicture
+        case .unsupported(let kind): self = .unsupported(kind)
+        }
+    }
+}
+
+/// How large a picture may be. Applied before it is decoded, and while it is downloaded.
+public struct PictureLimits: Hashable, Sendable {
+    /// Of a download, whatever the server said before.
+    public var maximumBytes: Int
+    /// Width times height. A phone's largest camera has 48 million.
+    public var maximumPixels: Int
+    /// What one decode may hold in memory.
+    public var maximumDecodeBytes: Int
+
+    /// - Precondition: All are positive.
+    public init(
+        maximumBytes: Int = 32 << 20, maximumPixels: Int = 100_000_000,
+        maximumDecodeBytes: Int = 256 << 20
+    ) {
+        precondition(maximumBytes > 0 && maximumPixels > 0 && maximumDecodeBytes > 0)
+        self.maximumBytes = maximumBytes
+        self.maximumPixels = maximumPixels
+        self.maximumDecodeBytes = maximumDecodeBytes
+    }
+
+    /// What can be said of a picture by its header alone.
+    func check(_ header: PictureHeader) throws(PictureError) {
+        if header.stored.pixels > maximumPixels { throw .tooManyPixels(header.size) }
+        if header.wholeBytes > maximumDecodeBytes { throw .tooMuchMemory(header.size) }
+    }
+}

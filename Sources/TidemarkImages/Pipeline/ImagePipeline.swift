@@ -1,0 +1,300 @@
+public import Foundation
+import Synchronization
+import TidemarkResilience
+
+/// Pictures at the size they are shown at: from memory, from disk, from a network. Thread-safe.
+///
+/// ```swift
+/// let pipeline = try ImagePipeline(folder: caches.appendingPathComponent("pictures"))
+/// let size = PictureSize(width: 112, height: 112)
+/// let loaded = try await pipeline.picture(PictureRequest(url, size: size))
+/// ```
+///
+/// What is wanted by several at once is downloaded once, whatever sizes they want, and decoded once for
+/// each size; it is given up when the last of them is cancelled. A download goes to the disk as it comes
+/// and is never whole in memory; what breaks off is resumed. A picture is decoded at the smallest scale
+/// that is large enough, and one that is too large by its header is not decoded at all.
+public final class ImagePipeline: Sendable {
+    private let settings: ImageSettings
+    private let environment: ImageEnvironment
+    private let memory: PictureMemory
+    private let store: PictureStore
+    private let traffic: TrafficControl
+    private let tally = PictureTally()
+    private let decoding = BlockingLane("tidemark.pictures.decode", isConcurrent: true)
+    private let files = SingleFlight<PictureID, StoredPicture>()
+    private let pictures = SingleFlight<SizedID, LoadedPicture>()
+    /// Questions to the server beside a picture that is shown already.
+    private let questions = Mutex(Questions())
+    private static let mostQuestions = 64
+
+    private struct Questions {
+        var open: [PictureID: Task<Void, Never>] = [:]
+        /// When a picture was asked after, in milliseconds since 1970: of the newest ones.
+        var times = CostCache<PictureID, Int64>(limit: 1_000)
+    }
+
+    /// - Parameter folder: For the disk cache: its own alone, and of one process at a time. What is left
+    ///   of downloads that a process did not end is removed.
+    /// - Throws: What the file system says.
+    public init(
+        folder: URL, settings: ImageSettings = ImageSettings(),
+        environment: ImageEnvironment = ImageEnvironment()
+    ) throws {
+        self.settings = settings
+        self.environment = environment
+        memory = PictureMemory(limit: settings.memoryBytes)
+        traffic = TrafficControl(settings.traffic)
+        let downloader = Downloader(environment, settings, traffic, tally)
+        let disk = try DiskCache(
+            folder, limit: settings.diskBytes, maximumAge: settings.diskAge.milliseconds,
+            now: environment.wallClock())
+        store = PictureStore(disk, downloader, environment.wallClock)
+    }
+
+    deinit { for question in questions.withLock({ $0.open.values }) { question.cancel() } }
+
+    // MARK: Pictures
+
+    /// What is in memory, at once; nil when it is not. A picture that may be out of date is given too.
+    public func cached(_ request: PictureRequest) -> Picture? {
+        memory.entry(request.sized)?.picture
+    }
+
+    /// A picture at its size; smaller when it is smaller itself.
+    ///
+    /// - Throws: ``PictureError``; `CancellationError` to a caller that is cancelled, which leaves the
+    ///   others their work.
+    public func picture(_ request: PictureRequest) async throws -> LoadedPicture {
+        tally.add(.requests)
+        do {
+            guard request.isLoadable else { throw PictureError.badURL }
+            if let loaded = fromMemory(request) { return loaded }
+            let now = environment.wallClock()
+            if let error = memory.failure(request.id, now: now) { throw error }
+            return try await shared(request)
+        } catch {
+            if !(error is CancellationError) { tally.add(.failures) }
+            throw error
+        }
+    }
+
+    private func fromMemory(_ request: PictureRequest) -> LoadedPicture? {
+        guard let entry = memory.entry(request.sized) else { return nil }
+        let isFresh = entry.isFresh(at: environment.wallClock())
+        if !isFresh {
+            if settings.staleness == .askFirst || entry.validity?.mustAsk == true { return nil }
+            ask(request)
+        }
+        tally.add(.fromMemory)
+        return LoadedPicture(picture: entry.picture, origin: .memory, isStale: !isFresh)
+    }
+
+    private func shared(_ request: PictureRequest) async throws -> LoadedPicture {
+        traffic.join(request.id, request.priority)
+        defer { leave(request.id, request.priority) }
+        let landing = try await pictures.landing(for: request.sized) { [self] in
+            try await load(request)
+        }
+        if landing.isShared { tally.add(.shared) }
+        switch landing.value.origin {
+        case .memory: tally.add(.fromMemory)
+        case .disk: tally.add(.fromDisk)
+        case .network: tally.add(.fromNetwork)
+        }
+        return landing.value
+    }
+
+    private func leave(_ id: PictureID, _ priority: PicturePriority) {
+        traffic.leave(id, priority)
+        if !traffic.isWanted(id) { store.isWantedNoMore(id) }
+    }
+
+    // MARK: Loading
+
+    private func load(_ request: PictureRequest) async throws -> LoadedPicture {
+        if let small = try await store.small(request.sized, asksFirst: asksFirst) {
+            tally.add(.smallFiles)
+            keep(small.picture, small.record, request)
+            if small.isStale { ask(request) }
+            return LoadedPicture(picture: small.picture, origin: .disk, isStale: small.isStale)
+        }
+        do {
+            return try await loadFile(request)
+        } catch let error as PictureError { throw remember(error, request) }
+    }
+
+    private func loadFile(_ request: PictureRequest) async throws -> LoadedPicture {
+        do {
+            return try await decode(try await file(request), request)
+        } catch is StoredPicture.Gone {
+            // Damaged on the disk, or evicted a moment ago: once more, from the network.
+            await store.remove(request.id)
+        }
+        do {
+            return try await decode(try await file(request), request)
+        } catch is StoredPicture.Gone { throw PictureError.storageFailed }
+    }
+
+    private var asksFirst: Bool { settings.staleness == .askFirst }
+
+    private func file(_ request: PictureRequest) async throws -> StoredPicture {
+        let stored = try await files.value(for: request.id) { [self] in
+            try await store.obtain(request, asksFirst: asksFirst)
+        }
+        if stored.isStale, !asksFirst { ask(request) }
+        return stored
+    }
+
+    private func decode(
+        _ stored: StoredPicture, _ request: PictureRequest
+    ) async throws -> LoadedPicture {
+        let origin: LoadedPicture.Origin = stored.isFromNetwork ? .network : .disk
+        if let entry = memory.entry(request.sized), entry.digest == stored.record.digest {
+            // The server said that it still holds: what was made of it holds too.
+            keep(entry.picture, stored.record, request)
+            return LoadedPicture(
+                picture: entry.picture, origin: stored.isFromNetwork ? .network : .memory,
+                isStale: stored.isStale)
+        }
+        let (size, mode, limits) = (request.size, request.mode, settings.limits)
+        let plan = try await decoding.run {
+            let file = try stored.open()
+            if !stored.isFromNetwork { try stored.check(file) }
+            return try PictureDecoding.plan(file.bytes, into: size, mode, limits: limits)
+        }
+        let picture = try await traffic.run(.decode, of: request.id, bytes: plan.bytes) {
+            try await decoding.run {
+                let file = try stored.open()
+                return try PictureDecoding.decode(file.bytes, plan)
+            }
+        }
+        tally.add(.decodes)
+        if !stored.mustNotBeKept { keep(picture, stored.record, request) }
+        if !stored.isTemporary { store.keep(picture, request.sized, stored.record) }
+        return LoadedPicture(picture: picture, origin: origin, isStale: stored.isStale)
+    }
+
+    private func keep(_ picture: Picture, _ record: PictureRecord, _ request: PictureRequest) {
+        if store.isDropped(request.id) { return }
+        let validity = record.version == nil ? record.validity : nil
+        memory.keep(
+            PictureMemory.Entry(picture: picture, digest: record.digest, validity: validity),
+            request.sized)
+    }
+
+    private func remember(_ error: PictureError, _ request: PictureRequest) -> PictureError {
+        if error.recovery == .showPlaceholder {
+            let until = environment.wallClock() + settings.failureMemory.milliseconds
+            memory.remember(error, request.id, until: until)
+        }
+        return error
+    }
+
+    /// Asks the server beside what is shown already, not more often than a picture that fails is asked
+    /// for. What is new is there the next time.
+    private func ask(_ request: PictureRequest) {
+        let (id, now) = (request.id, environment.wallClock())
+        let pause = settings.failureMemory.milliseconds
+        questions.withLock { questions in
+            if questions.open[id] != nil || questions.open.count >= Self.mostQuestions { return }
+            if let last = questions.times.peek(id), abs(now - last) < pause { return }
+            _ = questions.times.insert(now, for: id, cost: 1)
+            questions.open[id] = Task { [weak self] in
+                await self?.question(request)
+                self?.questions.withLock { _ = $0.open.removeValue(forKey: id) }
+            }
+        }
+    }
+
+    private func question(_ request: PictureRequest) async {
+        traffic.join(request.id, .prefetch)
+        defer { leave(request.id, .prefetch) }
+        let stored: StoredPicture
+        do {
+            stored = try await files.value(for: request.id) { [self] in
+                try await store.obtain(request, asksFirst: true)
+            }
+        } catch {
+            if (error as? PictureError)?.isGone == true { memory.remove(request.id) }
+            return
+        }
+        // Out of reach: what is there is shown on.
+        if stored.isStale { return }
+        memory.remove(request.id, otherThan: stored.record.digest)
+        if let entry = memory.entry(request.sized) { keep(entry.picture, stored.record, request) }
+    }
+
+    // MARK: Prefetching
+
+    /// As many are prefetched by one call; the rest is left out.
+    public static let mostPrefetched = 1_000
+    private static let prefetchedTogether = 4
+
+    /// Brings pictures into the caches with the least urgency, a few at a time, until it is cancelled.
+    /// What fails is left out. A request for one of them makes it as urgent as that request.
+    public func prefetch(_ requests: [PictureRequest]) -> Prefetch {
+        let requests = Array(requests.prefix(Self.mostPrefetched))
+        let task = Task { [weak self] in
+            await withTaskGroup(of: Void.self) { group in
+                for (index, request) in requests.enumerated() {
+                    if index >= Self.prefetchedTogether { await group.next() }
+                    if Task.isCancelled { break }
+                    group.addTask { _ = try? await self?.picture(request.with(.prefetch)) }
+                }
+            }
+        }
+        return Prefetch(task: task)
+    }
+
+    // MARK: Upkeep
+
+    /// Forgets a picture at all sizes, in memory and on the disk. Who waits for it still gets it, and it
+    /// is not kept.
+    public func remove(_ url: URL, version: String? = nil) async {
+        let id = PictureID(address: url.absoluteString, version: version)
+        files.forget(id)
+        store.drop(id, isWanted: traffic.isWanted(id))
+        memory.remove(id)
+        await store.remove(id)
+        memory.remove(id)
+    }
+
+    public func removeAll() async {
+        memory.trim(to: 0)
+        await store.removeAll()
+    }
+
+    /// For when the system asks for memory: what was seen the longest ago goes.
+    public func trimMemory(toBytes bytes: Int) { memory.trim(to: bytes) }
+
+    public var figures: PictureFigures { tally.current }
+    public var memoryUse: (bytes: Int, pictures: Int) { (memory.bytes, memory.count) }
+    public var diskUse: (bytes: Int, pictures: Int) { store.use }
+
+    /// How many wait and run, and how many pictures somebody wants: nothing is left behind.
+    package var load: (waiting: Int, running: Int) { (traffic.waiting, traffic.running) }
+
+    /// Returns when what was to be written is written, and no question is open.
+    package func settle() async {
+        for question in questions.withLock({ Array($0.open.values) }) { await question.value }
+        await store.settle()
+    }
+}
+
+/// Pictures that are being prefetched.
+public struct Prefetch: Sendable {
+    let task: Task<Void, Never>
+
+    /// Those that wait are not begun, and those that run are given up, unless somebody else wants them.
+    public func cancel() { task.cancel() }
+
+    /// Returns when all are there, or failed, or it was cancelled.
+    public func finished() async { await task.value }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}

@@ -1,0 +1,70 @@
+import CoreMetrics
+import Synchronization
+
+/// What a pipeline has done so far.
+public struct PictureFigures: Hashable, Sendable, Codable {
+    /// Calls for a picture.
+    public var requests = 0
+    public var fromMemory = 0
+    /// Shown from files; of these ``smallFiles`` without decoding anything.
+    public var fromDisk = 0
+    public var smallFiles = 0
+    public var fromNetwork = 0
+    /// Calls that shared the work of another.
+    public var shared = 0
+    /// Requests that were sent: first attempts, retries and questions whether a picture still holds.
+    public var sent = 0
+    /// Pictures that came whole.
+    public var downloads = 0
+    /// Attempts that went on where another had broken off.
+    public var resumed = 0
+    /// Answers that what is there still holds.
+    public var notModified = 0
+    /// Of bodies, also of those that broke off.
+    public var bytesReceived = 0
+    public var decodes = 0
+    public var failures = 0
+
+    public init() {}
+}
+
+/// Counts, for ``PictureFigures`` and for the process's metrics (`tidemark_pictures_…`).
+final class PictureTally: Sendable {
+    enum Count: String, CaseIterable {
+        case requests, fromMemory, fromDisk, smallFiles, fromNetwork, shared, sent, downloads
+        case resumed, notModified, bytesReceived, decodes, failures
+
+        /// The metric's name, and what is counted here.
+        fileprivate var place: (label: String, path: WritableKeyPath<PictureFigures, Int>) {
+            switch self {
+            case .requests: ("requests", \.requests)
+            case .fromMemory: ("from_memory", \.fromMemory)
+            case .fromDisk: ("from_disk", \.fromDisk)
+            case .smallFiles: ("small_files", \.smallFiles)
+            case .fromNetwork: ("from_network", \.fromNetwork)
+            case .shared: ("shared", \.shared)
+            case .sent: ("sent", \.sent)
+            case .downloads: ("downloads", \.downloads)
+            case .resumed: ("resumed", \.resumed)
+            case .notModified: ("not_modified", \.notModified)
+            case .bytesReceived: ("received_bytes", \.bytesReceived)
+            case .decodes: ("decodes", \.decodes)
+            case .failures: ("failures", \.failures)
+            }
+        }
+    }
+
+    private let figures = Mutex(PictureFigures())
+    private let counters = Count.allCases.map {
+        CoreMetrics.Counter(label: "tidemark_pictures_\($0.place.label)")
+    }
+    private let order = Dictionary(
+        uniqueKeysWithValues: Count.allCases.enumerated().map { ($0.element, $0.offset) })
+
+    var current: PictureFigures { figures.withLock { $0 } }
+
+    func add(_ count: Count, _ more: Int = 1) {
+        figures.withLock { $0[keyPath: count.place.path] += more }
+        if let place = order[count] { counters[place].increment(by: more) }
+    }
+}

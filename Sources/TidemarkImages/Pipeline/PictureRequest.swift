@@ -1,0 +1,139 @@
+public import Foundation
+public import TidemarkResilience
+
+/// A picture at a size.
+public struct PictureRequest: Sendable, Hashable {
+    public let url: URL
+    /// What it is shown in, in pixels.
+    public let size: PictureSize
+    public let mode: ContentMode
+    /// When it is known which of a picture's versions this is: then the server is never asked whether
+    /// it still holds, because another one has another version. A profile's picture has one.
+    public let version: String?
+    public var priority: PicturePriority
+
+    let sized: SizedID
+    var id: PictureID { sized.id }
+    var address: String { url.absoluteString }
+
+    /// - Precondition: No side of `size` is zero.
+    public init(
+        _ url: URL, size: PictureSize, mode: ContentMode = .fill, version: String? = nil,
+        priority: PicturePriority = .visible
+    ) {
+        precondition(size.width > 0 && size.height > 0, "nothing is shown in a box without a side")
+        self.url = url
+        self.size = size
+        self.mode = mode
+        self.version = version
+        self.priority = priority
+        let id = PictureID(address: url.absoluteString, version: version)
+        sized = SizedID(id: id, size: size, mode: mode)
+    }
+
+    /// The same, with another urgency.
+    public func with(_ priority: PicturePriority) -> PictureRequest {
+        var request = self
+        request.priority = priority
+        return request
+    }
+
+    /// Whether it can be asked for at all.
+    var isLoadable: Bool {
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+            return false
+        }
+        return url.host()?.isEmpty == false
+    }
+}
+
+/// A picture, and where it came from.
+public struct LoadedPicture: Hashable, Sendable {
+    public enum Origin: String, Hashable, Sendable { case memory, disk, network }
+
+    public let picture: Picture
+    public let origin: Origin
+    /// Whether the server may have another by now.
+    public let isStale: Bool
+}
+
+/// How a pipeline works. All bounds are here.
+public struct ImageSettings: Sendable {
+    /// What becomes of a picture that is there and that the server may have changed since.
+    public enum Staleness: Sendable {
+        /// It is shown, and the server is asked beside it: the next time the new one is there.
+        /// Where the server insists (`no-cache`, `must-revalidate`), it is asked first.
+        case showAndAsk
+        /// The server is asked first; when it cannot be reached, it is shown all the same.
+        case askFirst
+    }
+
+    /// Pixels in memory, in bytes.
+    public var memoryBytes: Int
+    /// Files on the disk, in bytes.
+    public var diskBytes: Int
+    /// What nobody looked at for so long goes from the disk.
+    public var diskAge: Duration
+    public var limits: PictureLimits
+    public var traffic: PictureTraffic
+    /// Of downloads. Its time for one attempt counts from when the attempt is sent.
+    public var retry: RetryPolicy
+    public var staleness: Staleness
+    /// For how long a picture that cannot be shown (404, no picture, too large) is not asked for again.
+    public var failureMemory: Duration
+
+    /// - Precondition: No number is negative.
+    public init(
+        memoryBytes: Int = 64 << 20, diskBytes: Int = 150 << 20,
+        diskAge: Duration = .seconds(30 * 86_400),
+        limits: PictureLimits = PictureLimits(), traffic: PictureTraffic = PictureTraffic(),
+        retry: RetryPolicy = .pictures, staleness: Staleness = .showAndAsk,
+        failureMemory: Duration = .seconds(60)
+    ) {
+        precondition(memoryBytes >= 0 && diskBytes >= 0 && diskAge >= .zero)
+        self.memoryBytes = memoryBytes
+        self.diskBytes = diskBytes
+        self.diskAge = diskAge
+        self.limits = limits
+        self.traffic = traffic
+        self.retry = retry
+        self.staleness = staleness
+        self.failureMemory = failureMemory
+    }
+}
+
+extension RetryPolicy {
+    /// 4 retries after 0.5 s, doubled up to 8 s, moved by dice; 30 s for each attempt, after which the
+    /// next goes on where it broke off.
+    public static let pictures = RetryPolicy(
+        maxRetries: 4, initialDelay: .milliseconds(500), factor: 2, maximumDelay: .seconds(8),
+        jitter: .equal, attemptTimeout: .seconds(30))
+}
+
+/// What a pipeline may not decide for itself.
+public struct ImageEnvironment: Sendable {
+    public var transport: any PictureTransport
+    /// For retries.
+    public var clock: any Clock<Duration>
+    /// Milliseconds since 1970.
+    public var wallClock: @Sendable () -> Int64
+    /// In `0 ..< 1`.
+    public var random: @Sendable () -> Double
+    public var connectivity: Connectivity
+
+    public init(
+        transport: any PictureTransport = HTTPPictureTransport(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        wallClock: @escaping @Sendable () -> Int64 = {
+            Int64(Date().timeIntervalSince1970 * 1_000)
+        },
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        connectivity: Connectivity = .always
+    ) {
+        self.transport = transport
+        self.clock = clock
+        self.wallClock = wallClock
+        self.random = random
+        self.connectivity = connectivity
+    }
+}

@@ -1,0 +1,212 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+
+/// What may happen in one step of a history.
+enum HistoryAct {
+    case writeOutside, writeHere
+    case sync, syncQuietly, loadMore, clear, consume, live, page
+    case absence
+    case backfill(BackfillAct)
+    case fault(WorldAct)
+
+    static let always: [(HistoryAct, Int)] = [
+        (.writeOutside, 26), (.writeHere, 8), (.sync, 10), (.syncQuietly, 22), (.loadMore, 4),
+        (.clear, 5), (.consume, 3), (.live, 3), (.page, 6), (.absence, 5),
+    ]
+
+    /// What a history of feeds has no use for: it reads and collects by itself.
+    static func mayBreak(_ fault: WorldAct) -> Bool {
+        switch fault {
+        case .read: false
+        default: true
+        }
+    }
+}
+
+extension FeedHistory {
+    /// One step of a history; time passes only where it has to.
+    func act() {
+        let device = dice.pick(devices)
+        let client = device.client
+        if !client.isAlive, dice.chance(60) { return startDevice(device) }
+        if !world.server.isUp, dice.chance(40) { return trouble { world.startServer() } }
+        if !client.disk.full.isEmpty, dice.chance(30) {
+            return trouble { world.perform(.freeDisk, client) }
+        }
+        if !client.hasNetwork, dice.chance(30) {
+            return trouble { world.perform(.getsNetwork, client) }
+        }
+        if world.disabled.contains(client.index), dice.chance(30) {
+            return trouble { world.perform(.enableNetwork, client) }
+        }
+        let more =
+            settings.hasBackfills ? BackfillAct.all.map { (HistoryAct.backfill($0), $1) } : []
+        perform(dice.pick(weighted: mood.acts + more), device)
+    }
+
+    private func perform(_ act: HistoryAct, _ device: HistoryDevice) {
+        switch act {
+        case .writeOutside: writeOutside()
+        case .writeHere: writeHere(device)
+        case .sync: device.sync()
+        case .syncQuietly:
+            device.sync()
+            try? world.pass(.seconds(3))
+        case .loadMore: device.loadMore(1 + dice.roll(5))
+        case .clear: device.move(.action, to: target(device))
+        case .consume: device.move(.consumption, to: target(device))
+        case .live: device.goLive(dice.chance(60))
+        case .page: device.page()
+        case .absence: absence(device)
+        case .backfill(let act): perform(act, device)
+        case .fault(let fault): trouble { world.perform(fault, device.client) }
+        }
+    }
+
+    /// Whatever is billed soon after is not what was planned.
+    private func trouble(_ body: () -> Void) {
+        lastTrouble = world.time.elapsed
+        body()
+    }
+
+    func startDevice(_ device: HistoryDevice) {
+        trouble { device.client.start() }
+        device.follow()
+    }
+
+    private func target(_ device: HistoryDevice) -> FeedMachine<HistoryContent>.MarkTarget {
+        switch dice.roll(10) {
+        case 0..<5: return .newest
+        case 5..<8:
+            let times = device.feed?.machine.shown.rows.map(\.time) ?? []
+            let time = times.isEmpty ? world.time.now : dice.pick(times)
+            return .time(time.advanced(by: dice.pick([.zero, .microseconds(-1), .seconds(1)])))
+        case 8: return .milliseconds(world.time.now.milliseconds + Int64(dice.roll(120_000)))
+        default:
+            return mood.sharesMarks || dice.chance(50) ? .newest : .milliseconds(-1)
+        }
+    }
+
+    /// Short ones with the app open, long ones with every app closed; others write meanwhile.
+    private func absence(_ device: HistoryDevice) {
+        let seconds = dice.pick([
+            1, 20, 59, 61, 290, 310, 1_700, 1_900, 3_700, 86_400, 2_600_000, 31_536_000,
+        ])
+        note("an absence of \(seconds) s")
+        let gone = seconds > 600 ? devices : [device]
+        for device in gone where device.client.isAlive {
+            trouble { dice.chance(50) ? device.client.kill() : device.client.terminate() }
+        }
+        let parts = 1 + dice.roll(4)
+        for _ in 0..<parts {
+            try? world.pass(.milliseconds(seconds * 1_000 / parts))
+            if dice.chance(60) { writeOutside() }
+        }
+        for device in gone where !device.client.isAlive { startDevice(device) }
+    }
+}
+
+// MARK: - Writing
+
+extension FeedHistory {
+    static let items = "items"
+    static let shared = DocumentPath(unchecked: "marks/u")
+
+    /// Some changes in one commit, so that their change times are equal.
+    func writeOutside() {
+        guard world.server.isUp else { return }
+        let count = dice.pick([1, 1, 1, 2, 3, 6])
+        let mutations = (0..<count).compactMap { _ in makeChange(nil) }
+        commit(mutations)
+    }
+
+    private func commit(_ mutations: [Mutation]) {
+        // A document once in a commit: their order would decide.
+        var paths: Set<DocumentPath> = []
+        let mutations = mutations.filter { paths.insert($0.path).inserted }
+        if mutations.isEmpty { return }
+        note("outside writes \(mutations.map(\.worldText))")
+        switch world.server.commit(mutations, in: World.database) {
+        case .success(let time): writes.committed(mutations, at: time)
+        case .failure(let status): world.violate("a commit failed: \(status)")
+        }
+    }
+
+    private func writeHere(_ device: HistoryDevice) {
+        guard device.client.isAlive, let mutation = makeChange(device) else { return }
+        note("\(device.client.name) writes \(mutation.worldText)")
+        writes.begun(mutation)
+        device.client.engine?.write([mutation]) { _ in }
+    }
+
+    private func makeChange(_ device: HistoryDevice?) -> Mutation? {
+        let change = dice.pick(weighted: mood.changes)
+        let number = writes.nextNumber(&dice)
+        if change == .insert || writes.paths.isEmpty {
+            return insert(number, device)
+        }
+        let path = dice.pick(writes.paths)
+        switch change {
+        case .insert: return nil
+        case .erase: return Mutation(path: path, .delete)
+        case .edit: return patch(path, ["v": .integer(number)])
+        case .move: return patch(path, ["v": .integer(number), "createdAt": itemTime(device)])
+        case .delete:
+            return patch(path, ["v": .integer(number), "deletedAt": .timestamp(world.time.now)])
+        case .restore: return patch(path, ["v": .integer(number), "deletedAt": .null])
+        case .leave: return patch(path, ["v": .integer(number), "room": .integer(2)])
+        case .join: return patch(path, ["v": .integer(number), "room": .integer(1)])
+        case .slowEdit: return slow(path, ["v": .integer(number)])
+        case .slowInsert:
+            guard device == nil else { return insert(number, device) }
+            return slow(
+                writes.nextPath(&dice),
+                ["v": .integer(number), "room": .integer(1), "createdAt": itemTime(nil)])
+        }
+    }
+
+    private static let updatedAt = FieldTransform(FieldPath(name: "updatedAt"), .serverTimestamp)
+
+    private func insert(_ number: Int64, _ device: HistoryDevice?) -> Mutation {
+        let room = Value.integer(mood.hasFilter && dice.chance(15) ? 2 : 1)
+        var fields: MapValue = ["v": .integer(number), "room": room]
+        var transforms = [Self.updatedAt]
+        let isOwn = device != nil && mood.way == .itemTime
+        if isOwn || dice.chance(mood.way == .itemTime ? 70 : 20) {
+            transforms.append(FieldTransform(FieldPath(name: "createdAt"), .serverTimestamp))
+        } else {
+            fields["createdAt"] = itemTime(device)
+        }
+        return Mutation(path: writes.nextPath(&dice), .set(fields), transforms: transforms)
+    }
+
+    private func patch(_ path: DocumentPath, _ fields: MapValue) -> Mutation {
+        Mutation(
+            path: path, .patch(fields, mask: fields.map { FieldPath(name: $0.key) }),
+            transforms: [Self.updatedAt])
+    }
+
+    /// Its server had its time of change long before it was committed.
+    private func slow(_ path: DocumentPath, _ fields: MapValue) -> Mutation {
+        var fields = fields
+        fields["updatedAt"] = .timestamp(
+            world.time.now.advanced(by: .zero - dice.milliseconds(0...55_000)))
+        return Mutation(path: path, .patch(fields, mask: fields.map { FieldPath(name: $0.key) }))
+    }
+
+    private func itemTime(_ device: HistoryDevice?) -> Value {
+        let now = device?.now ?? world.time.now
+        switch dice.roll(10) {
+        case 0..<3: return .timestamp(now)
+        // Equal to another one.
+        case 3..<6: return .timestamp(writes.itemTimes.isEmpty ? now : dice.pick(writes.itemTimes))
+        case 6..<9:
+            let late = dice.pick([1...900, 1_000...60_000, 86_400_000...2_600_000_000])
+            return .timestamp(now.advanced(by: .zero - dice.milliseconds(late)))
+        default:
+            guard mood.way != .itemTime else { return .timestamp(now) }
+            return .timestamp(now.advanced(by: dice.milliseconds(1_000...86_400_000)))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+
+/// A feed's machine in a process of a device, with the performer that apps have, and no tasks.
+final class HistoryFeed {
+    typealias Machine = FeedMachine<HistoryContent>
+
+    let process: WorldProcess
+    private(set) var machine: Machine
+    /// Rows that its window has at the most.
+    private(set) var size: Int
+    private unowned let device: HistoryDevice
+    private let performer: FeedPerformer<HistoryContent>
+    private var calls: [Machine.CallID: (Machine.Outcome) -> Void] = [:]
+    private var lastCall = 0
+    /// How wrong the device's clock was when the server last told the time.
+    var skewAtSync: Duration?
+    /// Syncs that the app has asked for and that have not ended.
+    private(set) var syncs = 0
+
+    /// - Precondition: The device's app runs.
+    init(_ device: HistoryDevice) {
+        guard let engine = device.client.engine else { preconditionFailure("no app runs") }
+        self.device = device
+        process = device.client.process
+        size = device.definition.settings.window
+        machine = Machine(device.definition.settings)
+        performer = FeedPerformer(
+            device.definition, engine.session, in: World.database, deadline: .seconds(20),
+            content: { HistoryContent($0) })
+    }
+
+    deinit { performer.close() }
+
+    func call(
+        _ event: (Machine.CallID) -> Machine.Event,
+        _ end: @escaping (Machine.Outcome) -> Void = { _ in }
+    ) {
+        lastCall += 1
+        calls[lastCall] = end
+        step(event(lastCall))
+    }
+
+    func sync(_ end: @escaping (Machine.Outcome) -> Void) {
+        syncs += 1
+        call({ .sync($0) }) { [unowned self] outcome in
+            syncs -= 1
+            end(outcome)
+        }
+    }
+
+    func loadMore(_ count: Int) {
+        size = size.addingReportingOverflow(count).overflow ? .max : size + count
+        call { .loadMore(count, $0) }
+    }
+
+    func tell(_ event: Machine.Event) { step(event) }
+
+    private func step(_ event: Machine.Event) {
+        guard process.isAlive else { return }
+        let sink = WorldBox { [weak self] in self }
+        for effect in machine.step(event, now: device.now) {
+            switch effect {
+            case .publish: device.published(self)
+            case .tell: break
+            case .finish(let call, let outcome): calls.removeValue(forKey: call)?(outcome)
+            default: performer.perform(effect) { event in sink.value()?.step(event) }
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+import TidemarkTesting
+
+/// Two devices with feeds and pagers over one collection, played from a seed: after each sync, what
+/// is shown is a full read of the server above the clear mark.
+///
+/// `TIDEMARK_FEED_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
+@Suite(.oneCore) struct FeedHistoryTests {
+    static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<2_000)
+
+    @Test(arguments: seeds.shares)
+    func `what is shown is what a full read shows`(share: Range<UInt64>) throws {
+        var figures = FeedHistoryFigures()
+        for seed in share {
+            var settings = FeedHistorySettings(seed: seed)
+            settings.isVerbose = Self.seeds.isOne
+            let history = try FeedHistory(settings)
+            do { try history.run() } catch { Issue.record("\(history.report(error))") }
+            if settings.isVerbose { print(history.world.log.joined(separator: "\n")) }
+            figures += history.figures
+        }
+        // An oracle that looks away would find nothing either.
+        if share.count >= 50 {
+            #expect(figures.whole > share.count * 3, "\(figures)")
+            #expect(figures.billed > share.count, "\(figures)")
+            #expect(figures.items > share.count * 10, "\(figures)")
+            #expect(figures.pages > share.count / 5, "\(figures)")
+        }
+    }
+
+    @Test(arguments: [UInt64(3), 11, 42])
+    func `the same seed gives the same history`(seed: UInt64) throws {
+        let logs = try (0..<2).map { _ in
+            let history = try FeedHistory(FeedHistorySettings(seed: seed))
+            try history.run()
+            return history.world.log
+        }
+        #expect(logs[0] == logs[1])
+    }
+}
