@@ -73,7 +73,7 @@ struct LaunchDemoCommand: AsyncParsableCommand {
         }
         if let place = ground.gates.places[.healthy] {
             ProgressLine.show("launches with and without a diagnosis")
-            figures.costs.append(try await app.costOfDiagnosis(place, times: min(launches, 60)))
+            figures.costs.append(try await app.costOfDiagnosis(place, times: min(launches, 100)))
         }
         return figures
     }
