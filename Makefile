@@ -19,7 +19,7 @@ test: setup
 	@$(MAKE) --no-print-directory interop
 
 # For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
-# seeds of the listen checker, 20,000 of the World, 100,000 random queries on the cache, and the soak alone
+# seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random queries on the cache, and the soak alone
 # in its process. What fails says its seed.
 long: setup
 	$(SWIFT) build --build-tests
@@ -31,7 +31,8 @@ long: setup
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
-	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter FeedHistoryTests
+	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
+	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 
 # What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
 ci: setup

@@ -81,6 +81,9 @@ package struct BackfillMachine: Hashable, Sendable {
     /// Answers in a row without progress.
     package static let maxStalls = 3
 
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
     private let jobs: [BackfillJob]
     private let budget: BackfillBudget
     private var coverages: [Coverage]
@@ -217,6 +220,9 @@ extension BackfillMachine {
         }
         spent.add(part)
         total.add(part)
+        #if TIDEMARK_DEFECTS
+            let part = doubted(part, of: work)
+        #endif
         guard part.reached < work.range.upperBound else { return fail(.stalled, now) }
         work.part = part
         work.stage = .store
@@ -227,10 +233,28 @@ extension BackfillMachine {
 
     private mutating func done(_ stage: Stage, _ now: Duration) -> [Effect] {
         guard work?.stage == stage else { preconditionFailure("\(stage) was not asked for") }
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.coveredBeforeUploaded) { return doneEarly(stage, now) }
+        #endif
         work?.stage = stage == .store ? .upload : .cover
         attempts = 0
         return advance(now)
     }
+
+    #if TIDEMARK_DEFECTS
+        private func doubted(_ part: Part, of work: Work) -> Part {
+            var part = part
+            if defects.contains(.stallCounted), part.reached >= work.range.upperBound {
+                part.reached = work.range.lowerBound
+            }
+            return part
+        }
+
+        private mutating func doneEarly(_ stage: Stage, _ now: Duration) -> [Effect] {
+            if stage == .store { work?.stage = .cover } else { work = nil }
+            return advance(now)
+        }
+    #endif
 
     private func covered(_ work: Work) -> Coverage {
         guard let part = work.part else { preconditionFailure("nothing was fetched") }
@@ -245,8 +269,14 @@ extension BackfillMachine {
             preconditionFailure("nothing was to be covered")
         }
         coverages[work.job] = covered(work)
-        self.work = nil
         attempts = 0
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.coveredBeforeUploaded) {
+                self.work?.stage = .upload
+                return advance(now)
+            }
+        #endif
+        self.work = nil
         let shown = show(now)
         return [shown] + advance(now)
     }

@@ -3,15 +3,16 @@ public import Tidemark
 /// The history of a query, page by page into the cache: a source and, because what is read from the
 /// server is stored as it comes, its own sink.
 ///
+/// From when it begins, the cache keeps the documents of the query's collection, however large it is.
 /// A page is read with the time of the server, and costs a read a row, at least one. Items that are
 /// changed later are not its business: a feed or a listener sees those.
 public struct QueryHistory: BackfillSource, BackfillSink {
     /// How many rows were stored.
     public typealias Items = Int
 
-    private let query: Query
+    private let firestore: Firestore
     private let itemTime: FieldPath
-    private let pageSize: Int
+    private let pages: HistoryPages
     private let record: BackfillRecord
 
     /// - Parameters:
@@ -30,11 +31,10 @@ public struct QueryHistory: BackfillSource, BackfillSink {
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
             throw .invalidArgument("A history sets the order, the limit and the cursors by itself.")
         }
+        firestore = query.firestore
         itemTime = try field.resolved()
-        self.query = query.order(by: itemTime, descending: true)
-            .order(by: FieldPath.documentID(), descending: true).limit(to: pageSize)
-        self.pageSize = pageSize
-        record = BackfillRecord(query.firestore, name: name)
+        pages = HistoryPages(value, itemTime: itemTime, size: pageSize)
+        record = BackfillRecord(firestore, name: name, keeping: value)
     }
 
     public func fetch(
@@ -42,7 +42,8 @@ public struct QueryHistory: BackfillSource, BackfillSink {
     ) async throws(BackfillFailure) -> BackfillPart<Int> {
         let snapshot: QuerySnapshot
         do throws(FirestoreError) {
-            snapshot = try await request(range).getDocuments(source: .server)
+            let request = pages.request(range, in: firestore.databaseID)
+            snapshot = try await Query(firestore, request).getDocuments(source: .server)
         } catch {
             throw BackfillFailure(error)
         }
@@ -50,27 +51,11 @@ public struct QueryHistory: BackfillSource, BackfillSink {
             throw .transient("the server did not say as of when it answered")
         }
         let documents = snapshot.documents
-        var reached = range.lowerBound
-        if documents.count == pageSize, let last = documents.last {
-            guard case .timestamp(let time)? = last.fields?[itemTime] else {
-                throw .permanent("an item's time is no timestamp")
-            }
-            reached = .before(time, last.documentPath)
-        }
+        let last = documents.last.map { (time: $0.fields?[itemTime], path: $0.documentPath) }
+        let reached = try pages.reached(range, count: documents.count, last: last)
         return BackfillPart(
             documents.count, reached: reached, asOf: asOf, samples: documents.count,
             bytes: 0, reads: max(1, documents.count))
-    }
-
-    private func request(_ range: Range<CoveragePosition>) -> Query {
-        let upper = range.upperBound
-        // Lower edges are those of windows, and so before all items of a time.
-        let bounded = query.whereField(
-            itemTime, isGreaterThanOrEqualTo: range.lowerBound.time)
-        guard let path = upper.path else {
-            return bounded.whereField(itemTime, isLessThan: upper.time)
-        }
-        return bounded.start(after: [upper.time, path.id])
     }
 
     public func coverage() async throws(BackfillFailure) -> Coverage {

@@ -122,7 +122,11 @@ package struct UserSession: Sendable {
 
     /// Has changes of the cache noted, until the returned handle is cancelled.
     package func follow(_ changes: CacheChanges) -> any CancellableCall {
-        subscribe({ _ in }) { $0.followers[$1] = changes } end: { $0.followers[$1] = nil }
+        subscribe({ _ in }) {
+            $0.followers[$1] = changes
+        } end: {
+            $0.followers[$1] = nil
+        }
     }
 
     /// How documents look: those asked for, those of a query with pending writes, and those that have

@@ -44,6 +44,18 @@
         /// A pager goes on taking for known what may have come above a page.
         package static let pageHoleKept = Self(rawValue: 1 << 16)
 
+        // Of backfills.
+
+        /// A part is covered when it is stored, and uploaded after that.
+        package static let coveredBeforeUploaded = Self(rawValue: 1 << 17)
+        /// An answer that comes no further counts for all that was asked.
+        package static let stallCounted = Self(rawValue: 1 << 18)
+
+        /// Those of backfills, by name.
+        package static let ofBackfills: [(name: String, defect: Self)] = [
+            ("coveredBeforeUploaded", .coveredBeforeUploaded), ("stallCounted", .stallCounted),
+        ]
+
         /// Those of feeds and pagers, by name.
         package static let ofFeeds: [(name: String, defect: Self)] = [
             ("drainCutShort", .drainCutShort), ("overlapForgotten", .overlapForgotten),

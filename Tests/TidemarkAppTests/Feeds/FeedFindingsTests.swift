@@ -1,7 +1,9 @@
 import Testing
+import TidemarkTesting
 import Tidemark
 @testable import TidemarkApp
 import TidemarkServer
+import TidemarkTesting
 
 /// What histories in the World have found, each as small as it can be told.
 @Suite struct `What histories of feeds found` {

@@ -56,7 +56,8 @@ struct MeterTests {
         #expect(try billed { _ = try server.replies(.runAggregationQuery(sum), label: $0) } == 2)
     }
 
-    @Test func `a count is billed by the entries that match, whatever had to be looked at`() throws {
+    @Test func `a count is billed by the entries that match, whatever had to be looked at`() throws
+    {
         let writes = (0..<2_500).map { set("many/\($0)", ["n": .integer(Int64($0))]) }
         _ = try server.replies(.commit(CommitRequest(mutations: writes)))
         var few = collection("many")

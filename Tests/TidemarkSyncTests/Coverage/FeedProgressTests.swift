@@ -79,6 +79,8 @@ import TidemarkModel
         let again = progress.receive(
             first, of: delta, readTime: time(1_100), rules: changes)
         #expect(again.isEmpty, "they are known by path and version")
+        _ = progress.receive(
+            [], of: try plan(progress, action: 7), readTime: time(1_101), rules: changes)
         #expect(
             try plan(progress, action: 7).prediction.ifUnchanged == 2, "both lie in the overlap")
     }

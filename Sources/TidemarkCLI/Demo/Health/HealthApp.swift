@@ -21,29 +21,34 @@ struct HealthApp {
         HealthDay(seconds: hour.start, offset: phoneOffset)
     }
 
+    func runToItsEnd() async throws {
+        let app = process
+        for await words in try app.start() { hear(words) }
+        guard app.endedWell else { throw HealthAppError() }
+    }
+
     /// - Parameters:
-    ///   - word: Killed when it has said this; nil for never.
-    ///   - times: How often.
+    ///   - word: Killed when it has said this.
+    ///   - times: So often.
     /// - Returns: Whether it was killed.
-    func run(killedAt word: String? = nil, times: Int = 1) async throws -> Bool {
-        let app = AppProcess([
+    func run(killedAt word: String, times: Int) async throws -> Bool {
+        let app = process
+        var said = 0
+        for await words in try app.start() {
+            hear(words)
+            guard words.first == word else { continue }
+            said += 1
+            if said == times { app.kill() }
+        }
+        return !app.endedWell
+    }
+
+    private var process: AppProcess {
+        AppProcess([
             "demo", "health-app", "--side", side.rawValue, "--export", export.path,
             "--collection", collection, "--port", "\(visit.place.port)", "--label", visit.label,
             "--folder", visit.place.folder.path, "--days-per-part", "\(daysPerPart)",
         ])
-        var said = 0
-        var isKilled = false
-        for await words in try app.start() {
-            hear(words)
-            if let word, words.first == word { said += 1 }
-            if word != nil, said == times, !isKilled {
-                app.kill()
-                isKilled = true
-            }
-        }
-        if isKilled { return !app.endedWell }
-        guard app.endedWell else { throw HealthAppError() }
-        return false
     }
 
     private func hear(_ words: [String]) {

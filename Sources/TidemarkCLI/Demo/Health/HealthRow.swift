@@ -62,28 +62,48 @@ struct HealthRow: ScenarioRow {
             side: side, export: export.path, collection: collection(side).text, visit: visit,
             // So that there is something left to do after each kill.
             daysPerPart: kills > 0 ? max(1, export.days / 18) : isShort ? 30 : 100)
-        guard side == .after else {
-            _ = try await app.run()
-            visit.isUpToDate()
-            return try await shownBefore(visit)
+        switch side {
+        case .before: return try await useBefore(app, visit)
+        case .after: return try await useAfter(app, visit)
         }
-        var killed = 0
-        for kill in 0..<kills {
-            // In the middle of the import, and then when two parts more have been sent.
-            let isFirst = kill == 0
-            if try await app.run(killedAt: isFirst ? "importing" : "part", times: isFirst ? 1 : 2) {
-                killed += 1
-            }
-        }
-        _ = try await app.run()
+    }
+
+    private func useBefore(_ app: HealthApp, _ visit: Visit) async throws -> [ShownItem] {
+        try await app.runToItsEnd()
+        visit.isUpToDate()
+        return try await shownBefore(visit)
+    }
+
+    private func useAfter(_ app: HealthApp, _ visit: Visit) async throws -> [ShownItem] {
+        let killed = try await kill(app)
+        try await app.runToItsEnd()
         visit.isUpToDate()
         if kills > 0 { visit.measured("kills", Double(killed)) }
-        let documents = try await visit.direct.documents(in: collection(side))
+        let known = try await daysOnServer(visit)
+        let device = SecondDevice(visit: visit, collection: collection(.after).text)
+        let hours = try await device.run(known)
+        return Self.shown(hours) { $0.day }
+    }
+
+    private func daysOnServer(_ visit: Visit) async throws -> Set<HealthDay> {
+        let documents = try await visit.direct.documents(in: collection(.after))
         let known = Set(documents.compactMap { HealthDay($0.path.id) })
         visit.measured("documents", Double(documents.count))
         visit.measured("documents too many", Double(documents.count - known.count))
-        let device = SecondDevice(visit: visit, collection: collection(side).text)
-        return Self.shown(try await device.run(known)) { $0.day }
+        return known
+    }
+
+    /// In the middle of the import, and then each time when two parts more have been sent.
+    ///
+    /// - Returns: How often it was killed.
+    private func kill(_ app: HealthApp) async throws -> Int {
+        var killed = 0
+        for number in 0..<kills {
+            let (word, times) = number == 0 ? ("importing", 1) : ("part", 2)
+            let wasKilled = try await app.run(killedAt: word, times: times)
+            if wasKilled { killed += 1 }
+        }
+        return killed
     }
 
     /// What the server has in the end of the app as it was, added up.

@@ -25,7 +25,9 @@ struct DiagnosisFigure: Encodable, Sendable {
         verdict = report.verdict.rawValue
         message = report.verdict.message
         steps = report.steps.map {
-            Step(name: $0.name.rawValue, ok: $0.isOK, milliseconds: $0.milliseconds, detail: $0.detail)
+            Step(
+                name: $0.name.rawValue, ok: $0.isOK, milliseconds: $0.milliseconds,
+                detail: $0.detail)
         }
         tookMs = steps.reduce(0) { $0 + $1.milliseconds }
         // What a step's end takes beyond its deadline.

@@ -29,6 +29,8 @@ struct Conversation: Sendable {
         events.map { HistoryScript.insert($0, collection(side)) }
     }
 
+    // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
+    @inline(never)
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         Truth(try await server.documents(in: collection(side)))
     }

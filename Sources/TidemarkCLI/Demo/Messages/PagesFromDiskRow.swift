@@ -44,37 +44,38 @@ struct PagesFromDiskRow: ScenarioRow {
         case .before: break
         case .after:
             let pager = try pager(firestore)
-            _ = try await page(pager) { _ in }
+            _ = try await page(pager)
             pager.close()
         }
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try visit.firestore()
-        var pages: [Duration] = []
         switch side {
-        case .before:
-            let shown = try await pageByCursor(firestore, visit)
-            visit.isUpToDate()
-            return shown
-        case .after:
-            let pager = try pager(firestore)
-            defer { pager.close() }
-            _ = try await pager.first { !$0.items.isEmpty }
-            visit.sawContent()
-            try await visit.untilOnline()
-            try await visit.retrying { try await pager.refresh() }
-            _ = try await page(pager) { pages.append($0) }
-            let truth = try await conversation.truth(.after, visit.direct)
-            try await settling {
-                _ = try await pager.first { Difference($0.items.shownItems, against: truth).isNone }
-            }
-            visit.isUpToDate()
-            visit.measured("pages", Double(pages.count))
-            visit.measured("page ms", pages.median?.milliseconds ?? .infinity)
-            visit.measured("slowest page ms", pages.max()?.milliseconds ?? .infinity)
-            return pager.current.items.shownItems
+        case .before: return try await pageByCursor(firestore, visit)
+        case .after: return try await pageFromDisk(firestore, visit)
         }
+    }
+
+    private func pageFromDisk(
+        _ firestore: Firestore, _ visit: Visit
+    ) async throws -> [ShownItem] {
+        let pager = try pager(firestore)
+        defer { pager.close() }
+        _ = try await pager.first { !$0.items.isEmpty }
+        visit.sawContent()
+        try await visit.untilOnline()
+        try await visit.retrying { try await pager.refresh() }
+        let pages = try await page(pager)
+        let truth = try await conversation.truth(.after, visit.direct)
+        try await settling {
+            _ = try await pager.first { Difference($0.items.shownItems, against: truth).isNone }
+        }
+        visit.isUpToDate()
+        visit.measured("pages", Double(pages.count))
+        visit.measured("page ms", pages.median?.milliseconds ?? .infinity)
+        visit.measured("slowest page ms", pages.max()?.milliseconds ?? .infinity)
+        return pager.current.items.shownItems
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
@@ -89,7 +90,11 @@ struct PagesFromDiskRow: ScenarioRow {
                 changeTime: ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
     }
 
-    private func page(_ pager: Pager, _ took: (Duration) -> Void) async throws -> [ShownItem] {
+    /// To the end.
+    ///
+    /// - Returns: What each page took.
+    private func page(_ pager: Pager) async throws -> [Duration] {
+        var pages: [Duration] = []
         var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
         while state.hasMore {
             let start = ContinuousClock.now
@@ -98,9 +103,9 @@ struct PagesFromDiskRow: ScenarioRow {
             state = try await pager.first {
                 !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
             }
-            took(.now - start)
+            pages.append(.now - start)
         }
-        return state.items.shownItems
+        return pages
     }
 
     /// As the app had it: each page from the server, every time.
@@ -119,6 +124,7 @@ struct PagesFromDiskRow: ScenarioRow {
             visit.sawContent()
             isLast = documents.count < Conversation.pageSize
         }
+        visit.isUpToDate()
         return shown.shownItems
     }
 }

@@ -11,10 +11,14 @@ struct DirectServer: Sendable {
     }
 
     /// Reads a query whole; on the meter under a label of its own.
+    // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
+    @inline(never)
     func documents(of query: Query) async throws -> [Document] {
         try await transport.documents(of: query, try DemoPlace.context("check")).documents
     }
 
+    // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
+    @inline(never)
     func documents(in collection: CollectionPath) async throws -> [Document] {
         try await documents(of: Query(collection: collection))
     }

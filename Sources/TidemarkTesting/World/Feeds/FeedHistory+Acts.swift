@@ -7,6 +7,7 @@ enum HistoryAct {
     case writeOutside, writeHere
     case sync, syncQuietly, loadMore, clear, consume, live, page
     case absence
+    case backfill(BackfillAct)
     case fault(WorldAct)
 
     static let always: [(HistoryAct, Int)] = [
@@ -39,7 +40,9 @@ extension FeedHistory {
         if world.disabled.contains(client.index), dice.chance(30) {
             return trouble { world.perform(.enableNetwork, client) }
         }
-        perform(dice.pick(weighted: mood.acts), device)
+        let more =
+            settings.hasBackfills ? BackfillAct.all.map { (HistoryAct.backfill($0), $1) } : []
+        perform(dice.pick(weighted: mood.acts + more), device)
     }
 
     private func perform(_ act: HistoryAct, _ device: HistoryDevice) {
@@ -56,6 +59,7 @@ extension FeedHistory {
         case .live: device.goLive(dice.chance(60))
         case .page: device.page()
         case .absence: absence(device)
+        case .backfill(let act): perform(act, device)
         case .fault(let fault): trouble { world.perform(fault, device.client) }
         }
     }

@@ -87,7 +87,8 @@ extension FeedHistory {
 
     /// Only where nothing broke that is billed and not told.
     private func checkBill(_ evidence: SyncEvidence) throws {
-        guard !evidence.begin.isShared, evidence.begin.server != nil,
+        // A backfill's reads, and a person's beside it, are the device's too.
+        guard !settings.hasBackfills, !evidence.begin.isShared, evidence.begin.server != nil,
             evidence.begin.server == world.server.run,
             evidence.begin.time - lastTrouble > .seconds(60) || lastTrouble == .zero,
             world.network.weather == .calm

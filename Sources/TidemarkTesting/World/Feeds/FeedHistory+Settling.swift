@@ -15,6 +15,7 @@ extension FeedHistory {
         for device in devices { device.goLive(false) }
         try pass(.seconds(5))
         for device in devices { try syncWell(device) }
+        if settings.hasBackfills { try settleBackfills() }
         guard dice.chance(35) else { return }
         for device in devices {
             device.loadMore(.max)

@@ -44,6 +44,9 @@ package final class FeedHistory {
     package func run() throws {
         defer { world.end() }
         for _ in 0..<dice.roll(4) { writeOutside() }
+        if settings.hasBackfills {
+            for device in devices { importDays(device, 8) }
+        }
         for _ in 0..<settings.steps {
             act()
             try pass(dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero)
@@ -54,7 +57,11 @@ package final class FeedHistory {
     /// Lets time pass, and checks what was shown after the syncs that ended.
     func pass(_ duration: Duration) throws {
         try world.pass(duration)
-        for device in devices { device.follow() }
+        for device in devices {
+            device.follow()
+            device.backfill?.follow()
+            device.backfill?.checkPatience()
+        }
         try world.pass(.zero)
         try checkEvidence()
     }
@@ -66,8 +73,9 @@ package final class FeedHistory {
     package func report(_ error: any Error) -> String {
         """
         \(error)
-        Again, with the whole log: TIDEMARK_FEED_SEEDS=\(settings.seed) swift test --filter \
-        FeedHistoryTests
+        Again, with the whole log: \
+        TIDEMARK_\(settings.hasBackfills ? "BACKFILL" : "FEED")_SEEDS=\(settings.seed) swift test \
+        --filter \(settings.hasBackfills ? "BackfillHistoryTests" : "FeedHistoryTests")
         \(world.log.suffix(settings.isVerbose ? 5_000 : 40).joined(separator: "\n"))
         """
     }
@@ -78,6 +86,8 @@ package struct FeedHistorySettings {
     package var steps = 12
     /// Of both feeds; nil for what the seed says.
     package var way: HistoryWay?
+    /// Whether devices send days and fetch old items beside.
+    package var hasBackfills = false
     package var isVerbose = false
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
@@ -98,6 +108,8 @@ package struct FeedHistoryFigures {
     package var items = 0
     /// Times that a pager was compared.
     package var pages = 0
+    /// Days and items that were compared with what a backfill claimed of them.
+    package var backfilled = 0
 
     package init() {}
 
@@ -107,6 +119,7 @@ package struct FeedHistoryFigures {
         left.billed += right.billed
         left.items += right.items
         left.pages += right.pages
+        left.backfilled += right.backfilled
     }
 }
 

@@ -9,6 +9,8 @@ final class HistoryDevice {
     unowned let history: FeedHistory
     private(set) var feed: HistoryFeed?
     private(set) var pager: HistoryPager?
+    private(set) var backfill: HistoryBackfill?
+    let days = HistoryDays()
     /// The highest clear mark that the app was told of.
     private(set) var told: Timestamp?
     private var resetsUnderWay = 0
@@ -62,6 +64,7 @@ final class HistoryDevice {
         if let feed, feed.process === client.process, client.isAlive { return }
         feed = nil
         pager = nil
+        backfill = nil
         if resetsUnderWay > 0 { told = nil }
         resetsUnderWay = 0
         guard client.isAlive else { return }
@@ -70,6 +73,7 @@ final class HistoryDevice {
         next.call { .open($0) }
         if isLive { next.tell(.live(true)) }
         if history.mood.hasPager { pager = HistoryPager(self) }
+        if history.settings.hasBackfills { backfill = HistoryBackfill(self) }
     }
 
     // MARK: What the app does

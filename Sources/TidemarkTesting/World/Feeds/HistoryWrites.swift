@@ -45,6 +45,8 @@ struct HistoryWrites {
     private(set) var arrivals: [(itemTime: Timestamp, commitTime: Timestamp)] = []
     /// Documents that were written more than once, or deleted.
     private(set) var changed: Set<DocumentPath> = []
+    /// Documents that a device of the history has written.
+    private(set) var own: Set<DocumentPath> = []
     /// Commits and batches, by anybody.
     private(set) var count = 0
     /// Documents that may have gone in a way that a feed of changes does not see.
@@ -69,6 +71,7 @@ struct HistoryWrites {
     /// Queued on a device; when it is committed is not known.
     mutating func begun(_ mutation: Mutation) {
         count += 1
+        own.insert(mutation.path)
         note(mutation, nil)
     }
 

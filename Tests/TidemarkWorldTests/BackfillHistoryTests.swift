@@ -1,0 +1,50 @@
+import Testing
+import TidemarkSync
+import TidemarkTesting
+
+/// Histories with backfills beside feeds and writes: what counts as covered has been sent or lies in
+/// the cache, at every moment and after every kill, and no person waits longer than they were told.
+///
+/// `TIDEMARK_BACKFILL_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
+@Suite(.oneCore) struct BackfillHistoryTests {
+    static let seeds = SeedRange("TIDEMARK_BACKFILL_SEEDS", 0..<300)
+
+    static func history(_ seed: UInt64) -> FeedHistorySettings {
+        var settings = FeedHistorySettings(seed: seed)
+        settings.hasBackfills = true
+        settings.steps = 16
+        return settings
+    }
+
+    @Test(arguments: seeds.shares)
+    func `what is covered was sent, or is held`(share: Range<UInt64>) throws {
+        var figures = FeedHistoryFigures()
+        for seed in share {
+            var settings = Self.history(seed)
+            settings.isVerbose = Self.seeds.isOne
+            let history = try FeedHistory(settings)
+            do { try history.run() } catch { Issue.record("\(history.report(error))") }
+            if settings.isVerbose { print(history.world.log.joined(separator: "\n")) }
+            figures += history.figures
+        }
+        // An oracle that looks away would find nothing either.
+        if share.count >= 50 { #expect(figures.backfilled > share.count * 20, "\(figures)") }
+    }
+
+    #if TIDEMARK_DEFECTS
+        @Test(arguments: PlantedDefects.ofBackfills.map(\.name))
+        func `a planted defect is found`(name: String) throws {
+            let defect = try #require(PlantedDefects.ofBackfills.first { $0.name == name }?.defect)
+            for seed in UInt64(0)..<100 {
+                var settings = Self.history(seed)
+                settings.defects = defect
+                let history = try FeedHistory(settings)
+                do { try history.run() } catch let violation as WorldViolation {
+                    print("planted: \(name) is caught by seed \(seed): \(violation)".prefix(300))
+                    return
+                }
+            }
+            Issue.record("\(name) hides from all of 100 seeds")
+        }
+    #endif
+}
