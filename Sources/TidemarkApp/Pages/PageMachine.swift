@@ -40,7 +40,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private struct Window: Hashable {
         let id: WindowID
         let after: PagePosition?
-        /// Of the last snapshot; nil before it.
+        /// The newest row that the server has told of, in its last snapshot: what comes while nobody
+        /// hears of it comes above it, also where the device's own writes are newer.
         var newest: PagePosition?
         var lower: PageEdge?
         var isPending = true
@@ -161,7 +162,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         // More may have come than the page holds: above what it knew, nothing is known but this.
         forgetAbove(window)
         show(rows, from: window.upper, to: lower)
-        window.newest = rows.first?.position
+        if !isFromCache { window.newest = rows.first { !$0.isPending }?.position }
         window.lower = lower
         window.isFromCache = isFromCache
         if !isFromCache { window.isConfirmed = true }

@@ -25,11 +25,17 @@ package struct PageRow<Content: Hashable & Sendable>: Hashable, Sendable {
     package let content: Content
     /// Whether it only keeps its place: marked as deleted.
     package let isHidden: Bool
+    /// Whether the server has not confirmed how it looks, or that it is there.
+    package let isPending: Bool
 
-    package init(_ position: PagePosition, _ content: Content, isHidden: Bool = false) {
+    package init(
+        _ position: PagePosition, _ content: Content, isHidden: Bool = false,
+        isPending: Bool = false
+    ) {
         self.position = position
         self.content = content
         self.isHidden = isHidden
+        self.isPending = isPending
     }
 
     package var path: DocumentPath { position.path }

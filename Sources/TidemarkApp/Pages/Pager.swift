@@ -189,7 +189,8 @@ public final class Pager: Sendable {
                 document.fields?[order].map { value in
                     PageRow(
                         PagePosition(value: value, path: document.documentPath), document,
-                        isHidden: disk?.isDeleted(document.fields ?? [:]) ?? false)
+                        isHidden: disk?.isDeleted(document.fields ?? [:]) ?? false,
+                        isPending: document.metadata.hasPendingWrites)
                 }
             }
             store?.heard(snapshot, limit: pageSize)

@@ -92,6 +92,20 @@ import Tidemark
         #expect(shown(machine) == Array(down(150, to: 81)), "what was known below is shown again")
     }
 
+    @Test(arguments: [true, false])
+    func `show no hole below a row of the device's own`(isOffline: Bool) {
+        var machine = opened()
+        let own = PageRow(position(120), 120, isPending: true)
+        _ = machine.step(.snapshot(1, [own] + rows(down(100, to: 92)), isFromCache: isOffline))
+        #expect(shown(machine) == [120] + down(100, to: 81))
+        // Meanwhile ten others came, of which the head has room for nine.
+        _ = machine.step(.snapshot(1, rows([120] + down(110, to: 102)), isFromCache: false))
+        #expect(shown(machine) == [120] + down(110, to: 102))
+        #expect(machine.step(.loadMore) == [.listen(3, after: position(102), limit: 10)])
+        _ = machine.step(.snapshot(3, rows(down(101, to: 92)), isFromCache: false))
+        #expect(shown(machine) == [120] + down(110, to: 81))
+    }
+
     @Test func `show a row that moves between two pages once`() {
         var machine = opened()
         let moved = PageRow(position(120, "d85"), 85)

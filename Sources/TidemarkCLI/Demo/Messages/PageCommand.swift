@@ -26,7 +26,7 @@ struct PageCommand: AsyncParsableCommand {
                 case .before: try await pageBesideListener(firestore)
                 case .after: try await page(firestore)
                 }
-            print("pass \(pass.first) \(Self.peakMiB)")
+            print("pass \(pass.first) \(PeakMemory.mebibytes)")
             shown = pass.shown
         }
         for id in shown { print("shown \(id)") }
@@ -39,7 +39,7 @@ struct PageCommand: AsyncParsableCommand {
             pageSize: Conversation.pageSize)
         defer { pager.close() }
         var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
-        let first = Self.peakMiB
+        let first = PeakMemory.mebibytes
         while state.hasMore {
             let count = state.items.count
             pager.loadMore()
@@ -72,25 +72,10 @@ struct PageCommand: AsyncParsableCommand {
                 if error.code != .unavailable { throw error }
                 continue
             }
-            if pages.isEmpty { first = Self.peakMiB }
+            if pages.isEmpty { first = PeakMemory.mebibytes }
             pages += documents
             isLast = documents.count < Conversation.pageSize
         }
         return (first, pages.map(\.documentID))
-    }
-
-    /// The most that the process has held so far.
-    private static var peakMiB: Double {
-        #if os(Linux)
-            // Not getrusage: there it begins with what the process that made this one held.
-            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-            let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
-            return (kibibytes ?? .infinity) / 1_024
-        #else
-            var usage = rusage()
-            getrusage(RUSAGE_SELF, &usage)
-            return Double(usage.ru_maxrss) / 1_048_576
-        #endif
     }
 }

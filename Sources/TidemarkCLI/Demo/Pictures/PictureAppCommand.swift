@@ -26,12 +26,12 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     func run() async throws {
         let numbers = try shown.split(separator: ",").flatMap(Self.range)
-        let before = Self.peakMiB
+        let before = PeakMemory.mebibytes
         switch side {
         case .before: await showWhole(numbers)
         case .after: try await showSmall(numbers)
         }
-        print("figure MiB \(Self.peakMiB)")
+        print("figure MiB \(PeakMemory.mebibytes)")
         print("figure MiB-at-start \(before)")
         // Behind the memory's figure, which the file is no part of, and under a label of its own.
         if decodes > 0 { try await decode(try await file("\(address)-decode/0")) }
@@ -177,20 +177,5 @@ struct PictureAppCommand: AsyncParsableCommand {
         print("figure \(name)-median-ms \(sorted[(sorted.count - 1) / 2].milliseconds)")
         print("figure \(name)-p99-ms \(sorted[(sorted.count - 1) * 99 / 100].milliseconds)")
         print("figure \(name)-longest-ms \(last.milliseconds)")
-    }
-
-    /// The most that the process has held so far.
-    private static var peakMiB: Double {
-        #if os(Linux)
-            // Not getrusage: there it begins with what the process that made this one held.
-            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
-            let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
-            return (kibibytes ?? .infinity) / 1_024
-        #else
-            var usage = rusage()
-            getrusage(RUSAGE_SELF, &usage)
-            return Double(usage.ru_maxrss) / 1_048_576
-        #endif
     }
 }

@@ -96,7 +96,8 @@ final class HistoryPager {
             let rows = snapshot.documents.compactMap { view in
                 view.document.fields[Self.createdAt].map { value in
                     PageRow(
-                        PagePosition(value: value, path: view.path), HistoryContent(view))
+                        PagePosition(value: value, path: view.path), HistoryContent(view),
+                        isPending: view.hasPendingWrites)
                 }
             }
             note(rows, snapshot, of: id)

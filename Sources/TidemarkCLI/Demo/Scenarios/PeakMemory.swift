@@ -1,0 +1,19 @@
+import Foundation
+
+/// What this process takes, for children of a demo that are measured.
+enum PeakMemory {
+    /// The most that it has held so far.
+    static var mebibytes: Double {
+        #if os(Linux)
+            // Not getrusage: there it begins with what the process that made this one held.
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+            let kibibytes = line?.split(separator: " ").dropFirst().first.flatMap { Double($0) }
+            return (kibibytes ?? .infinity) / 1_024
+        #else
+            var usage = rusage()
+            getrusage(RUSAGE_SELF, &usage)
+            return Double(usage.ru_maxrss) / 1_048_576
+        #endif
+    }
+}
