@@ -19,6 +19,8 @@ public struct Doctor: Sendable {
 
     /// How long each step may take.
     public var stepTime = Duration.seconds(5)
+    /// A read that takes longer is told as slow.
+    public var slowAfter = Verdict.slowAfter
     public var target: DiagnosisTarget
     public var tokens: (any TokenProvider)?
     /// A bearer token in the place of ``tokens``.
@@ -195,15 +197,17 @@ private struct Examination {
             evidence.reading = .noAnswer
             return note(.read, false, time, "no answer")
         }
-        evidence.reading = Self.reading(status, time)
+        evidence.reading = Self.reading(status, time, slowAfter: doctor.slowAfter)
         let isOK = evidence.reading == .answered || evidence.reading == .answeredLate
         note(.read, isOK, time, isOK ? "answered" : "\(status)")
     }
 
     /// A document that is not there is an answer as good as one that is.
-    static func reading(_ status: RPCStatus, _ time: Duration) -> Evidence.Reading {
+    static func reading(
+        _ status: RPCStatus, _ time: Duration, slowAfter: Duration = Verdict.slowAfter
+    ) -> Evidence.Reading {
         switch status.code {
-        case .ok, .notFound: time > Verdict.slowAfter ? .answeredLate : .answered
+        case .ok, .notFound: time > slowAfter ? .answeredLate : .answered
         case .unauthenticated: .unauthenticated
         case .permissionDenied: .forbidden
         case .resourceExhausted: .exhausted

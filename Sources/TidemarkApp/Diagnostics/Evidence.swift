@@ -51,7 +51,7 @@ public struct Evidence: Hashable, Sendable {
 
     public enum Reading: Hashable, Sendable, CaseIterable {
         case answered
-        /// An answer that took more than ``Verdict/slowAfter``.
+        /// An answer that took more than ``Doctor/slowAfter``.
         case answeredLate
         case unauthenticated, forbidden
         /// `RESOURCE_EXHAUSTED`.

@@ -17,6 +17,8 @@ import TidemarkTesting
         var doctor = Doctor(
             DiagnosisTarget(host: "127.0.0.1", port: port, usesTLS: false, project: "local"))
         doctor.stepTime = .seconds(3)
+        // What a busy machine takes for an answer is not what is asked here.
+        doctor.slowAfter = doctor.stepTime
         let report = try await doctor.diagnose(after: .zero)
         await gate.close()
         await local.stop()
@@ -31,9 +33,7 @@ import TidemarkTesting
         ])
     func `says what is wrong with the network`(profile: String, verdict: Verdict) async throws {
         let report = try await diagnose(profile)
-        // A machine that has more to do answers late, and then it says that too.
-        let isRight = report.verdict == verdict || verdict == .healthy && report.verdict == .slow
-        #expect(isRight, "\(report.verdict): \(report.steps)")
+        #expect(report.verdict == verdict, "\(report.steps)")
         let failures = report.steps.dropLast().filter { !$0.isOK }
         #expect(failures.isEmpty, "it ends at what fails")
         #expect(report.steps.allSatisfy { $0.milliseconds < 4_500 && !$0.detail.isEmpty })

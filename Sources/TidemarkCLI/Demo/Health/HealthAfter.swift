@@ -34,6 +34,9 @@ struct HealthAfter: Sendable {
         for _ in 0..<100 where !Self.isFresh(model.summary) {
             try await Task.sleep(for: .milliseconds(20))
         }
+        guard Self.isFresh(model.summary) else {
+            throw ValidationError("The screen did not show the last change within two seconds.")
+        }
         say("figure refreshes \(model.refreshes)")
     }
 
