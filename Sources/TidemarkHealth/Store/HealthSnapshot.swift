@@ -21,8 +21,13 @@ public struct HealthSnapshot {
     /// - Parameter since: Seconds since 1970; hours that begin before are left out.
     public func latest(_ kind: HealthKind, limit: Int, since: Int64 = .min) throws -> [HourEntry] {
         precondition(limit > 0)
+        // By the day too, which is what is sorted: no zone is a whole day from UTC. Without it, hours that
+        // are not there would be looked for back to the first day.
+        let day = HealthDay(seconds: since, offset: 0).number - 1
         return try rows(
-            kind, "start >= ? ORDER BY day DESC, start DESC, offset DESC LIMIT \(limit)", [since])
+            kind,
+            "day >= ? AND start >= ? ORDER BY day DESC, start DESC, offset DESC LIMIT \(limit)",
+            [day, since])
     }
 
     private func rows(

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import GRDBSQLite
 import Observation
 import Synchronization
 import Testing
@@ -67,6 +68,52 @@ import Testing
         #expect(summary.stepsHours.map(\.sum) == [2_000])
         #expect(summary.sleep?.asleep == 7.75 * 3_600)
         #expect(summary.phases.values.allSatisfy { $0 == .fresh })
+    }
+
+    /// Eight hours that are not there must not be looked for in all the years before.
+    @Test func `costs no more on ten years than on ten days`() async throws {
+        func steps(_ days: Int) throws -> Int {
+            let scratch = try Scratch()
+            let store = try scratch.store()
+            let last = Self.moment.day.number
+            try store.database.write { db in
+                for kind in [HealthKind.steps, .heartRate] {
+                    for day in (last - Int64(days))..<last {
+                        for hour in Int64(0)..<24 {
+                            try db.execute(
+                                sql: "INSERT INTO hour VALUES (?, ?, ?, 0, 0, 1, 1, 1, 1, 1, 1)",
+                                arguments: [kind.rawValue, day, day * 86_400 + hour * 3_600])
+                        }
+                    }
+                }
+            }
+            return try store.read { snapshot in
+                try Self.instructions(of: snapshot.db) {
+                    var summary = HealthSummary()
+                    try snapshot.read(
+                        Set(HealthSummary.Item.allCases), of: &summary, at: Self.moment)
+                }
+            }
+        }
+        let few = try steps(10)
+        #expect(few > 10)
+        #expect(try steps(3_650) <= few + few / 2)
+    }
+
+    /// How many tens of SQLite's instructions something takes.
+    private static func instructions(of db: Database, _ body: () throws -> Void) rethrows -> Int {
+        var count = 0
+        try withUnsafeMutablePointer(to: &count) { pointer in
+            sqlite3_progress_handler(
+                db.sqliteConnection, 10,
+                { context in
+                    context?.assumingMemoryBound(to: Int.self).pointee += 1
+                    return 0
+                }, pointer)
+            defer { sqlite3_progress_handler(db.sqliteConnection, 0, nil, nil) }
+            try body()
+        }
+        return count
     }
 
     @Test func `of nothing is fresh and empty`() async throws {
