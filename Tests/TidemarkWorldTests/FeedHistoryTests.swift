@@ -7,7 +7,7 @@ import TidemarkTesting
 ///
 /// `TIDEMARK_FEED_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct FeedHistoryTests {
-    static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<300)
+    static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<2_000)
 
     @Test(arguments: seeds.shares)
     func `what is shown is what a full read shows`(share: Range<UInt64>) throws {

@@ -27,4 +27,18 @@ import TidemarkTesting
         }
         #expect(logs[0] == logs[1])
     }
+
+    @Test func `a world that ended leaves nothing behind`() throws {
+        weak var left: World?
+        weak var history: FeedHistory?
+        do {
+            let world = try World(WorldSettings(seed: 1))
+            try world.run()
+            let feeds = try FeedHistory(FeedHistorySettings(seed: 1))
+            try feeds.run()
+            (left, history) = (world, feeds)
+        }
+        #expect(left == nil)
+        #expect(history == nil)
+    }
 }

@@ -31,7 +31,7 @@ package final class WorldClient {
         process.kill()
         chance = WorldChance(seed: seed)
         disk.onKill = { [unowned self] step in
-            world.note("c\(index) is killed at \(step.rawValue)")
+            self.world.note("\(name) is killed at \(step.rawValue)")
             die()
         }
     }

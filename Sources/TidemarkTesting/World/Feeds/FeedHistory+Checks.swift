@@ -37,8 +37,9 @@ extension FeedHistory {
     private func check(_ evidence: SyncEvidence, _ now: HistoryTruth) throws {
         let name = "\(evidence.device.name)'s feed"
         try checkBill(evidence)
-        // One that is ahead of the server's time counts as far as that.
-        if let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),
+        // One that is ahead of the server's time counts as far as that, when it is read.
+        if !evidence.begin.isJoined,
+            let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),
             evidence.marks.action.map({ $0 < mark }) ?? true
         {
             throw WorldViolation(

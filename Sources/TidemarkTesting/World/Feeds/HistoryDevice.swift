@@ -14,7 +14,7 @@ final class HistoryDevice {
     /// The highest clear mark that the app was told of.
     private(set) var told: Timestamp?
     private var resetsUnderWay = 0
-    /// What was written when the last sync ended that had everything.
+    /// What had been written when the last sync began that ended well.
     var syncedAt: (writes: Int, process: WorldProcess)?
     /// Whether its app keeps the feed up to date by listening.
     private(set) var isLive = false

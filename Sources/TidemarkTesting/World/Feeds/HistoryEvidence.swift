@@ -14,6 +14,8 @@ struct SyncBegin {
     let skew: Duration
     /// Where the user's devices were known to have cleared.
     let shared: Timestamp?
+    /// Whether it joins a sync that is under way, so that what it was told is of before it.
+    let isJoined: Bool
     /// Whether the feed reads already, so that the bill is not this sync's alone.
     let isShared: Bool
 
@@ -26,7 +28,8 @@ struct SyncBegin {
         writes = history.writes.count
         skew = device.client.skew
         shared = history.mood.sharesMarks ? history.sharedMark() : nil
-        isShared = device.isLive || device.feed?.syncs ?? 0 > 0
+        isJoined = device.feed?.syncs ?? 0 > 0
+        isShared = device.isLive || isJoined
     }
 }
 
@@ -45,7 +48,7 @@ final class SyncEvidence {
     let marks: Marks
     let time: Duration
     let reads: Int
-    /// Nothing was written since this device's sync before.
+    /// Nothing was written since this device's sync before began.
     let isUnchanged: Bool
     /// What had writes pending; nil where the process was gone before it could tell.
     var pending: Set<DocumentPath>?
@@ -85,7 +88,8 @@ extension FeedHistory {
         figures.syncs += 1
         let isSteady = begin.skew == device.client.skew && !device.isLive
         feed.skewAtSync = isSteady ? begin.skew : nil
-        device.syncedAt = (writes.count, feed.process)
+        // What is written while a sync is under way, it may or may not have been told of.
+        device.syncedAt = begin.isJoined ? nil : (begin.writes, feed.process)
         self.evidence.append(evidence)
         let process = feed.process
         let sink = WorldBox { evidence }
