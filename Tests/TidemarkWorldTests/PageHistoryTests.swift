@@ -1,20 +1,19 @@
 import Foundation
 import Testing
 import Tidemark
+import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@testable import TidemarkApp
-
 /// Random histories of a conversation and of a device that pages it from disk: at the end of each visit
-/// it shows what a full read shows, down to where it got. Takes minutes on a busy machine, so it runs when
-/// it is asked for: TIDEMARK_PAGE_SEEDS=1 … --filter PagesFromDisk.
-@Suite(
-    .timeLimit(.minutes(3)),
-    .enabled(if: ProcessInfo.processInfo.environment["TIDEMARK_PAGE_SEEDS"] != nil))
-struct `Pages from disk under changes anywhere` {
-    @Test(arguments: 0..<6)
-    func `show what a full read shows, and read no more than is new`(seed: UInt64) async throws {
+/// it shows what a full read shows, down to where it got.
+///
+/// `TIDEMARK_PAGE_SEEDS=17` plays one seed again, `0..<1000` plays more.
+@Suite(.timeLimit(.minutes(3))) struct PageHistoryTests {
+    @Test(arguments: SeedRange("TIDEMARK_PAGE_SEEDS", 0..<12).all)
+    func `pages from disk show what a full read shows, and read no more than is new`(
+        seed: UInt64
+    ) async throws {
         let world = try await DiskPagesWorld(seed: seed)
         for visit in 0..<6 {
             let violation = try await world.visit()
