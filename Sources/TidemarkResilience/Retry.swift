@@ -62,10 +62,10 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
                 let number = machine.attemptsMade
                 onEvent?(.began(attempt: number))
                 do {
+                    let spare = safety == .read ? policy.hedging : nil
                     let value = try await race(
-                        on: clock, within: timeout,
-                        spare: safety == .read ? policy.hedging : nil,
-                        allowSpare: { mayHedge(number) }
+                        on: clock, within: timeout, spare: spare,
+                        allowSpare: spare == nil ? nil : credit(forHedging: number)
                     ) { try await operation(number) }
                     onEvent?(.succeeded(attempt: number))
                     return value
@@ -111,10 +111,12 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
     }
 
     /// A second attempt beside a first one is as much of a burden as one after it.
-    private func mayHedge(_ number: Int) -> Bool {
-        guard budget?.withdraw() ?? true else { return false }
-        onEvent?(.hedged(attempt: number))
-        return true
+    private func credit(forHedging number: Int) -> @Sendable () -> Bool {
+        {
+            guard budget?.withdraw() ?? true else { return false }
+            onEvent?(.hedged(attempt: number))
+            return true
+        }
     }
 
     /// When the time is over before, the machine finds that no time is left.
