@@ -38,15 +38,19 @@ package final class DocumentStore: Sendable {
 
     /// What a store takes of memory and time.
     package struct Tuning: Hashable, Sendable {
-        /// Pages of 4 KiB in SQLite's log, after which a commit moves them into the file: what that commit
-        /// takes longer.
+        /// Pages of 4 KiB in SQLite's log that are worth moving into the file, when nobody waits:
+        /// ``DocumentStore/hasLongLog``.
         package var logPages: Int
+        /// Pages after which a commit moves them, and takes that much longer.
+        package var longestLog: Int
         /// How much of the file is kept in memory.
         package var cacheKibibytes: Int
 
-        package init(logPages: Int = 4_000, cacheKibibytes: Int = 8_000) {
+        /// - Parameter longestLog: Nil for as soon as it is long.
+        package init(logPages: Int = 4_000, longestLog: Int? = nil, cacheKibibytes: Int = 8_000) {
             precondition(logPages > 0 && cacheKibibytes > 0)
             self.logPages = logPages
+            self.longestLog = max(longestLog ?? logPages, logPages)
             self.cacheKibibytes = cacheKibibytes
         }
     }
@@ -55,6 +59,7 @@ package final class DocumentStore: Sendable {
     private let connection: Connection
     private let indexBuilding: IndexBuilding
     private let fault: Fault?
+    private let logPages: Int
 
     /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file
     /// that   has seen other steps than these counts as newer.
@@ -67,6 +72,7 @@ package final class DocumentStore: Sendable {
         self.indexBuilding = indexBuilding
         self.fault = fault
         do {
+            logPages = tuning.logPages
             queue = try Self.open(location)
             let migrator = DatabaseMigrator.store(then: migrations)
             if try queue.read(migrator.hasBeenSuperseded) { throw StoreError.newerSchema }
@@ -75,7 +81,7 @@ package final class DocumentStore: Sendable {
             connection = try queue.writeWithoutTransaction {
                 // Known before any transaction, so that the first one need not ask.
                 try $0.execute(sql: "PRAGMA synchronous = NORMAL")
-                return Connection(handle: $0.sqliteConnection!, logPages: tuning.logPages)
+                return Connection(handle: $0.sqliteConnection!, longestLog: tuning.longestLog)
             }
         } catch { throw StoreError(error) }
     }
@@ -214,6 +220,22 @@ extension DocumentStore {
             if let error = fault?(label) { throw error }
             settleIndexes()
             return result
+        }
+    }
+
+    /// How long SQLite's log is, in pages of 4 KiB.
+    package var pagesInLog: Int {
+        queue.writeWithoutTransaction { _ in connection.pagesInLog }
+    }
+
+    /// Whether it is time for ``moveLog()``.
+    package var hasLongLog: Bool { pagesInLog >= logPages }
+
+    /// Moves the log into the file, for an idle moment: some milliseconds for a thousand pages, and until
+    /// the disk has them.
+    package func moveLog() {
+        queue.writeWithoutTransaction { _ in
+            if (try? connection.requireOpen()) != nil { connection.moveLog() }
         }
     }
 

@@ -33,17 +33,25 @@ public enum InvalidPath: Error, Hashable, Sendable {
 public struct DocumentPath: Sendable {
     /// The segments joined by slashes, never empty.
     public let text: String
+    /// The hash of its bytes, as good as this process's seed: taken once, because a change of a document
+    /// looks for its path in a dozen sets, most of them larger than a processor's cache.
+    @usableFromInline let digest: Int
 
     /// - Throws: ``InvalidPath`` when a segment is empty, reserved or too long, or when `text` names
     ///   a collection.
     public init(_ text: String) throws(InvalidPath) {
         let count = try PathRules.countSegments(of: text)
         if !count.isMultiple(of: 2) { throw .namesCollection(text) }
-        self.text = text
+        self.init(unchecked: text)
     }
 
     /// For texts that were a path before: from this module, or from a store that only holds valid ones.
-    package init(unchecked text: String) { self.text = text }
+    package init(unchecked text: String) {
+        self.text = text
+        var hasher = Hasher()
+        text.hashBytes(into: &hasher)
+        digest = hasher.finalize()
+    }
 
     public var segments: [String] { text.pathSegments }
     /// The last segment.
@@ -96,10 +104,14 @@ public struct CollectionPath: Sendable {
 }
 
 extension DocumentPath: Hashable, Comparable, CustomStringConvertible {
+    @inlinable
     public static func == (left: Self, right: Self) -> Bool {
-        left.text.hasSameBytes(as: right.text)
+        left.digest == right.digest && left.hasSameText(as: right)
     }
-    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+    @inlinable
+    public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    @usableFromInline
+    func hasSameText(as other: Self) -> Bool { text.hasSameBytes(as: other.text) }
     public static func < (left: Self, right: Self) -> Bool { compare(left, right) == .ascending }
     public var description: String { text }
 }

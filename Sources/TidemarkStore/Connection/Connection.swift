@@ -28,12 +28,12 @@ final class Connection: @unchecked Sendable {
     private var isClosed = false
 
     /// What the log may grow to.
-    let logPages: Int
+    private let longestLog: Int
     private let log = LogLength()
 
-    init(handle: OpaquePointer, logPages: Int) {
+    init(handle: OpaquePointer, longestLog: Int) {
         self.handle = handle
-        self.logPages = logPages
+        self.longestLog = longestLog
         log.observe(handle)
     }
 
@@ -141,7 +141,7 @@ extension Connection {
             throw error
         }
         isWriting = false
-        if movesLog, log.pages >= logPages { moveLog() }
+        if movesLog, log.pages >= longestLog { moveLog() }
     }
 
     /// How many pages wait to be moved into the file.

@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 // Storage that fails: what is told, what stops, and how it is tried again.
 
@@ -9,6 +10,26 @@ extension EngineCore {
     func localTransactionEnded(_ fault: StorageFault?) {
         if case .damaged? = fault { localIsDamaged = true }
         transactionEnded(fault)
+        if fault == nil { wantLogMoved() }
+    }
+
+    // MARK: The log
+
+    /// A burst is over when nothing was written for so long.
+    private static let pauseBeforeLog = Duration.milliseconds(50)
+
+    private func wantLogMoved() {
+        guard state == .running, !isScheduled(.logMoving), local.store.hasLongLog else { return }
+        lengthOfLog = local.store.pagesInLog
+        schedule(.logMoving, after: Self.pauseBeforeLog)
+    }
+
+    /// Moving the log waits for the disk, and what is written a moment later makes the next one: so not
+    /// within a burst, and not within a write that somebody waits for, unless it has become very long.
+    func moveLog() {
+        guard local.store.hasLongLog else { return }
+        guard local.store.pagesInLog == lengthOfLog else { return wantLogMoved() }
+        local.store.moveLog()
     }
 
     /// Every transaction that wrote, or failed, comes by here.

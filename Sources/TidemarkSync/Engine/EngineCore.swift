@@ -46,6 +46,8 @@ final class EngineCore: @unchecked Sendable {
     /// Of a cache that is damaged and set aside, while a new one could not be made yet.
     var rescued: SavedQueue?
     var localIsDamaged = false
+    /// In pages, when it was last seen to be long.
+    var lengthOfLog = 0
     var storageHealth = StorageHealth()
     var storageObservers: [UInt64: @Sendable (StorageState) -> Void] = [:]
     /// The server's word on the batch at the head of the queue, to be stored before anything else:
@@ -187,6 +189,7 @@ final class EngineCore: @unchecked Sendable {
         case .writeHealthy: performWrite(.healthyElapsed)
         case .storageRetry: retryStorage()
         case .indexBuilding: buildIndexes()
+        case .logMoving: moveLog()
         case .garbageCollection: collectGarbage()
         case .meterSave: saveReads()
         case .heldBack: releaseHeldBack()

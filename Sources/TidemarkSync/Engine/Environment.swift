@@ -50,5 +50,5 @@ public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy
     case readDeadline, callRetry, meterSave, heldBack, storageRetry, indexBuilding,
-        garbageCollection, transactionRetry, feedRetry
+        logMoving, garbageCollection, transactionRetry, feedRetry
 }

@@ -36,9 +36,11 @@ final class LocalStore {
     /// The engine's clock.
     var elapsed: @Sendable () -> Duration = { .zero }
 
-    /// A log that moves into the file in a few milliseconds, because an app may be waiting; and memory for
-    /// the pages of two indexes over 100,000 documents.
-    private static let tuning = DocumentStore.Tuning(logPages: 1_000, cacheKibibytes: 16_000)
+    /// A log that moves into the file in a few milliseconds, because an app may be waiting; four times as
+    /// long in a burst, and no more, because a start after a kill reads all of it. And memory for the
+    /// pages of two indexes over 100,000 documents.
+    private static let tuning = DocumentStore.Tuning(
+        logPages: 1_000, longestLog: 4_000, cacheKibibytes: 16_000)
     #if TIDEMARK_DEFECTS
         var defects: PlantedDefects = [] {
             didSet { pending.keepsOverlays = defects.contains(.overlayNotRecomputed) }

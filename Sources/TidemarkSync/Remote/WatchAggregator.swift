@@ -40,13 +40,37 @@ struct WatchAggregator: Equatable, Sendable {
         var onlyDocument: DocumentPath? {
             if case .documents(let paths) = kind, paths.count == 1 { paths[0] } else { nil }
         }
+
+        /// Where it stands: a copy, alive beside it, would make every change copy all that came before.
+        ///
+        /// - Returns: False when the server has not answered what was asked last.
+        fileprivate mutating func add(_ path: DocumentPath, _ remoteKeys: RemoteKeys) -> Bool {
+            guard pending == 0 else { return false }
+            changes[path] = remoteKeys(targetID).contains(path) ? .modified : .added
+            updated.insert(path)
+            hasChanges = true
+            return true
+        }
+
+        /// The event that has these changes is taken. What they lay in is kept for the next, within
+        /// bounds.
+        fileprivate mutating func forget() {
+            let keepsRoom = changes.count <= mostReserved
+            changes.removeAll(keepingCapacity: keepsRoom)
+            updated.removeAll(keepingCapacity: keepsRoom)
+        }
     }
+
+    /// Documents of an event for which room is kept.
+    fileprivate static let mostReserved = 1_000
 
     enum Change: Equatable, Sendable { case added, modified, removed }
 
     let database: DatabaseID
     var targets: [Int32: Target] = [:]
-    var documents: [DocumentPath: RemoteDocument] = [:]
+    private(set) var documents: [DocumentPath: RemoteDocument] = [:]
+    /// Documents of the last event, within bounds: as many will come again.
+    private var lastCount = 0
     var mismatches: [Int32: ListenPurpose] = [:]
 
     init(database: DatabaseID) { self.database = database }
@@ -95,14 +119,9 @@ extension WatchAggregator {
     private mutating func add(
         _ document: RemoteDocument, to wireID: Int32, _ remoteKeys: RemoteKeys
     ) {
-        // Only the id is taken out: a copy of the target, alive beside it, would make every change
-        // below copy all that came before.
-        guard isActive(wireID), let targetID = targets[wireID]?.targetID else { return }
-        let path = document.path
-        let isHeld = remoteKeys(targetID).contains(path)
-        targets[wireID]!.changes[path] = isHeld ? .modified : .added
-        targets[wireID]!.updated.insert(path)
-        targets[wireID]!.hasChanges = true
+        guard let index = targets.index(forKey: wireID),
+            targets.values[index].add(document.path, remoteKeys)
+        else { return }
         keep(document)
     }
 
@@ -123,12 +142,11 @@ extension WatchAggregator {
     /// Of two targets that speak of one document before a snapshot, the newer word counts,
     /// whichever came first.
     private mutating func keep(_ document: RemoteDocument) {
-        if let old = documents[document.path], old.version > document.version,
-            document.version != .min
-        {
-            return
-        }
-        documents[document.path] = document
+        if documents.isEmpty { documents.reserveCapacity(lastCount) }
+        guard let old = documents.updateValue(document, forKey: document.path),
+            old.version > document.version, document.version != .min
+        else { return }
+        documents[document.path] = old
     }
 
     /// Forgets what the target was said to hold; what it held before counts as removed.
@@ -204,10 +222,10 @@ extension WatchAggregator {
             guard target.hasChanges else { continue }
             event.targets[target.targetID] = delta(of: target)
             targets[wireID]!.hasChanges = false
-            targets[wireID]!.changes = [:]
-            targets[wireID]!.updated = []
+            targets[wireID]!.forget()
         }
         event.documents = documents
+        lastCount = min(documents.count, Self.mostReserved)
         documents = [:]
         mismatches = [:]
         return event

@@ -83,10 +83,11 @@ struct View: Equatable, Sendable {
         case .documents(let documents, let target, let version, let awaiting, let isBehind):
             if let version { readTime = version }
             // Known first, rows that are in the target need not be remembered as being in none.
-            if query.limit == nil, let delta = target?.delta { synced.formUnion(delta.added) }
+            if query.limit == nil { learn(target) }
             guard let changes = apply(documents + release(besides: documents)) else {
                 return [.needsRefill]
             }
+            if query.limit != nil { learn(target) }
             // Other targets are ahead of this one: the rows are of no one time.
             if isBehind, !changes.isEmpty { readTime = nil }
             if let awaiting {
@@ -98,6 +99,7 @@ struct View: Equatable, Sendable {
         case .result(let documents, let target, let version, let isBehind):
             if isBehind { readTime = nil }
             if let version { readTime = version }
+            learn(target)
             return finish(replace(with: documents), target, version)
         case .wentOffline:
             guard isCurrent else { return [] }
@@ -111,11 +113,15 @@ struct View: Equatable, Sendable {
         }
     }
 
+    /// What came into the target; ``finish(_:_:_:offline:)`` takes out what left it.
+    private mutating func learn(_ target: Target?) {
+        if let target { synced.formUnion(target.delta.added) }
+    }
+
     private mutating func finish(
         _ changes: ChangeSet, _ target: Target?, _ version: Timestamp?, offline: Bool = false
     ) -> [Effect] {
         if let delta = target?.delta {
-            synced.formUnion(delta.added)
             synced.subtract(delta.removed)
             unsynced.subtract(delta.added)
             for path in delta.removed where rows[path] != nil { unsynced.insert(path) }

@@ -1,0 +1,53 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+import TidemarkTesting
+
+@testable import TidemarkSync
+
+/// The log of the cache is moved into its file when nobody waits, and not in the midst of a burst.
+@Suite struct LogTests {
+    /// Some 500 pages of the log.
+    private func write(_ world: Harness, round: Int) throws {
+        let text = String(repeating: "x", count: 4_000)
+        let documents = (0..<250).map { number in
+            RemoteDocument.found(
+                doc("rooms/\(round)-\(number)", Int64(round), ["text": .string(text)]))
+        }
+        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+    }
+
+    private func pages(_ world: Harness) -> Int {
+        world.engine.core.local.store.pagesInLog
+    }
+
+    @Test func `it grows through a burst, and is moved a moment after`() throws {
+        let file = TemporaryFile()
+        let world = try Harness(cacheFile: file.path)
+        var round = 1
+        while pages(world) < 1_000 {
+            try write(world, round: round)
+            round += 1
+        }
+        #expect(world.scheduler.pendingTimers.contains(.logMoving))
+        let long = pages(world)
+        world.scheduler.advance(by: .milliseconds(40))
+        try write(world, round: round)
+        world.scheduler.advance(by: .milliseconds(40))
+        #expect(pages(world) > long)
+        world.scheduler.advance(by: .milliseconds(60))
+        #expect(pages(world) == 0)
+        #expect(!world.scheduler.pendingTimers.contains(.logMoving))
+    }
+
+    @Test func `a burst without a pause moves it at its bound`() throws {
+        let file = TemporaryFile()
+        let world = try Harness(cacheFile: file.path)
+        var longest = 0
+        for round in 1...20 {
+            try write(world, round: round)
+            longest = max(longest, pages(world))
+        }
+        #expect((3_000..<4_000).contains(longest))
+    }
+}
