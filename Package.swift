@@ -178,7 +178,11 @@ let package = Package(
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
         tests(
             "TidemarkAuditTests",
-            ["TidemarkAudit", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
+            [
+                "TidemarkAudit", "TidemarkModel", "TidemarkServer", "TidemarkWire",
+                "TidemarkTesting",
+                serviceLifecycle, log,
+            ]),
         tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting", metrics]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
@@ -190,7 +194,10 @@ let package = Package(
             planted),
         tests(
             "TidemarkAppTests",
-            ["TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting"], planted),
+            [
+                "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting", crypto, nioCore,
+                nioPosix, nioSSL,
+            ], planted),
         tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel", "TidemarkServer"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(

@@ -42,6 +42,7 @@ public struct DailyAudit: Service {
     /// In steps of an hour at most, because a clock may be set meanwhile and a machine may sleep.
     private func waitForNext() async throws {
         let due = schedule.next(after: now())
+        logger.info("The next audit is at \(schedule.text(due)).")
         while true {
             let left = due.timeIntervalSince(now())
             if left <= 0 { return }

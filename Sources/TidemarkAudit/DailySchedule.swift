@@ -29,4 +29,10 @@ public struct DailySchedule: Hashable, Sendable {
         // Each day has each of its times, or the one after: there is always a next.
         return next ?? date.addingTimeInterval(86_400)
     }
+
+    /// A moment as the place's clocks show it, as in `2026-11-23T02:00:00+01:00 (Europe/Zurich)`.
+    func text(_ date: Date) -> String {
+        let format = Date.ISO8601FormatStyle(timeZoneSeparator: .colon, timeZone: timeZone)
+        return "\(date.formatted(format)) (\(timeZone.identifier))"
+    }
 }

@@ -49,12 +49,11 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var accountsOptions: AccountsOptions
     @OptionGroup var indexOptions: IndexOptions
-    @OptionGroup var accessOptions: AccessOptions
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
 
     func validate() throws {
-        _ = try accessOptions.access(listeningOn: host)
+        _ = try ServerAccess.token(listeningOn: host)
         _ = try accountsOptions.mode(listeningOn: host, access: access())
         _ = try faultOptions.rules()
         _ = try faultOptions.profile()
@@ -76,7 +75,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func access() throws -> AccessToken? {
-        try accessOptions.access(listeningOn: host)
+        try ServerAccess.token(listeningOn: host)
     }
 
     func run() async throws {

@@ -2,24 +2,16 @@ import ArgumentParser
 import TidemarkModel
 import TidemarkServer
 
-/// Who may call a server.
-struct AccessOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            """
-            What every call must show as a bearer token. Others on this machine can see a command \
-            line: the variable TIDEMARK_TOKEN is the better place.
-            """, valueName: "token"))
-    var token: String?
-
+/// Who may call a server: whoever shows the token of the environment. There is no option for it,
+/// because others on this machine can see a command line.
+enum ServerAccess {
     /// - Throws: What is no token, and an address that others can reach without one, in a sentence.
-    func access(listeningOn host: String) throws -> AccessToken? {
-        guard let text = token ?? TokenVariable.value else {
-            if Self.isLoopback(host) { return nil }
+    static func token(listeningOn host: String) throws -> AccessToken? {
+        guard let text = TokenVariable.value else {
+            if isLoopback(host) { return nil }
             throw ValidationError(
                 """
-                Others can reach \(host), so callers must show a token: give one with TIDEMARK_TOKEN, \
-                or with --token.
+                Others can reach \(host), so callers must show a token: give one with TIDEMARK_TOKEN.
                 """)
         }
         guard let access = AccessToken(text) else {

@@ -16,11 +16,14 @@ public final class GRPCTransport: Sendable {
         public var host: String
         public var port: Int
         public var usesTLS: Bool
+        /// Certificates, each as PEM, of who may vouch for the server; none for the system's own.
+        public var authorities: [[UInt8]]
 
-        public init(host: String, port: Int, usesTLS: Bool) {
+        public init(host: String, port: Int, usesTLS: Bool, authorities: [[UInt8]] = []) {
             self.host = host
             self.port = port
             self.usesTLS = usesTLS
+            self.authorities = authorities
         }
     }
 

@@ -91,10 +91,16 @@ def refused(*options, token=None):
     (["--network", "4g"], "backend-18s"),
     (["--billing", "verify=x"], "unchanged-resume"),
     (["--host", "0.0.0.0"], "TIDEMARK_TOKEN"),
-    (["--token", "two words"], "visible ASCII"),
+    # Others on the machine can see a command line.
+    (["--token", "secret"], "--token"),
 ])
 def test_bad_options_are_refused_with_a_sentence(options, sentence):
     assert sentence in refused(*options)
+
+
+def test_a_bad_token_is_refused_and_not_repeated():
+    said = refused(token="two words")
+    assert "visible ASCII" in said and "two words" not in said
 
 
 def test_faults_by_flag_and_at_run_time(tmp_path):

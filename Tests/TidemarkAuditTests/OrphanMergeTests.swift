@@ -101,6 +101,16 @@ struct DailyScheduleTests {
         #expect(tokyo.next(after: date("2026-11-21T00:30:00Z")) == date("2026-11-21T17:00:00Z"))
     }
 
+    @Test func `a time is told as the clocks there show it`() throws {
+        let zurich = try schedule("02:00", "Europe/Zurich")
+        #expect(
+            zurich.text(date("2026-11-23T01:00:00Z"))
+                == "2026-11-23T02:00:00+01:00 (Europe/Zurich)")
+        let delhi = try schedule("02:00", "Asia/Kolkata")
+        #expect(
+            delhi.text(delhi.next(after: date("2026-11-22T12:00:00Z"))).hasPrefix("2026-11-23T02"))
+    }
+
     @Test func `a time that a day does not have is the moment after the gap`() throws {
         // Clocks go from 02:00 to 03:00 there, on the 29th of March 2026 at 01:00 UTC.
         let zurich = try schedule("02:00", "Europe/Zurich")

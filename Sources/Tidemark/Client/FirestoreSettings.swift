@@ -71,6 +71,13 @@ extension FirestoreSettings {
         set { set(\.isSSLEnabled, newValue) }
     }
 
+    /// Certificates, each as PEM, of who may vouch for the server, in the place of the system's; none
+    /// for the system's.
+    package var authorities: [[UInt8]] {
+        get { values.authorities }
+        set { set(\.authorities, newValue) }
+    }
+
     /// Where listeners and completions are called, one after the other. The main queue, unless another
     /// serial one is set.
     public var dispatchQueue: DispatchQueue {

@@ -6,6 +6,7 @@ extension FirestoreSettings {
     struct Values: Sendable {
         var host: String?
         var isSSLEnabled = true
+        var authorities: [[UInt8]] = []
         var dispatchQueue = DispatchQueue.main
         var cache = Cache.standard
         var freesAtOnce = false

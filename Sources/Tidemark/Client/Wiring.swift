@@ -6,9 +6,11 @@ import TidemarkWire
 package struct Connection: Sendable {
     let transport: GRPCTransport
 
-    init(_ server: FirestoreSettings.Server) {
+    init(_ server: FirestoreSettings.Server, authorities: [[UInt8]]) {
         transport = GRPCTransport(
-            GRPCTransport.Endpoint(host: server.host, port: server.port, usesTLS: server.usesTLS))
+            GRPCTransport.Endpoint(
+                host: server.host, port: server.port, usesTLS: server.usesTLS,
+                authorities: authorities))
     }
 
     var traffic: (sent: Int, received: Int) { transport.traffic }
@@ -56,7 +58,7 @@ struct Setup: Sendable {
             if self.environment == nil {
                 let server = try settings.server(
                     environment: ProcessInfo.processInfo.environment)
-                let made = Connection(server)
+                let made = Connection(server, authorities: settings.authorities)
                 connection = made
                 environment = Self.environment(made.transport)
             }

@@ -1,6 +1,4 @@
 import Foundation
-import NIOCore
-import NIOPosix
 public import Tidemark
 import TidemarkResilience
 
@@ -29,6 +27,10 @@ public struct Doctor: Sendable {
     public var label = "doctor"
     /// How far this device's clock is ahead of a server's, in seconds, when that is known.
     public var clockAhead: Int64?
+    /// Certificates, each as PEM, of who may vouch for the server; none for the system's own.
+    package var authorities: [[UInt8]] = []
+    /// HOST:PORT of a proxy that calls are thought to go by.
+    var proxy = NetworkProbe.proxy
 
     public init(_ target: DiagnosisTarget) { self.target = target }
 
@@ -48,10 +50,10 @@ public struct Doctor: Sendable {
     }
 
     private func run() async throws -> DiagnosisReport {
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        // It ends by itself once its connections are closed; nobody waits for that.
-        defer { group.shutdownGracefully { _ in } }
-        var examination = Examination(doctor: self, probe: NetworkProbe(loop: group.next()))
+        let probe = NetworkProbe(authorities: authorities)
+        // Its thread ends by itself; nobody waits for that.
+        defer { probe.close() }
+        var examination = Examination(doctor: self, probe: probe)
         try await examination.run()
         return DiagnosisReport(
             target: target, verdict: Verdict(examination.evidence),
@@ -70,7 +72,7 @@ private struct Examination {
         self.doctor = doctor
         self.probe = probe
         evidence.clockAhead = doctor.clockAhead
-        evidence.namesProxy = NetworkProbe.proxy != nil
+        evidence.namesProxy = doctor.proxy != nil
     }
 
     mutating func run() async throws {
@@ -78,13 +80,14 @@ private struct Examination {
         interface()
         let addresses = try await names()
         if addresses.isEmpty { return }
-        guard try await connect(addresses) else { return }
+        guard let address = try await connect(addresses) else { return }
+        let place = ProbedPlace(host: target.host, address: address, port: target.port)
         if target.usesTLS {
-            guard try await secure() else { return }
+            guard try await secure(place) else { return }
         } else {
             evidence.securing = .unused
         }
-        guard try await speak() else { return }
+        guard try await speak(place) else { return }
         try await read()
     }
 
@@ -92,7 +95,7 @@ private struct Examination {
         let found = NetworkProbe.interfaces()
         evidence.interface = found.isEmpty ? .down : .up
         var detail = found.isEmpty ? "none but this machine's own" : found.joined(separator: ", ")
-        if let proxy = NetworkProbe.proxy { detail += "; proxy \(proxy)" }
+        if let proxy = doctor.proxy { detail += "; proxy \(proxy)" }
         steps.append(
             .init(.interface, isOK: !found.isEmpty, milliseconds: 0, detail: detail))
     }
@@ -118,7 +121,8 @@ private struct Examination {
         return []
     }
 
-    private mutating func connect(_ addresses: [String]) async throws -> Bool {
+    /// - Returns: The address that took a connection; nil when none did.
+    private mutating func connect(_ addresses: [String]) async throws -> String? {
         let port = doctor.target.port
         let (result, time) = try await timed { [probe] in
             await probe.connect(to: addresses, port: port)
@@ -126,8 +130,8 @@ private struct Examination {
         switch result {
         case .connected(let address)?:
             evidence.connecting = .connected
-            note(.connection, true, time, address)
-            return true
+            note(.connection, true, time, "\(address) port \(port)")
+            return address
         case .refused?:
             evidence.connecting = .refused
             note(.connection, false, time, "refused")
@@ -138,28 +142,49 @@ private struct Examination {
             evidence.connecting = .noAnswer
             note(.connection, false, time, "no answer")
         }
-        return false
+        return nil
     }
 
-    private mutating func secure() async throws -> Bool {
-        let target = doctor.target
-        let (result, time) = try await timed { [probe] in
-            await probe.secure(host: target.host, port: target.port)
-        }
+    private mutating func secure(_ place: ProbedPlace) async throws -> Bool {
+        let (result, time) = try await timed { [probe] in await probe.secure(place) }
         guard let result else {
             evidence.securing = .noAnswer
             note(.security, false, time, "no answer")
             return false
         }
         evidence.securing = result.finding
-        note(.security, result.finding == .secured, time, result.detail)
-        return result.finding == .secured
+        let isOK = result.finding == .secured
+        let more = isOK ? "" : try await askWhoIsThere(place)
+        note(.security, isOK, time, result.detail + more)
+        return isOK
     }
 
-    private mutating func speak() async throws -> Bool {
-        let target = doctor.target
+    /// Why a handshake failed, by what whoever is there says when it is asked without trust.
+    private mutating func askWhoIsThere(_ place: ProbedPlace) async throws -> String {
+        let finding = evidence.securing
+        let (speech, _) = try await timed { [probe] in
+            finding == .otherProtocol
+                ? await probe.speak(place, usesTLS: false) : await probe.ask(place)
+        }
+        guard let speech else { return "" }
+        switch finding {
+        case .otherProtocol: evidence.speaking = speech.finding
+        // A portal's page comes under the portal's name, or under a false one.
+        case .untrusted, .otherName:
+            if speech.finding == .redirected || speech.finding == .proxyAsks {
+                evidence.speaking = speech.finding
+            }
+        // What an app has heard over a connection that it trusts is better.
+        case .expired, .notYetValid: evidence.clockAhead = evidence.clockAhead ?? speech.clockAhead
+        case .secured, .unused, .noAnswer, .notTried: break
+        }
+        return "; without trust: \(speech.detail)" + clockText
+    }
+
+    private mutating func speak(_ place: ProbedPlace) async throws -> Bool {
+        let usesTLS = doctor.target.usesTLS
         let (result, time) = try await timed { [probe] in
-            await probe.speak(host: target.host, port: target.port, usesTLS: target.usesTLS)
+            await probe.speak(place, usesTLS: usesTLS)
         }
         guard let result else {
             evidence.speaking = .noAnswer
@@ -172,34 +197,55 @@ private struct Examination {
         return result.finding == .http2
     }
 
+    /// Empty while the clock is right, as far as is known.
+    private var clockText: String {
+        guard let ahead = evidence.clockAhead, ahead.magnitude > UInt64(Verdict.clockTolerance)
+        else { return "" }
+        return "; this device's clock is \(ahead.magnitude) s \(ahead > 0 ? "ahead" : "behind")"
+    }
+
     private mutating func read() async throws {
+        let firestore = try firestore()
+        let context = CallContext(
+            database: firestore.databaseID, label: doctor.label, timeout: doctor.stepTime,
+            token: doctor.token)
+        // Its answer tells the server's time, whether the document is there or not.
+        let request = Request.batchGetDocuments(
+            BatchGetDocumentsRequest(paths: [DocumentPath(unchecked: "tidemark/doctor")]))
+        let transport = firestore.environment.transport
+        let (result, time) = try await timed { () async -> Result<[Reply], RPCStatus> in
+            do throws(RPCStatus) {
+                return .success(try await transport.replies(to: request, context))
+            } catch { return .failure(error) }
+        }
+        await firestore.terminate()
+        let status: RPCStatus
+        switch result {
+        case .success(let replies)?:
+            status = .ok
+            if case .batchGetDocuments(let answer)? = replies.first {
+                evidence.clockAhead = probe.now() - answer.readTime.seconds
+            }
+        case .failure(let error)?: status = error
+        case nil: status = RPCStatus(.deadlineExceeded, "no answer")
+        }
+        evidence.reading = Self.reading(status, time, slowAfter: doctor.slowAfter)
+        switch evidence.reading {
+        case .answered, .answeredLate: note(.read, true, time, "answered" + clockText)
+        case .noAnswer: note(.read, false, time, "no answer")
+        default: note(.read, false, time, "\(status)")
+        }
+    }
+
+    private func firestore() throws -> Firestore {
         let settings = FirestoreSettings(
             host: doctor.target.authority, isSSLEnabled: doctor.target.usesTLS, cache: .memory,
             label: doctor.label, token: doctor.token)
         settings.tokenProvider = doctor.tokens
-        let firestore = try Firestore(
+        settings.authorities = doctor.authorities
+        return try Firestore(
             projectID: doctor.target.project, databaseID: doctor.target.database,
             settings: settings)
-        let context = CallContext(
-            database: firestore.databaseID, label: doctor.label, timeout: doctor.stepTime,
-            token: doctor.token)
-        let request = Request.getDocument(
-            GetDocumentRequest(path: DocumentPath(unchecked: "tidemark/doctor")))
-        let transport = firestore.environment.transport
-        let (result, time) = try await timed { () async -> RPCStatus in
-            do throws(RPCStatus) {
-                _ = try await transport.replies(to: request, context)
-                return .ok
-            } catch { return error }
-        }
-        await firestore.terminate()
-        guard let status = result, status.code != .deadlineExceeded else {
-            evidence.reading = .noAnswer
-            return note(.read, false, time, "no answer")
-        }
-        evidence.reading = Self.reading(status, time, slowAfter: doctor.slowAfter)
-        let isOK = evidence.reading == .answered || evidence.reading == .answeredLate
-        note(.read, isOK, time, isOK ? "answered" : "\(status)")
     }
 
     /// A document that is not there is an answer as good as one that is.

@@ -28,7 +28,9 @@ public struct Evidence: Hashable, Sendable {
         case unused
         /// The certificate's time has not come, or is over, by this device's clock.
         case notYetValid, expired
-        /// Whoever answers is not who was called, or nobody known vouches for it.
+        /// Somebody known vouches for whoever answers, and under other names than the one called.
+        case otherName
+        /// Nobody known vouches for whoever answers.
         case untrusted
         /// What answers does not speak TLS.
         case otherProtocol
@@ -42,6 +44,10 @@ public struct Evidence: Hashable, Sendable {
         case redirected
         /// Proxy authentication is asked for: HTTP status 407.
         case proxyAsks
+        /// A gateway says that what is behind it does not answer: HTTP status 502, 503 or 504.
+        case gatewayFails
+        /// Too much was asked of it: HTTP status 429.
+        case exhausted
         /// Something else speaks.
         case otherProtocol
         /// The connection was ended without a word.
@@ -118,7 +124,11 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
         switch evidence.speaking {
         case .redirected: .captivePortal
         case .proxyAsks: .proxy
+        case .gatewayFails: .backendDown
+        case .exhausted: .quota
         case .otherProtocol: evidence.namesProxy ? .proxy : .wrongService
+        // It is spoken there without the TLS that was expected.
+        case .http2 where evidence.securing == .otherProtocol: .wrongService
         // The line is good, and only the read is not answered.
         case .http2: evidence.reading == .unavailable ? .backendDown : .backendSlow
         case .closed: evidence.namesProxy ? .proxy : .backendDown
@@ -128,10 +138,12 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
     }
 
     private static func securing(_ evidence: Evidence) -> Verdict? {
-        let isClockOff = (evidence.clockAhead?.magnitude ?? 0) > UInt64(clockTolerance)
+        let isClockOff = evidence.clockAhead.map { $0.magnitude > UInt64(clockTolerance) }
         return switch evidence.securing {
-        case .notYetValid: .clockWrong
-        case .expired: isClockOff ? .clockWrong : .certificateExpired
+        // Certificates that are for later are rarer than clocks that were never set.
+        case .notYetValid: isClockOff == false ? .certificateUntrusted : .clockWrong
+        case .expired: isClockOff == true ? .clockWrong : .certificateExpired
+        case .otherName: .certificateUntrusted
         case .untrusted: evidence.namesProxy ? .proxy : .certificateUntrusted
         // A page where TLS was expected.
         case .otherProtocol: .captivePortal

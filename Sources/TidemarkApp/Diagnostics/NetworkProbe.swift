@@ -1,8 +1,7 @@
 import Foundation
 import NIOCore
 import NIOPosix
-import NIOSSL
-import NIOTLS
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -13,11 +12,73 @@ import NIOTLS
 #endif
 
 /// Looks at one place on the network, one step at a time, on a thread of its own.
-struct NetworkProbe: Sendable {
+///
+/// What is left behind ends with ``close()``: its connections are closed, and the thread ends when the
+/// last step does.
+final class NetworkProbe: Sendable {
     /// Bytes of an answer that are looked at.
     static let maxAnswer = 4_096
 
-    let loop: any EventLoop
+    private struct State {
+        var steps = 0
+        var isClosed = false
+        var channels: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+    private let state = Mutex(State())
+    /// Certificates, each as PEM, of who may vouch for a server; none for the system's own.
+    let authorities: [[UInt8]]
+    /// Seconds since 1970 by this device's clock.
+    let now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+
+    init(authorities: [[UInt8]] = []) { self.authorities = authorities }
+
+    var loop: any EventLoop { group.next() }
+    /// Whether the thread has been told to end.
+    var isOver: Bool { state.withLock { $0.isClosed && $0.steps == 0 } }
+
+    /// Ends what is under way. No step begins any more.
+    func close() {
+        let (channels, isIdle) = state.withLock { state in
+            let wasClosed = state.isClosed
+            state.isClosed = true
+            return (Array(state.channels.values), !wasClosed && state.steps == 0)
+        }
+        for channel in channels { channel.close(promise: nil) }
+        if isIdle { group.shutdownGracefully { _ in } }
+    }
+
+    /// Does something that needs the thread, which lives until it has ended.
+    ///
+    /// - Returns: Nil when nobody wants it any more.
+    func step<T: Sendable>(_ body: () async -> T) async -> T? {
+        let begins = state.withLock { state in
+            if !state.isClosed { state.steps += 1 }
+            return !state.isClosed
+        }
+        guard begins else { return nil }
+        let value = await body()
+        let isLast = state.withLock { state in
+            state.steps -= 1
+            return state.isClosed && state.steps == 0
+        }
+        if isLast { group.shutdownGracefully { _ in } }
+        return value
+    }
+
+    /// Closes the connection when the probe is closed.
+    func keep(_ channel: any Channel) throws {
+        let id = ObjectIdentifier(channel)
+        let isClosed = state.withLock { state in
+            if !state.isClosed { state.channels[id] = channel }
+            return state.isClosed
+        }
+        if isClosed { throw CancellationError() }
+        channel.closeFuture.whenComplete { [weak self] _ in
+            self?.state.withLock { _ = $0.channels.removeValue(forKey: id) }
+        }
+    }
 
     // MARK: This machine
 
@@ -109,7 +170,8 @@ struct NetworkProbe: Sendable {
 
     // MARK: Connections
 
-    enum Connection: Sendable {
+    enum Connection: Hashable, Sendable {
+        /// To this address.
         case connected(String)
         case refused
         case unreachable(String)
@@ -117,16 +179,29 @@ struct NetworkProbe: Sendable {
 
     /// The first of the addresses that takes a connection.
     func connect(to addresses: [String], port: Int) async -> Connection {
-        var last = Connection.refused
-        for address in addresses.prefix(4) {
-            do {
-                let channel = try await ClientBootstrap(group: loop)
-                    .connectTimeout(.seconds(60)).connect(host: address, port: port).get()
-                channel.close(promise: nil)
-                return .connected("\(address) port \(port)")
-            } catch { last = Self.failure(error) }
+        await step {
+            var last = Connection.refused
+            for address in addresses.prefix(4) {
+                do {
+                    let channel = try await bootstrap().connect(to: address, port).get()
+                    channel.close(promise: nil)
+                    return .connected(address)
+                } catch { last = Self.failure(error) }
+            }
+            return last
+        } ?? .unreachable("closed")
+    }
+
+    /// - Parameter configure: Adds what the connection's pipeline needs.
+    func bootstrap(
+        _ configure: @escaping @Sendable (any Channel) throws -> Void = { _ in }
+    ) -> ClientBootstrap {
+        ClientBootstrap(group: loop).connectTimeout(.seconds(60)).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try self.keep(channel)
+                try configure(channel)
+            }
         }
-        return last
     }
 
     private static func failure(_ error: any Error) -> Connection {
@@ -135,187 +210,14 @@ struct NetworkProbe: Sendable {
         if error.errnoCode == ECONNREFUSED || error.errnoCode == ECONNRESET { return .refused }
         return .unreachable(String(cString: strerror(error.errnoCode)))
     }
-
-    struct Security: Sendable {
-        let finding: Evidence.Securing
-        let detail: String
-    }
-
-    /// A handshake as clients make it; when it fails, one that trusts anybody, to see who is there.
-    func secure(host: String, port: Int) async -> Security {
-        if let dates = try? await certificate(host, port, verifies: true) {
-            return Security(finding: .secured, detail: dates.text)
-        }
-        do {
-            let dates = try await certificate(host, port, verifies: false)
-            let now = Int64(Date().timeIntervalSince1970)
-            if now < dates.from { return Security(finding: .notYetValid, detail: dates.text) }
-            if now > dates.until { return Security(finding: .expired, detail: dates.text) }
-            return Security(finding: .untrusted, detail: dates.text)
-        } catch { return Security(finding: .otherProtocol, detail: "no TLS: \(type(of: error))") }
-    }
-
-    private struct Dates: Sendable {
-        let from, until: Int64
-        var text: String { "certificate from \(Self.day(from)) until \(Self.day(until))" }
-
-        private static func day(_ seconds: Int64) -> String {
-            Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-        }
-    }
-
-    private func certificate(
-        _ host: String, _ port: Int, verifies: Bool
-    ) async throws -> Dates {
-        let channel = try await channel(host, port, usesTLS: true, verifies: verifies)
-        defer { channel.close(promise: nil) }
-        return try await channel.eventLoop.submit {
-            let handler = try channel.pipeline.syncOperations.handler(
-                type: NIOSSLClientHandler.self)
-            guard let certificate = handler.peerCertificate else {
-                throw NIOSSLError.noCertificateToValidate
-            }
-            return Dates(
-                from: Int64(certificate.notValidBefore), until: Int64(certificate.notValidAfter))
-        }.get()
-    }
-
-    /// - Returns: Once the handshake is over.
-    private func channel(
-        _ host: String, _ port: Int, usesTLS: Bool, verifies: Bool = true,
-        _ handler: (@Sendable () -> any ChannelHandler & Sendable)? = nil
-    ) async throws -> any Channel {
-        var configuration = TLSConfiguration.makeClientConfiguration()
-        configuration.applicationProtocols = ["h2"]
-        if !verifies { configuration.certificateVerification = .none }
-        let context = usesTLS ? try NIOSSLContext(configuration: configuration) : nil
-        let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
-        let secured = loop.makePromise(of: Void.self)
-        let connected = ClientBootstrap(group: loop)
-            .connectTimeout(.seconds(60))
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture {
-                    if let context {
-                        let tls = try NIOSSLClientHandler(
-                            context: context, serverHostname: isAddress ? nil : host)
-                        try channel.pipeline.syncOperations.addHandlers(
-                            tls, HandshakeWait(secured))
-                    }
-                    if let handler { try channel.pipeline.syncOperations.addHandler(handler()) }
-                }
-            }
-            .connect(host: host, port: port)
-        connected.whenFailure { secured.fail($0) }
-        if !usesTLS { connected.whenSuccess { _ in secured.succeed() } }
-        try await secured.futureResult.get()
-        return try await connected.get()
-    }
-
-    // MARK: What is spoken there
-
-    struct Speech: Sendable {
-        let finding: Evidence.Speaking
-        let detail: String
-        var clockAhead: Int64?
-    }
-
-    /// Says hello in HTTP/2, and looks at what comes back.
-    func speak(host: String, port: Int, usesTLS: Bool) async -> Speech {
-        let answer = loop.makePromise(of: [UInt8].self)
-        do {
-            let channel = try await channel(host, port, usesTLS: usesTLS) { FirstWords(answer) }
-            // The preface, and an empty SETTINGS frame.
-            let hello = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-            var bytes = channel.allocator.buffer(string: hello)
-            bytes.writeBytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-            channel.writeAndFlush(bytes, promise: nil)
-            defer { channel.close(promise: nil) }
-            return Self.speech(
-                try await answer.futureResult.get(), now: Int64(Date().timeIntervalSince1970))
-        } catch {
-            answer.fail(error)
-            return Speech(finding: .closed, detail: "closed: \(type(of: error))")
-        }
-    }
-
-    /// What the first bytes of an answer are.
-    static func speech(_ bytes: [UInt8], now: Int64) -> Speech {
-        if bytes.isEmpty { return Speech(finding: .closed, detail: "closed without a word") }
-        if bytes.count >= 4, bytes[3] == 4 { return Speech(finding: .http2, detail: "HTTP/2") }
-        let lines = String(decoding: bytes, as: UTF8.self).components(separatedBy: "\r\n")
-        let words = lines[0].split(separator: " ")
-        guard words.count > 1, words[0].hasPrefix("HTTP/"), let status = Int(words[1]) else {
-            return Speech(finding: .otherProtocol, detail: "\(bytes.count) bytes of no HTTP")
-        }
-        func header(_ name: String) -> String? {
-            lines.dropFirst().first { $0.lowercased().hasPrefix(name + ":") }
-                .map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
-        }
-        let place = header("location").map { " to \($0)" } ?? ""
-        let date = header("date").flatMap(Self.httpDate)
-        let finding: Evidence.Speaking =
-            switch status {
-            case 300..<400, 511: .redirected
-            case 407: .proxyAsks
-            default:
-                (header("content-type") ?? "").lowercased().hasPrefix("text/html")
-                    && status == 200 ? .redirected : .otherProtocol
-            }
-        return Speech(
-            finding: finding, detail: "HTTP status \(status)\(place)",
-            clockAhead: date.map { now - $0 })
-    }
-
-    private static func httpDate(_ text: String) -> Int64? {
-        let format = DateFormatter()
-        format.locale = Locale(identifier: "en_US_POSIX")
-        format.timeZone = TimeZone(identifier: "GMT")
-        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss zzz"
-        return format.date(from: text).map { Int64($0.timeIntervalSince1970) }
-    }
 }
 
-/// Tells when a handshake is over, or will never be.
-private final class HandshakeWait: ChannelInboundHandler, Sendable {
-    typealias InboundIn = NIOAny
-
-    private let done: EventLoopPromise<Void>
-
-    init(_ done: EventLoopPromise<Void>) { self.done = done }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        if case .handshakeCompleted? = event as? TLSUserEvent { done.succeed() }
-        context.fireUserInboundEventTriggered(event)
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        done.fail(error)
-        context.close(promise: nil)
-    }
-
-    func channelInactive(context: ChannelHandlerContext) {
-        done.fail(ChannelError.eof)
-        context.fireChannelInactive()
-    }
-}
-
-/// The first bytes that come; none when the connection ends before.
-private final class FirstWords: ChannelInboundHandler, Sendable {
-    typealias InboundIn = ByteBuffer
-
-    private let answer: EventLoopPromise<[UInt8]>
-
-    init(_ answer: EventLoopPromise<[UInt8]>) { self.answer = answer }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        answer.succeed(
-            Array(unwrapInboundIn(data).readableBytesView.prefix(NetworkProbe.maxAnswer)))
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { answer.succeed([]) }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        answer.succeed([])
-        context.close(promise: nil)
+extension ClientBootstrap {
+    /// Without asking for the name again: an address that a step has found is what the others look at.
+    func connect(to address: String, _ port: Int) -> EventLoopFuture<any Channel> {
+        guard let socket = try? SocketAddress(ipAddress: address, port: port) else {
+            return connect(host: address, port: port)
+        }
+        return connect(to: socket)
     }
 }

@@ -34,8 +34,18 @@ final class Channel: Sendable {
         config.backoff = .init(
             initial: .seconds(10), max: .seconds(60), multiplier: 1.6, jitter: 0.2)
         return try Transport(
-            target: target(endpoint), transportSecurity: endpoint.usesTLS ? .tls : .plaintext,
-            config: config)
+            target: target(endpoint), transportSecurity: security(endpoint), config: config)
+    }
+
+    private static func security(
+        _ endpoint: GRPCTransport.Endpoint
+    ) -> Transport.TransportSecurity {
+        guard endpoint.usesTLS else { return .plaintext }
+        if endpoint.authorities.isEmpty { return .tls }
+        return .tls { tls in
+            tls.trustRoots = .certificates(
+                endpoint.authorities.map { .bytes($0, format: .pem) })
+        }
     }
 
     /// Addresses are taken as they are: asking a resolver for them would cost a thread's round trip.

@@ -1,13 +1,18 @@
 """`tidemark audit orphans`: accounts without a profile and profiles without an account."""
 
+import datetime
 import json
 import os
+import re
+import select
+import signal
+import subprocess
 import time
 
 import pytest
 
 from accounts.conftest import Client
-from conftest import Server
+from conftest import BINARY, Server
 
 OWNER = {"Authorization": "Bearer owner"}
 COUNT = int(os.environ.get("TIDEMARK_ACCOUNTS", "3000"))
@@ -108,6 +113,52 @@ def test_without_a_server_it_fails_and_says_so(server):
     result = server.run(
         "audit", "orphans", "--project", "accounts", "--accounts-host", "127.0.0.1:1")
     assert result.returncode == 1 and "cannot be reached" in result.stderr
+
+
+def audit_daily(server, *flags):
+    return subprocess.Popen(
+        [BINARY, "audit", "orphans", "--project", "accounts", "--accounts-host",
+         f"127.0.0.1:{server.accounts_port}", "--host", server.host, *flags],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
+def test_daily_says_when_and_stays_until_it_is_told_to_end(server, end):
+    process = audit_daily(server, "--daily", "02:00", "--time-zone", "Asia/Tokyo")
+    readable, _, _ = select.select([process.stderr], [], [], 30)
+    line = process.stderr.readline() if readable else ""
+    said = re.search(r"The next audit is at (\S+) \(Asia/Tokyo\)", line)
+    assert said, line
+    due = datetime.datetime.fromisoformat(said[1])
+    assert (due.hour, due.minute, due.utcoffset()) == (2, 0, datetime.timedelta(hours=9))
+    left = due - datetime.datetime.now(datetime.timezone.utc)
+    assert datetime.timedelta(0) < left <= datetime.timedelta(days=1)
+    assert process.poll() is None
+    process.send_signal(end)
+    out, _ = process.communicate(timeout=20)
+    assert (process.returncode, out) == (0, ""), "nothing was due"
+
+
+@pytest.mark.parametrize("flags", [
+    ("--daily", "25:00"), ("--daily", "two"), ("--daily", "02:00", "--time-zone", "Nowhere/At_All"),
+    ("--time-zone", "Asia/Tokyo"), ("--grace", "-1"), ("--repair",),
+])
+def test_what_is_no_order_is_refused_before_anything_is_read(server, flags):
+    process = audit_daily(server, *flags)
+    _, error = process.communicate(timeout=20)
+    assert process.returncode == 64 and error
+
+
+def test_a_report_s_place_is_a_document_s(server):
+    make_accounts(server, ["ann"])
+    for place in ("admin", "admin/..", "/admin/x", "admin//x", "__a__/x/"):
+        code, error = audit(server, "--report", place)
+        assert code == 64, place
+    code, _ = audit(server, "--report", "reports/of/nights/last")
+    assert code == 2
+    client = server.client(project="accounts")
+    assert client.document("reports/of/nights/last").get().get("ids") == ["ann"]
+    assert not client.document("admin/orphanedUsers").get().exists
 
 
 @pytest.mark.bound(600)

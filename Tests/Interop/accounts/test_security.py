@@ -4,8 +4,10 @@ import base64
 import hashlib
 import hmac
 import json
+import os
 import pathlib
 import random
+import subprocess
 import time
 import uuid
 
@@ -14,7 +16,7 @@ import pytest
 from google.api_core.exceptions import Unauthenticated
 
 from accounts.conftest import TOKEN, Client, message
-from conftest import Server
+from conftest import BINARY, Server
 
 ADMIN = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -342,6 +344,42 @@ def test_paths_lead_nowhere_else(secure_rest):
         except urllib.error.HTTPError as error:
             status = error.code
         assert status in (400, 403, 404, 405) or path == "//", path
+
+
+def test_ids_lead_nowhere_else(secure_rest):
+    """An account's id is a document's too: none may name another place than its own."""
+    for uid in ("a/b", "../admin/secrets", "users/ann", ".", "..", "__all__", "a\u0000b", "a\nb",
+                "x" * 129, ""):
+        made = administer(secure_rest, "batchCreate", users=[{"localId": uid}]).json()
+        assert made["error"][0]["index"] == 0, uid
+        response = secure_rest.post(
+            f"/identitytoolkit.googleapis.com/v1/projects/{secure_rest.project}/accounts",
+            {"localId": uid}, headers=ADMIN)
+        assert response.status_code == 400 or uid == "", uid
+        for action in ("update", "delete"):
+            assert administer(secure_rest, action, localId=uid).status_code == 400, uid
+        assert not administer(secure_rest, "lookup", localId=[uid]).json().get("users")
+    # What only looks like a path is an id like others.
+    for uid in ("%2e%2e", "a%2fb", "..a", "_x_", "a b", "\u00e4", "-"):
+        assert "error" not in administer(
+            secure_rest, "batchCreate", users=[{"localId": uid}]).json(), uid
+        users = administer(secure_rest, "lookup", localId=[uid]).json()["users"]
+        assert [user["localId"] for user in users] == [uid]
+
+
+def test_the_doctor_knows_a_bad_token(secure, secure_rest):
+    _, session = secure_rest.sign_up()
+    forged = session["idToken"][:-8] + "AAAAAAAA"
+    for token, verdict in (("", "credentials"), ("owner", "credentials"), (forged, "credentials"),
+                           (session["idToken"], "healthy"), (TOKEN, "healthy")):
+        result = subprocess.run(
+            [BINARY, "doctor", "--json", "--project", "accounts", "--host", secure.host],
+            env=dict(os.environ, TIDEMARK_TOKEN=token), capture_output=True, text=True, timeout=60)
+        report = json.loads(result.stdout)
+        # A busy machine is slow.
+        said = report["verdict"].replace("slow", "healthy")
+        assert said == verdict and report["steps"][-1]["name"] == "read"
+        assert not token or token not in result.stdout + result.stderr
 
 
 def test_damaged_bodies_and_tokens_are_survived(secure_rest):

@@ -109,7 +109,22 @@ import Testing
             connected {
                 $0.securing = .untrusted; $0.namesProxy = true
             } == .proxy)
+        #expect(
+            connected {
+                $0.securing = .notYetValid; $0.clockAhead = 2
+            } == .certificateUntrusted)
+        #expect(connected { $0.securing = .otherName } == .certificateUntrusted)
+        #expect(
+            connected {
+                $0.securing = .otherName; $0.speaking = .redirected
+            } == .captivePortal)
         #expect(connected { $0.securing = .otherProtocol } == .captivePortal)
+        #expect(
+            connected {
+                $0.securing = .otherProtocol; $0.speaking = .http2
+            } == .wrongService)
+        #expect(connected { $0.speaking = .gatewayFails } == .backendDown)
+        #expect(connected { $0.speaking = .exhausted } == .quota)
         #expect(
             connected {
                 $0.securing = .secured; $0.speaking = .redirected
@@ -155,6 +170,8 @@ import Testing
             finding("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>Log in") == .redirected)
         #expect(finding("HTTP/1.1 511 Network Authentication Required\r\n\r\n") == .redirected)
         #expect(finding("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n") == .proxyAsks)
+        #expect(finding("HTTP/1.1 503 Service Unavailable\r\n\r\n") == .gatewayFails)
+        #expect(finding("HTTP/1.1 429 Too Many Requests\r\n\r\n") == .exhausted)
         #expect(finding("HTTP/1.1 400 Bad Request\r\n\r\n") == .otherProtocol)
         #expect(finding("SSH-2.0-OpenSSH_9.0\r\n") == .otherProtocol)
         #expect(finding("") == .closed)
