@@ -1,17 +1,16 @@
 import Foundation
 
-/// A path for a database, gone with its files when it is let go.
+/// A path for a database in a folder of its own, gone with whatever was made beside it when it is let go.
 final class TemporaryFile {
     let path: String
+    private let folder: URL
 
     init() {
-        let folder = FileManager.default.temporaryDirectory
-        path = folder.appendingPathComponent("tidemark-\(UUID().uuidString).sqlite").path
+        folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        path = folder.appendingPathComponent("cache.sqlite").path
     }
 
-    deinit {
-        for suffix in ["", "-wal", "-shm", "-journal"] {
-            try? FileManager.default.removeItem(atPath: path + suffix)
-        }
-    }
+    deinit { try? FileManager.default.removeItem(at: folder) }
 }
