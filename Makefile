@@ -20,7 +20,7 @@ test: setup
 
 # For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
 # seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random
-# queries on the cache, and the soak alone in its process. What fails says its seed.
+# queries on the cache, 500 of pages from disk, and the soak alone in its process. What fails says its seed.
 long: setup
 	$(SWIFT) build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
@@ -33,6 +33,7 @@ long: setup
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
 	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
+	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 
 # What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
 ci: setup

@@ -9,12 +9,13 @@ public struct AttemptTimedOut: Error, Hashable, Sendable {}
 /// - Parameters:
 ///   - time: Nil for no limit.
 ///   - spare: When to run it once more beside itself, as long as none has ended: `most` in all. The
-///     first success counts, or the last failure. `onSpare` hears of each.
+///     first success counts, or the last failure.
+///   - allowSpare: Asked before each whether it may; nil for always.
 /// - Throws: What `operation` throws, ``AttemptTimedOut``, or `CancellationError` when the caller is
 ///   cancelled, which it is not kept waiting for either.
 func race<Value: Sendable, C: Clock>(
     on clock: C, within time: Duration?, spare: RetryPolicy.Hedging? = nil,
-    onSpare: @escaping @Sendable () -> Void = {},
+    allowSpare: (@Sendable () -> Bool)? = nil,
     _ operation: @escaping @Sendable () async throws -> Value
 ) async throws -> Value where C.Duration == Duration {
     try Task.checkCancellation()
@@ -36,7 +37,7 @@ func race<Value: Sendable, C: Clock>(
                     Task {
                         for _ in 1..<spare.most {
                             do { try await clock.sleep(for: spare.delay) } catch { return }
-                            onSpare()
+                            guard allowSpare?() ?? true else { return }
                             race.run(operation)
                         }
                     })

@@ -8,7 +8,8 @@
 /// ```
 ///
 /// Every attempt that exceeds its time is cancelled and left behind, so that a call never outlives its
-/// deadline. Cancelling the caller's task ends the wait, or the attempt, at once.
+/// deadline. Cancelling the caller's task ends the wait, or the attempt, at once; an attempt for which
+/// there is no limit at all is waited for, and has to heed its cancellation itself.
 public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
     public var policy: RetryPolicy
     public var clock: C
@@ -61,10 +62,10 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
                 let number = machine.attemptsMade
                 onEvent?(.began(attempt: number))
                 do {
+                    let spare = safety == .read ? policy.hedging : nil
                     let value = try await race(
-                        on: clock, within: timeout,
-                        spare: safety == .read ? policy.hedging : nil,
-                        onSpare: { onEvent?(.hedged(attempt: number)) }
+                        on: clock, within: timeout, spare: spare,
+                        allowSpare: spare == nil ? nil : credit(forHedging: number)
                     ) { try await operation(number) }
                     onEvent?(.succeeded(attempt: number))
                     return value
@@ -75,9 +76,7 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
                         error is AttemptTimedOut
                         ? Failure(.transient) : classify(error)
                     onEvent?(.failed(attempt: number, failure))
-                    event = .failed(
-                        failure, jitter: random(), isOnline: connectivity.isOnline(),
-                        budgetAllows: mayRetry(failure))
+                    event = failed(failure, machine, at: start.duration(to: clock.now))
                 }
             case .wait(let delay):
                 onEvent?(.waiting(delay))
@@ -100,10 +99,23 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
     }
 
     /// Takes from the budget only for what would be tried again.
-    private func mayRetry(_ failure: Failure) -> Bool {
-        switch failure.kind {
-        case .permanent, .cancelled, .authentication: true
-        case .transient, .throttled, .unknown: budget?.withdraw() ?? true
+    private func failed(
+        _ failure: Failure, _ machine: RetryMachine, at now: Duration
+    ) -> RetryMachine.Event {
+        let (jitter, isOnline) = (random(), connectivity.isOnline())
+        let needsCredit = machine.wouldRetry(
+            after: failure, jitter: jitter, isOnline: isOnline, at: now)
+        return .failed(
+            failure, jitter: jitter, isOnline: isOnline,
+            budgetAllows: !needsCredit || budget?.withdraw() ?? true)
+    }
+
+    /// A second attempt beside a first one is as much of a burden as one after it.
+    private func credit(forHedging number: Int) -> @Sendable () -> Bool {
+        {
+            guard budget?.withdraw() ?? true else { return false }
+            onEvent?(.hedged(attempt: number))
+            return true
         }
     }
 

@@ -96,6 +96,18 @@ public struct RetryMachine: Hashable, Sendable {
         }
     }
 
+    /// Whether a failure would be followed by a retry, which somebody has to allow. What ends the call
+    /// whatever the budget says, and what waits for a network or for credentials, needs no credit.
+    public func wouldRetry(
+        after failure: Failure, jitter: Double, isOnline: Bool = true, at now: Duration
+    ) -> Bool {
+        var trial = self
+        switch trial.step(.failed(failure, jitter: jitter, isOnline: isOnline), at: now) {
+        case .attempt, .wait: return true
+        case .awaitNetwork, .refreshCredentials, .giveUp: return false
+        }
+    }
+
     private mutating func attempt(_ now: Duration) -> Step {
         guard let left = left(now) else { return .giveUp(.deadline) }
         attemptsMade += 1

@@ -30,7 +30,8 @@ public struct RetryPolicy: Hashable, Sendable {
     public var totalTimeout: Duration?
     /// Whether it waits while there is no network. That uses up no attempts.
     public var waitsForNetwork: Bool
-    /// For reads: a second attempt beside one that is slow. Every one is billed. Off by default.
+    /// For reads: a second attempt beside one that is slow. Every one is billed, and takes from the
+    /// budget of retries. Off by default, and in every policy of this module.
     public var hedging: Hedging?
 
     public struct Hedging: Hashable, Sendable {

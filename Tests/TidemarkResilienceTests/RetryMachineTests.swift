@@ -146,6 +146,55 @@ import TidemarkResilience
         #expect(delays(.decorrelated, 0.5) == [2, 3.5, 5.75, 9.125, 10].map { .seconds($0) })
     }
 
+    @Test func `the same dice give the same waits, and others give others`() {
+        func delays(_ seed: UInt64, _ policy: RetryPolicy) -> [Duration] {
+            var state = seed
+            var machine = machine(policy)
+            return (0..<policy.maxRetries).compactMap { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                let jitter = Double(state >> 11) / Double(1 << 53)
+                let step = machine.step(failed(jitter: jitter), at: .zero)
+                _ = machine.step(.ready, at: .zero)
+                if case .wait(let delay) = step { return delay }
+                return nil
+            }
+        }
+        for policy in [RetryPolicy.firestoreRead, .firestoreWrite, RetryPolicy()] {
+            #expect(policy.jitter == .full, "clients cut off together come back apart")
+            #expect(delays(1, policy) == delays(1, policy))
+            #expect(delays(1, policy) != delays(2, policy))
+        }
+    }
+
+    @Test func `nothing is asked twice at once unless a policy says so`() {
+        let policies = [
+            RetryPolicy(), .none, .mobile, .firestoreRead, .firestoreWrite,
+        ]
+        #expect(policies.allSatisfy { $0.hedging == nil })
+    }
+
+    @Test func `credit is needed for a retry, and for nothing else`() {
+        let fault = Failure(.transient)
+        var machine = machine(.mobile, deadline: .seconds(100))
+        #expect(machine.wouldRetry(after: fault, jitter: 0.5, at: .zero))
+        #expect(!machine.wouldRetry(after: fault, jitter: 0.5, isOnline: false, at: .zero))
+        #expect(!machine.wouldRetry(after: fault, jitter: 0.5, at: .seconds(99)), "too late")
+        for failure in [
+            Failure(.permanent), Failure(.cancelled), Failure(.authentication),
+            Failure(.transient, hint: .never), Failure(.throttled, hint: .after(.seconds(100))),
+        ] {
+            #expect(!machine.wouldRetry(after: failure, jitter: 0.5, at: .zero), "\(failure)")
+        }
+        #expect(!self.machine(.mobile, .write).wouldRetry(after: fault, jitter: 0.5, at: .zero))
+        let before = machine
+        #expect(machine == before, "to ask changes nothing")
+        for _ in 0..<3 {
+            _ = machine.step(failed(), at: .zero)
+            _ = machine.step(.ready, at: .zero)
+        }
+        #expect(!machine.wouldRetry(after: fault, jitter: 0.5, at: .zero), "it was the last one")
+    }
+
     @Test func `history is bounded`() {
         var machine = machine(RetryPolicy(maxRetries: 100, jitter: .none))
         for index in 0..<100 {

@@ -78,6 +78,30 @@ private struct Expired: Error {}
         #expect(try await value == 2)
     }
 
+    @Test func `an attempt that takes too long is cancelled`() async throws {
+        let (cancels, sink) = AsyncStream.makeStream(of: Int.self)
+        let task = Task {
+            try await retry().run(.read, deadline: .seconds(15), classify: classify) { attempt in
+                try await withTaskCancellationHandler {
+                    try await hang()
+                } onCancel: {
+                    sink.yield(attempt)
+                }
+            }
+        }
+        await clock.sleepers()
+        clock.advance(by: .seconds(10))
+        var cancelled = cancels.makeAsyncIterator()
+        #expect(await cancelled.next() == 1, "by its own time")
+        await clock.sleepers()
+        clock.advance(by: .seconds(2))
+        await clock.sleepers()
+        clock.advance(by: .seconds(3))
+        #expect(await cancelled.next() == 2, "by what was left of the whole")
+        let error = await #expect(throws: RetryError.self) { try await task.value }
+        #expect(error?.reason == .deadline)
+    }
+
     @Test func `the deadline ends an attempt that hangs`() async throws {
         let task = Task {
             try await retry().run(.read, deadline: .seconds(3), classify: classify) { _ in
@@ -133,11 +157,13 @@ private struct Expired: Error {}
                     }
                 }
             }
+            while flight.callers(for: "token") < 5 { await Task.yield() }
             gate.open()
             return try await group.reduce(0, +)
         }
         #expect(sum == 5)
-        #expect((1...5).contains(refreshes.value))
+        #expect(refreshes.value == 1)
+        #expect(events.all.filter { $0 == .refreshingCredentials }.count == 5)
         let error = await #expect(throws: RetryError.self) {
             try await retry.run(.read, classify: classify) { _ in throw Expired() }
         }
@@ -149,11 +175,22 @@ private struct Expired: Error {}
         let gate = Gate()
         let connectivity = Connectivity(
             isOnline: { isOnline.value }, untilOnline: { await gate.wait() })
-        let retry = retry(connectivity: connectivity)
-        async let value = retry.run(.read, classify: classify) { $0 }
-        isOnline.change { $0 = true }
+        var policy = RetryPolicy.mobile
+        policy.attemptTimeout = nil
+        let retry = retry(policy, connectivity: connectivity)
+        async let value = retry.run(.read, classify: classify) { attempt in
+            isOnline.change { $0 = attempt > 6 }
+            if attempt < 10 { throw Broken() }
+            return attempt
+        }
+        while events.all != [.waitingForNetwork] { await Task.yield() }
         gate.open()
-        #expect(try await value == 1)
+        for delay in [2, 4, 8] {
+            await clock.sleepers()
+            clock.advance(by: .seconds(delay))
+        }
+        #expect(try await value == 10, "what was tried without a network costs no attempt")
+        #expect(events.all.filter { $0 == .waitingForNetwork }.count == 7)
     }
 
     @Test func `a slow read gets a second one beside it, and the first answer wins`() async throws {
@@ -169,9 +206,47 @@ private struct Expired: Error {}
         #expect(try await value == 7)
         #expect(events.all.contains(.hedged(attempt: 1)))
         #expect(calls.value == 2)
-        // A write never is.
-        let written = try await retry(policy).run(.write, classify: classify) { _ in 1 }
-        #expect(written == 1)
+    }
+
+    @Test(arguments: [CallSafety.write, .idempotentWrite])
+    func `a slow write gets none`(safety: CallSafety) async throws {
+        var policy = RetryPolicy.mobile
+        policy.hedging = .init(after: .seconds(1))
+        let calls = Box(0)
+        let task = Task {
+            try await retry(policy).run(safety, deadline: .seconds(9), classify: classify) { _ in
+                calls.change { $0 += 1 }
+                return try await hang()
+            }
+        }
+        await clock.sleepers()
+        clock.advance(by: .seconds(8))
+        clock.advance(by: .seconds(1))
+        await #expect(throws: RetryError.self) { try await task.value }
+        #expect(calls.value == 1)
+    }
+
+    @Test func `a server in trouble is not asked twice at once either`() async throws {
+        var policy = RetryPolicy.mobile
+        policy.hedging = .init(after: .seconds(1), most: 3)
+        let calls = Box(0)
+        let budget = RetryBudget(RetryCredits(share: 0, floor: 0.1), uptime: { .zero })
+        let task = Task {
+            try await retry(policy, budget: budget).run(
+                .read, deadline: .seconds(5), classify: classify
+            ) { _ in
+                calls.change { $0 += 1 }
+                return try await hang()
+            }
+        }
+        for _ in 0..<2 {
+            await clock.sleepers(2)
+            clock.advance(by: .seconds(1))
+        }
+        await clock.sleepers()
+        clock.advance(by: .seconds(3))
+        await #expect(throws: RetryError.self) { try await task.value }
+        #expect(calls.value == 2, "there was credit for one")
     }
 
     @Test func `a server in trouble is not asked by everybody again`() async throws {
@@ -182,6 +257,24 @@ private struct Expired: Error {}
         }
         #expect(error?.reason == .budget)
         #expect(error?.attemptsMade == 2)
+        #expect(events.all.last == .gaveUp(.budget))
+    }
+
+    @Test func `what is not tried again takes nothing from those that are`() async throws {
+        let budget = RetryBudget(RetryCredits(share: 0, floor: 0.1), uptime: { .zero })
+        for (policy, safety) in [(RetryPolicy.none, CallSafety.read), (.mobile, .write)] {
+            await #expect(throws: RetryError.self) {
+                try await self.retry(policy, budget: budget).run(safety, classify: classify) { _ in
+                    throw Broken()
+                }
+            }
+        }
+        let retry = retry(RetryPolicy(maxRetries: 3, initialDelay: .zero), budget: budget)
+        let value = try await retry.run(.read, classify: classify) { attempt in
+            if attempt == 1 { throw Broken() }
+            return attempt
+        }
+        #expect(value == 2)
     }
 }
 

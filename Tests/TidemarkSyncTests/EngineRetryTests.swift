@@ -88,6 +88,65 @@ import TidemarkTesting
         #expect(read.all == [.failure(.server(unavailable))])
     }
 
+    @Test func `a call that is out of time is cancelled, and not only left`() throws {
+        let world = try Harness()
+        let read = world.read(path("rooms/a"), source: .server, deadline: .seconds(3))
+        world.transport.calls[0].end(unavailable)
+        world.run()
+        world.scheduler.advance(by: .seconds(1))
+        #expect(world.transport.calls.count == 2 && !world.transport.calls[1].isEnded)
+        let timeout = try #require(world.transport.calls[1].context.timeout)
+        #expect(timeout < .seconds(3), "the last attempt gets what is left")
+        world.scheduler.advance(by: .seconds(2))
+        #expect(world.transport.calls[1].isEnded && read.all.count == 1)
+        world.scheduler.advance(by: .seconds(60))
+        #expect(world.transport.calls.count == 2)
+    }
+
+    @Test func `while the network is turned off a call costs no attempt`() throws {
+        let world = try Harness()
+        world.engine.setNetworkEnabled(false) {}
+        world.run()
+        for _ in 0..<40 { _ = world.read(path("rooms/a"), source: .server) }
+        #expect(world.transport.calls.isEmpty)
+        world.engine.setNetworkEnabled(true) {}
+        world.run()
+        let read = world.read(path("rooms/a"), source: .server, deadline: .seconds(30))
+        for _ in 0..<4 { fail(world, unavailable) }
+        found(world, 4)
+        #expect(try read.all[0].get().ids == ["a"], "it had all of its own")
+    }
+
+    @Test func `observers hear of each attempt that failed, and what comes next`() throws {
+        let world = try Harness()
+        let told = Events<ReadEvent>()
+        let handle = world.engine.observeReads { told.record($0) }
+        world.run()
+        let read = world.read(path("rooms/a"), source: .server, deadline: .seconds(30))
+        for _ in 0..<2 { fail(world, unavailable) }
+        fail(world, RPCStatus(.permissionDenied, "no"))
+        let attempts = told.all.compactMap { event -> (CallAttempt, Duration?)? in
+            if case .attemptFailed(let attempt, let delay) = event { (attempt, delay) } else { nil }
+        }
+        #expect(attempts.map(\.0.outcome) == ["transient", "transient", "permanent"])
+        // Half of 0.1 s, then half of 0.13 s, by the dice.
+        #expect(attempts.map(\.1) == [.milliseconds(50), .milliseconds(65), nil])
+        #expect(attempts.map(\.0.number) == [1, 2, 3])
+        guard case .failure(.server(let status))? = read.all.first else {
+            Issue.record("\(read.all)")
+            return
+        }
+        #expect(status.attempts.attempts == attempts.map(\.0))
+        _ = world.read(path("rooms/b"), source: .server, deadline: .seconds(3))
+        world.scheduler.advance(by: .seconds(3))
+        guard case .attemptFailed(let left, nil)? = told.all.last else {
+            Issue.record("\(told.all)")
+            return
+        }
+        #expect(left.number == 1 && left.outcome == nil, "cut off when no time was left")
+        handle.cancel()
+    }
+
     @Test func `what is refused for good is not asked again`() throws {
         let world = try Harness()
         let read = world.read(path("rooms/a"), source: .server)
@@ -180,6 +239,23 @@ import TidemarkTesting
         }
         // A fifth of forty, and one a second of the last ten.
         #expect((48...70).contains(world.transport.calls.count), "\(world.transport.calls.count)")
+    }
+
+    @Test func `what is not tried again takes nothing from what is`() throws {
+        let world = try Harness()
+        let sum = Mutation(
+            path: path("rooms/a"), .patch([:], mask: []),
+            transforms: [FieldTransform(field("n"), .increment(.integer(1)))])
+        for _ in 0..<40 {
+            _ = commit(world, sum)
+            world.transport.calls.last!.end(unavailable)
+            world.run()
+        }
+        let read = world.read(path("rooms/a"), source: .server, deadline: .seconds(30))
+        fail(world, unavailable)
+        #expect(world.transport.calls.count == 42)
+        found(world, 41)
+        #expect(try read.all[0].get().ids == ["a"])
     }
 
     /// The transport has asked for another token before that is heard here.

@@ -3,8 +3,9 @@ import Synchronization
 
 extension ReadMeter {
     /// Counts what is billed from now on in swift-metrics too, until the returned handle is removed:
-    /// counters `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms` by `cause` and
-    /// `tidemark_read_budgets_spent` by `action`.
+    /// counters `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms` by `cause`,
+    /// `tidemark_read_budgets_spent` by `action`, and `tidemark_attempts_failed` by `outcome` and by what
+    /// came `next`, a `retry` or the `end`.
     ///
     /// - Parameter factory: Nil for the one that the process was set up with.
     public func exportMetrics(
@@ -35,6 +36,10 @@ private final class ReadCounters: Sendable {
             add(1, to: "tidemark_read_budgets_spent", [("action", budget.action.rawValue)])
         case .stormStopped(_, let cause, _):
             add(1, to: "tidemark_read_storms", [("cause", cause.rawValue)])
+        case .attemptFailed(let attempt, let delay):
+            add(
+                1, to: "tidemark_attempts_failed",
+                [("outcome", attempt.outcome ?? "left"), ("next", delay == nil ? "end" : "retry")])
         }
     }
 

@@ -24,8 +24,8 @@ public struct ReadMeter: Sendable {
         }
     }
 
-    /// Every bill from now on, and the budgets that are used up and storms that are stopped. Ends when
-    /// the loop is left. A slow loop misses the oldest of more than 1,000: ``report(days:)`` has all.
+    /// Every bill from now on, the budgets that are used up, the storms that are stopped and the
+    /// attempts of calls that failed. Ends when the loop is left. A slow loop misses the oldest of more than 1,000: ``report(days:)`` has all.
     public var events: AsyncStream<ReadEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1_000)) { input in
             let handle = firestore.engine.observeReads { input.yield($0) }

@@ -10,12 +10,13 @@ public import Tidemark
 /// `cancelled`, and the next user's feed is another one.
 ///
 /// Nothing is missed and nothing shown twice, as far as the feed's ``FeedDefinition/Way`` goes. All
-/// times are the server's; the device's clock plays no part.
+/// times are the server's; the device's clock plays no part, but for how old a feed is said to be before
+/// the server has answered.
 public actor Feed {
     typealias Machine = FeedMachine<QueryDocumentSnapshot>
 
     private let performer: FeedPerformer<QueryDocumentSnapshot>
-    private let deviceNow: @Sendable () -> Timestamp
+    private let environment: SyncEnvironment
     private var machine: Machine
     private var calls: [Machine.CallID: CheckedContinuation<Machine.Outcome, Never>] = [:]
     private var lastCall = 0
@@ -33,7 +34,7 @@ public actor Feed {
         performer = FeedPerformer(
             parsed, firestore.engine.session, in: firestore.databaseID,
             deadline: firestore.readDeadline, content: { firestore.cachedSnapshot(of: $0) })
-        deviceNow = firestore.environment.now
+        environment = firestore.environment
         machine = Machine(parsed.settings)
         state = FeedState(machine.shown)
     }
@@ -180,7 +181,7 @@ extension Feed {
     }
 
     private func step(_ event: Machine.Event) {
-        for effect in machine.step(event, now: deviceNow()) {
+        for effect in machine.step(event, now: DeviceTime(environment)) {
             switch effect {
             case .publish: publish()
             case .tell(let event): tell(event)

@@ -62,7 +62,7 @@ extension FeedMachine {
     }
 
     /// Opens what is missing: a sync where something was never read, else the listeners.
-    mutating func advanceLive(_ now: Timestamp, _ effects: inout [Effect]) {
+    mutating func advanceLive(_ now: DeviceTime, _ effects: inout [Effect]) {
         guard live.isWanted, !live.isWaiting, sync == nil, opening == .open else { return }
         if settings.sharesMarks, live.marks == nil {
             live.marks = listen(.marks, limit: 1, &effects)
@@ -88,12 +88,12 @@ extension FeedMachine {
     }
 
     /// Nil where a sync has to come first.
-    private func nextListen(_ now: Timestamp) -> FeedListen.Question? {
+    private func nextListen(_ now: DeviceTime) -> FeedListen.Question? {
         switch settings.rules.way {
         case .changeTime(let audited):
             guard progress.gaps(above: marks.action, settings.rules).isEmpty,
                 !audited || isFresh,
-                let since = ReadPlanner.liveStart(progress, now: now)
+                let since = ReadPlanner.liveStart(progress, now: serverNow(now))
             else { return nil }
             return .changes(since: since)
         case .itemTime:
@@ -121,7 +121,7 @@ extension FeedMachine {
         live.listen = nil
     }
 
-    mutating func heard(_ heard: FeedHeard, _ now: Timestamp, _ effects: inout [Effect]) {
+    mutating func heard(_ heard: FeedHeard, _ now: DeviceTime, _ effects: inout [Effect]) {
         if heard.number == live.marks?.number {
             if let readTime = heard.readTime {
                 takeShared(heard.mark, readTime, now, &effects)
@@ -138,7 +138,7 @@ extension FeedMachine {
             isFresh = false
             return
         }
-        serverTime.learn(readTime, deviceNow: now)
+        serverTime.learn(readTime, at: now)
         if heard.isFull, !isHead(listen) {
             // There may be more than it shows: pages bring them, and it begins anew above them.
             stopListening(&effects)

@@ -3,7 +3,7 @@ import Tidemark
 // The marks: moved and shown at once, then stored, and told to the user's other devices.
 
 extension FeedMachine {
-    mutating func move(_ move: Move, _ now: Timestamp, _ effects: inout [Effect]) {
+    mutating func move(_ move: Move, _ now: DeviceTime, _ effects: inout [Effect]) {
         guard opening == .open else {
             movesBeforeOpening.append(move)
             return
@@ -32,10 +32,10 @@ extension FeedMachine {
         showMarks()
     }
 
-    private mutating func moveMark(_ move: Move, _ now: Timestamp) -> Marks.Move? {
-        var serverNow = serverTime.estimate(deviceNow: now) ?? progress.lastReadTime
+    private mutating func moveMark(_ move: Move, _ now: DeviceTime) -> Marks.Move? {
+        var serverNow = serverTime.estimate(at: now) ?? progress.lastReadTime
         #if TIDEMARK_DEFECTS
-            if settings.rules.defects.contains(.deviceClockTrusted) { serverNow = now }
+            if settings.rules.defects.contains(.deviceClockTrusted) { serverNow = now.wall }
         #endif
         switch move.target {
         case .time(let time): return marks.move(move.name, to: time, serverNow: serverNow)
@@ -57,7 +57,7 @@ extension FeedMachine {
     }
 
     mutating func sharedRead(
-        _ mark: Timestamp?, _ readTime: Timestamp, _ now: Timestamp, _ effects: inout [Effect]
+        _ mark: Timestamp?, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
     ) {
         takeShared(mark, readTime, now, &effects)
         guard sync?.stage == .marks else { return }
@@ -69,9 +69,9 @@ extension FeedMachine {
     /// Takes over where another device has cleared: merged by the higher of the two, and no higher
     /// than the server's time, whatever clock that device has. A negative one says nothing.
     mutating func takeShared(
-        _ mark: Timestamp?, _ readTime: Timestamp, _ now: Timestamp, _ effects: inout [Effect]
+        _ mark: Timestamp?, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
     ) {
-        serverTime.learn(readTime, deviceNow: now)
+        serverTime.learn(readTime, at: now)
         guard let mark, mark >= .epoch else { return }
         let moved = marks.move(.action, to: mark, serverNow: readTime)
         if case .ignored = moved { return }

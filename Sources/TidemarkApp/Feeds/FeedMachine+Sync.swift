@@ -91,13 +91,13 @@ extension FeedMachine {
 
     /// Nothing has moved forward unless it has arrived and is stored.
     mutating func fetched(
-        _ page: FeedPage, _ stored: [DocumentPath], _ now: Timestamp, _ effects: inout [Effect]
+        _ page: FeedPage, _ stored: [DocumentPath], _ now: DeviceTime, _ effects: inout [Effect]
     ) {
         guard var run = sync, run.stage == .page else { return }
         progress = page.progress
         // It may have moved while the page was on its way.
         if let action = marks.action { progress.cut(action: action) }
-        serverTime.learn(page.readTime, deviceNow: now)
+        serverTime.learn(page.readTime, at: now)
         run.result.reads += max(1, page.rows)
         run.result.changed += stored.count
         run.reach.startedAt = run.reach.startedAt ?? page.readTime
@@ -157,7 +157,7 @@ extension FeedMachine {
     }
 
     mutating func compared(
-        _ comparison: FeedComparison, _ now: Timestamp, _ effects: inout [Effect]
+        _ comparison: FeedComparison, _ now: DeviceTime, _ effects: inout [Effect]
     ) {
         guard var run = sync, run.stage == .audit else { return }
         run.result.reads += comparison.reads
@@ -165,7 +165,7 @@ extension FeedMachine {
             held: comparison.held, server: comparison.server, middle: comparison.middle,
             at: comparison.readTime)
         if let readTime = comparison.readTime {
-            serverTime.learn(readTime, deviceNow: now)
+            serverTime.learn(readTime, at: now)
             run.reach.startedAt = run.reach.startedAt ?? readTime
         }
         sync = run

@@ -25,7 +25,7 @@ extension FeedMachine {
     }
 
     mutating func loaded(
-        _ marks: Marks, _ progress: FeedProgress, _ now: Timestamp, _ effects: inout [Effect]
+        _ marks: Marks, _ progress: FeedProgress, _ now: DeviceTime, _ effects: inout [Effect]
     ) {
         precondition(opening == .loading)
         opening = .open
@@ -166,7 +166,7 @@ extension FeedMachine {
 
     /// Takes the window over into what is shown. The number of unread ones, where only the disk can
     /// tell it, stays, or is that of the window.
-    mutating func show(_ now: Timestamp, _ effects: inout [Effect]) {
+    mutating func show(_ now: DeviceTime, _ effects: inout [Effect]) {
         guard isChanged else { return }
         isChanged = false
         shown.rows = window.rows
@@ -178,14 +178,16 @@ extension FeedMachine {
         effects.append(.publish)
     }
 
-    private func phase(_ now: Timestamp) -> FeedPhase {
+    private func phase(_ now: DeviceTime) -> FeedPhase {
         if let failure { return .failed(failure) }
         if !hasRead { return .loading }
         guard let readTime else { return .stale(age: nil) }
         if isFresh { return .fresh(readTime: readTime) }
-        // Without an answer of this launch only the device's clock could tell the age.
-        return .stale(age: max(.zero, now.duration(since: readTime)))
+        return .stale(age: max(.zero, serverNow(now).duration(since: readTime)))
     }
+
+    /// For ages: before an answer of this launch, only the device's wall clock could tell them.
+    func serverNow(_ now: DeviceTime) -> Timestamp { serverTime.estimate(at: now) ?? now.wall }
 
     /// Ends the calls whose wishes are fulfilled.
     mutating func end(_ effects: inout [Effect]) {

@@ -185,9 +185,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// As of when everything above the clear mark is held; nil when something is missing.
     var readTime: Timestamp? { progress.readTime(above: marks.action, settings.rules) }
 
-    /// - Parameter now: The device's clock, which may be wrong: it only measures how long ago the
-    ///   server last told its own.
-    package mutating func step(_ event: Event, now: Timestamp) -> [Effect] {
+    /// - Parameter now: The device's clocks: they measure how long ago the server last told its own.
+    package mutating func step(_ event: Event, now: DeviceTime) -> [Effect] {
         var effects: [Effect] = []
         switch event {
         case .open(let call): open(call)

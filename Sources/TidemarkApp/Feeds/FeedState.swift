@@ -21,7 +21,7 @@ public enum FeedPhase: Hashable, Sendable {
     /// Nothing was read yet, from disk or server.
     case loading
     /// What the device holds; `age` is the time since it was last known to be complete, nil when it
-    /// never was.
+    /// never was. Until the server has answered in this launch it is by the device's clock.
     case stale(age: Duration?)
     /// Complete as of the server's `readTime`.
     case fresh(readTime: Timestamp)

@@ -92,9 +92,9 @@ final class PageStore: Sendable {
     func heard(_ snapshot: QuerySnapshot, limit: Int) {
         guard let readTime = snapshot.readTime, !snapshot.metadata.isFromCache else { return }
         let settled = snapshot.documents.filter { !$0.metadata.hasPendingWrites }
-        let now = firestore.environment.now()
+        let now = DeviceTime(firestore.environment)
         state.withLock { state in
-            state.clock.learn(readTime, deviceNow: now)
+            state.clock.learn(readTime, at: now)
             guard let first = settled.first.flatMap(position),
                 let last = settled.last.flatMap(position),
                 settled.last == snapshot.documents.last
@@ -113,11 +113,12 @@ final class PageStore: Sendable {
         return (time, document.documentPath)
     }
 
-    /// Before which nothing that was complete counts.
+    /// Before which nothing that was complete counts. Until the server has answered in this launch it
+    /// is by the device's clock: one that is ahead costs reads, one that is behind shows what is older.
     private var oldest: Timestamp {
         guard let maxAge = disk.maxAge else { return .min }
-        let device = firestore.environment.now()
-        let now = state.withLock { $0.clock.estimate(deviceNow: device) } ?? device
+        let device = DeviceTime(firestore.environment)
+        let now = state.withLock { $0.clock.estimate(at: device) } ?? device.wall
         return now.advanced(by: .zero - maxAge)
     }
 
@@ -179,7 +180,7 @@ final class PageStore: Sendable {
         let gap = part(upper, downTo: lower)
         var asked = gap
         asked.limit = .first(count)
-        let (request, key, now) = (asked, key, firestore.environment.now())
+        let (request, key, environment) = (asked, key, firestore.environment)
         let made = Made<CoveragePosition>()
         let reached: @Sendable ([Document]) -> CoveragePosition = { [order] rows in
             guard rows.count == count, let last = rows.last,
@@ -194,8 +195,9 @@ final class PageStore: Sendable {
                 replacing: { [self] in part(upper, downTo: reached($0)) },
                 records: { [self] rows, readTime in
                     made.set(reached(rows))
+                    let now = DeviceTime(environment)
                     return state.withLock { state in
-                        state.clock.learn(readTime, deviceNow: now)
+                        state.clock.learn(readTime, at: now)
                         state.progress.insert(reached(rows)..<upper, asOf: readTime)
                         return [key: state.progress.encoded]
                     }
@@ -267,14 +269,15 @@ final class PageStore: Sendable {
                 values: [.timestamp(drain.lastChangeTime), .reference(name)], before: false)
         }
         let made = Made<[DocumentPath]>()
-        let (request, key, now) = (asked, key, firestore.environment.now())
+        let (request, key, environment) = (asked, key, firestore.environment)
         let _: ReadResult = try await answer { finish in
             engine.fetch(
                 request, deadline: firestore.readDeadline, tag: .current,
                 records: { [self] documents, readTime in
                     let rows = documents.map { ChangeCursor.Row($0, changeTime) }
+                    let now = DeviceTime(environment)
                     return state.withLock { state in
-                        state.clock.learn(readTime, deviceNow: now)
+                        state.clock.learn(readTime, at: now)
                         let fresh = state.progress.receive(
                             rows, readTime: readTime,
                             isLast: rows.count < Self.changesPerCall)

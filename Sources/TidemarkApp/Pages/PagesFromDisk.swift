@@ -14,7 +14,8 @@ public enum PagesFromDisk: Hashable, Sendable {
     /// name, set with `FieldValue.serverTimestamp()` by every write, and deletes are marked, not made:
     /// the second name is of a field that is neither missing nor null in a deleted document. What
     /// changed since the last time is asked for once, when the pager begins and at
-    /// ``Pager/refresh()``, at a read for each change and at least one.
+    /// ``Pager/refresh()``, at a read for each change and at least one. No query finds what has left
+    /// it: a row that a filter no longer fits stays, so let a filter be on what never changes.
     case keptRight(changeTime: String, deletedField: String?)
 }
 

@@ -67,7 +67,7 @@ public actor OnlineUsers {
     public func open() async throws(FirestoreError) -> [User] {
         try await load()
         // Before the server has said what time it is, the last refresh is the latest that is known.
-        let now = clock.estimate(deviceNow: firestore.environment.now()) ?? mark
+        let now = clock.estimate(at: DeviceTime(firestore.environment)) ?? mark
         guard let now else { return users }
         let since = now.advanced(by: .zero - window)
         var shown = query.above(since, field)
@@ -97,7 +97,7 @@ public actor OnlineUsers {
 
     /// Who was seen within `duration` of the server's present time.
     public func online(within duration: Duration = .seconds(300)) -> [User] {
-        guard let now = clock.estimate(deviceNow: firestore.environment.now()) ?? mark else {
+        guard let now = clock.estimate(at: DeviceTime(firestore.environment)) ?? mark else {
             return []
         }
         let since = now.advanced(by: .zero - duration)
@@ -120,9 +120,9 @@ public actor OnlineUsers {
 
     /// The server's time, asked for where it decides how much is read; nil where it does not.
     private func serverNow(_ refresh: inout Refresh) async throws(FirestoreError) -> Timestamp? {
-        let device = firestore.environment.now()
-        if let now = clock.estimate(deviceNow: device) { return now }
-        if let mark, device.duration(since: mark) < window { return nil }
+        let device = DeviceTime(firestore.environment)
+        if let now = clock.estimate(at: device) { return now }
+        if let mark, device.wall.duration(since: mark) < window { return nil }
         var newest = query
         newest.orders = [Order(field, .descending)]
         newest.limit = .first(1)
@@ -179,7 +179,7 @@ public actor OnlineUsers {
         guard let answer = made.value else {
             throw FirestoreError(.internal, "A read ended without storing what it read.")
         }
-        clock.learn(answer.readTime, deviceNow: firestore.environment.now())
+        clock.learn(answer.readTime, at: DeviceTime(firestore.environment))
         return answer
     }
 

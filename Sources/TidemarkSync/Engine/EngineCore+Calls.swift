@@ -92,6 +92,7 @@ extension EngineCore {
     private func advance(_ id: UInt64, _ event: RetryMachine.Event, _ status: RPCStatus) {
         guard let began = calls[id]?.began else { return }
         let step = calls[id]!.machine.step(event, at: environment.scheduler.elapsed - began)
+        if case .failed = event { tellAttempt(of: id, step) }
         perform(step, call: id, status)
     }
 
@@ -143,14 +144,24 @@ extension EngineCore {
         record(
             ReadBilling.bill(for: call.request, call.replies, isWhole: status.code == .ok),
             call.tag)
+        if isOurs { tellAttempt(of: id, nil) }
         if status.code == .ok || isOurs { return finish(id, status) }
         if status.code != .unavailable, status.code != .deadlineExceeded { heardByCall() }
-        let failure = failure(status, call)
-        advance(
-            id,
-            .failed(
-                failure, jitter: environment.random(), isOnline: true,
-                budgetAllows: mayRetry(failure, call)), status)
+        advance(id, failed(failure(status, call), call), status)
+    }
+
+    /// Observers of reads hear what became of an attempt that failed, and what comes next.
+    private func tellAttempt(of id: UInt64, _ step: RetryMachine.Step?) {
+        guard !readObservers.isEmpty,
+            let attempt = calls[id].flatMap({ AttemptHistory($0.machine.attempts).attempts.last })
+        else { return }
+        let delay: Duration? =
+            switch step {
+            case .wait(let delay): delay
+            case .attempt: .zero
+            case .awaitNetwork, .refreshCredentials, .giveUp, nil: nil
+            }
+        tellReads(.attemptFailed(attempt, nextAfter: delay))
     }
 
     private func failure(_ status: RPCStatus, _ call: SingleCall) -> Failure {
@@ -162,13 +173,12 @@ extension EngineCore {
     }
 
     /// Takes from the budget only for what would be tried again.
-    private func mayRetry(_ failure: Failure, _ call: SingleCall) -> Bool {
-        switch failure.kind {
-        case .permanent, .cancelled, .authentication: return true
-        case .transient, .throttled, .unknown:
-            if call.machine.attemptsMade > call.machine.policy.maxRetries { return true }
-            return credits.withdraw(at: environment.scheduler.elapsed)
-        }
+    private func failed(_ failure: Failure, _ call: SingleCall) -> RetryMachine.Event {
+        let (jitter, now) = (environment.random(), environment.scheduler.elapsed)
+        let needsCredit = call.machine.wouldRetry(
+            after: failure, jitter: jitter, at: now - call.began)
+        return .failed(
+            failure, jitter: jitter, budgetAllows: !needsCredit || credits.withdraw(at: now))
     }
 
     private func finish(_ id: UInt64, _ status: RPCStatus) {

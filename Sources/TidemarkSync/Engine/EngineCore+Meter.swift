@@ -1,4 +1,4 @@
-import TidemarkModel
+public import TidemarkModel
 
 /// What observers of the meter are told.
 public enum ReadEvent: Hashable, Sendable {
@@ -9,6 +9,9 @@ public enum ReadEvent: Hashable, Sendable {
     /// One listener's result was about to cost without an end: its query's canonical form, what was asked
     /// for again and again, and how long nothing is asked for now.
     case stormStopped(query: String, ReadCause, pause: Duration)
+    /// An attempt of a call failed, a read's or a transaction's commit: the next one follows after so
+    /// long, or there is none.
+    case attemptFailed(CallAttempt, nextAfter: Duration?)
 }
 
 // The meter: what was billed, for whom, and what the budgets say to the next read.

@@ -13,7 +13,7 @@ extension SyncEngine {
         }
     }
 
-    /// Tells of every bill, and of budgets and storms, until the returned handle is cancelled. On the
+    /// Tells of every bill, of budgets and storms and of attempts that failed, until the returned handle is cancelled. On the
     /// engine's executor.
     public func observeReads(
         _ observer: @escaping @Sendable (ReadEvent) -> Void

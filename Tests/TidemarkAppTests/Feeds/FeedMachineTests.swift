@@ -7,7 +7,7 @@ import Tidemark
 @Suite struct `The feed machine` {
     typealias Machine = FeedMachine<String>
 
-    private let now = Timestamp(seconds: 1_000, nanoseconds: 0)
+    private let now = DeviceTime(wall: Timestamp(seconds: 1_000, nanoseconds: 0), elapsed: .zero)
     private let fault = FirestoreError(.unavailable, "no network")
 
     private func machine(window: Int = 3) -> Machine {
@@ -147,6 +147,35 @@ import Tidemark
         _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
         _ = machine.step(.move(.action, to: .time(time(90_000)), 2), now: now)
         #expect(machine.marks.action == time(900))
+    }
+
+    /// The server said 900 when the device's clock read 1,000; since then a minute has passed.
+    @Test(arguments: [86_400, -86_400, 0])
+    func `a clock that is turned while the app runs changes no mark and no age`(turned: Int64) {
+        var machine = opened([row("a", 8)])
+        _ = machine.step(.sync(2), now: now)
+        guard case .fetch(let fetch)? = machine.step(.indexesDeclared, now: now).last else {
+            Issue.record("no page is asked for")
+            return
+        }
+        let page = FeedPage(
+            progress: progress(of: fetch.plan), readTime: time(900), rows: 0, changed: [])
+        _ = machine.step(.fetched(page, stored: []), now: now)
+        let later = DeviceTime(wall: time(1_060 + turned), elapsed: .seconds(60))
+        _ = machine.step(.move(.consumption, to: .time(time(90_000)), 3), now: later)
+        #expect(machine.marks.consumption == time(960))
+        _ = machine.step(.failed(.page, fault), now: later)
+        _ = machine.step(.changesRead([:]), now: later)
+        _ = machine.step(.open(4), now: later)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: later)
+        #expect(machine.shown.phase == .stale(age: .seconds(60)))
+    }
+
+    private func progress(of plan: ReadPlan) -> FeedProgress {
+        var progress = FeedProgress(overlap: .seconds(300))
+        _ = progress.receive(
+            [], of: plan, readTime: time(900), rules: machine().settings.rules)
+        return progress
     }
 
     @Test func `a read that a reset overtook is made again`() {

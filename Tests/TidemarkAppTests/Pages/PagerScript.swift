@@ -10,6 +10,8 @@ struct PagerScript: Decodable {
     let pages: Pages
     /// Messages `m1` to `mN`, a second apart, there from the start.
     let items: Int
+    /// Whether it pages what is in one room.
+    let isFiltered: Bool
     let steps: [Step]
 
     enum Pages: String, Decodable {
@@ -25,9 +27,14 @@ struct PagerScript: Decodable {
         case loadMore(Int)
         /// Seconds.
         case advance(Int)
-        /// A message with so many seconds as its time.
-        case insert(String, at: Int)
-        case edit(String)
+        /// The device's clock on the wall is so many seconds ahead.
+        case clock(Int)
+        /// A message with so many seconds as its time; unmarked by a writer that sets no time of change.
+        case insert(String, at: Int, isMarked: Bool)
+        /// With a time of change so many seconds ago, as of a commit that was under way for so long.
+        case edit(String, changed: Int)
+        /// Into another room.
+        case leave(String)
         /// Marked as deleted.
         case mark(String)
         /// Really deleted.
@@ -43,8 +50,12 @@ struct PagerScript: Decodable {
         /// Billed since the step before that says what is shown.
         let reads: Int?
         let failed: Bool?
+        /// That the server has confirmed the newest page.
+        let isFresh: Bool
 
-        private enum Key: String, CodingKey, CaseIterable { case ids, hasMore, reads, failed }
+        private enum Key: String, CodingKey, CaseIterable {
+            case ids, hasMore, reads, failed, isFresh
+        }
 
         init(from decoder: any Decoder) throws {
             try decoder.refuseOthers(than: Key.self)
@@ -53,6 +64,7 @@ struct PagerScript: Decodable {
             hasMore = try container.decodeIfPresent(Bool.self, forKey: .hasMore)
             reads = try container.decodeIfPresent(Int.self, forKey: .reads)
             failed = try container.decodeIfPresent(Bool.self, forKey: .failed)
+            isFresh = try container.decodeIfPresent(Bool.self, forKey: .isFresh) ?? false
         }
 
         private static func expanded(_ text: String) -> [String] {
@@ -63,7 +75,7 @@ struct PagerScript: Decodable {
     }
 
     private enum Key: String, CodingKey, CaseIterable {
-        case name, hazard, pageSize, pages, items, steps
+        case name, hazard, pageSize, pages, items, isFiltered, steps
     }
 
     init(from decoder: any Decoder) throws {
@@ -74,6 +86,7 @@ struct PagerScript: Decodable {
         pageSize = try container.decode(Int.self, forKey: .pageSize)
         pages = try container.decode(Pages.self, forKey: .pages)
         items = try container.decode(Int.self, forKey: .items)
+        isFiltered = try container.decodeIfPresent(Bool.self, forKey: .isFiltered) ?? false
         steps = try container.decode([Step].self, forKey: .steps)
     }
 }
@@ -81,7 +94,7 @@ struct PagerScript: Decodable {
 extension PagerScript.Step {
     private enum Key: String, CodingKey, CaseIterable {
         case open, close, relaunch, refresh, offline, online, loadMore, advance, insert, at, edit
-        case mark, delete, move, to, show
+        case mark, delete, move, to, show, clock, unmarked, changed, leave
     }
 
     init(from decoder: any Decoder) throws {
@@ -99,8 +112,14 @@ extension PagerScript.Step {
         case [.online]: self = .online
         case [.loadMore]: self = .loadMore(try number(.loadMore))
         case [.advance]: self = .advance(try number(.advance))
-        case [.insert, .at]: self = .insert(try text(.insert), at: try number(.at))
-        case [.edit]: self = .edit(try text(.edit))
+        case [.clock]: self = .clock(try number(.clock))
+        case [.insert, .at]:
+            self = .insert(try text(.insert), at: try number(.at), isMarked: true)
+        case [.insert, .at, .unmarked]:
+            self = .insert(try text(.insert), at: try number(.at), isMarked: false)
+        case [.edit]: self = .edit(try text(.edit), changed: 0)
+        case [.edit, .changed]: self = .edit(try text(.edit), changed: try number(.changed))
+        case [.leave]: self = .leave(try text(.leave))
         case [.mark]: self = .mark(try text(.mark))
         case [.delete]: self = .delete(try text(.delete))
         case [.move, .to]: self = .move(try text(.move), to: try number(.to))

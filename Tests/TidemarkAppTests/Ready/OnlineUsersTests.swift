@@ -68,15 +68,31 @@ import TidemarkTesting
 
     @Test(arguments: [-86_400, 86_400])
     func `are right on a device whose clock is a day off`(seconds: Int) async throws {
-        try await world { local, _, reader in
-            let wrong = try Firestore(
-                projectID: "local", settings: FirestoreSettings(cache: .memory, label: "reader"),
-                environment: reader.environment.shifted(by: .seconds(seconds)))
+        try await world { local, _, _ in
+            let clock = try TurnedClock(local)
+            clock.turn(ahead: .seconds(seconds))
+            let wrong = try clock.firestore(label: "reader")
             let users = try OnlineUsers(wrong.collection("users"))
             try await users.refresh()
             #expect(await users.users.count == 288)
             #expect(reads(local) == 289)
             await wrong.terminate()
+        }
+    }
+
+    @Test(arguments: [-86_400, 86_400])
+    func `stay right when the device's clock is turned`(seconds: Int) async throws {
+        try await world { local, _, _ in
+            let clock = try TurnedClock(local)
+            let device = try clock.firestore(label: "reader")
+            let users = try OnlineUsers(device.collection("users"))
+            try await users.refresh()
+            let before = await users.online(within: .seconds(3_600)).count
+            clock.turn(ahead: .seconds(seconds))
+            #expect(try await users.open().count == 288)
+            #expect(before == 12)
+            #expect(await users.online(within: .seconds(3_600)).count == before)
+            await device.terminate()
         }
     }
 
@@ -95,14 +111,5 @@ import TidemarkTesting
             #expect(refresh.reads <= 3 + 1)
             #expect(await next.users.count == 3)
         }
-    }
-}
-
-extension SyncEnvironment {
-    fileprivate func shifted(by duration: Duration) -> SyncEnvironment {
-        let now = now
-        return SyncEnvironment(
-            transport: transport, scheduler: scheduler,
-            now: { now().advanced(by: duration) }, random: random)
     }
 }

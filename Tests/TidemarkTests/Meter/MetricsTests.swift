@@ -29,6 +29,22 @@ import TidemarkTesting
         #expect(metrics.values.values.reduce(0, +) == 3)
         await local.stop()
     }
+
+    @Test func `attempts that failed are exported by what became of them`() async throws {
+        let local = try LocalFirestore.start()
+        let app = try local.firestore(label: "app")
+        let metrics = CountingFactory()
+        let export = app.readMeter.exportMetrics(to: metrics)
+        await #expect(throws: FirestoreError.self) {
+            try await app.runTransaction { transaction in
+                try transaction.updateData(["n": 1], forDocument: app.document("rooms/none"))
+            }
+        }
+        _ = try await app.readMeter.report()
+        #expect(metrics.values["tidemark_attempts_failed outcome=permanent next=end"] == 1)
+        export.remove()
+        await local.stop()
+    }
 }
 
 private final class CountingFactory: MetricsFactory {

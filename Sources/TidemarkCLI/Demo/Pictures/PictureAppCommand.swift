@@ -21,11 +21,13 @@ struct PictureAppCommand: AsyncParsableCommand {
     @Flag(help: "Fetch the next screen while one is seen.") var ahead = false
     @Flag(help: "Show everything once more in the end.") var again = false
     @Option(help: "Then decode the first picture so many times, alone.") var decodes = 0
+    @Flag(help: "Only decode the first picture, and say what memory that takes.") var once = false
 
     private static let box = PictureSize(width: 56, height: 56)
 
     func run() async throws {
         let numbers = try shown.split(separator: ",").flatMap(Self.range)
+        if once { return try decodeOnce(try await file(url(numbers.first ?? 0))) }
         let before = PeakMemory.mebibytes
         switch side {
         case .before: await showWhole(numbers)
@@ -34,7 +36,7 @@ struct PictureAppCommand: AsyncParsableCommand {
         print("figure MiB \(PeakMemory.mebibytes)")
         print("figure MiB-at-start \(before)")
         // Behind the memory's figure, which the file is no part of, and under a label of its own.
-        if decodes > 0 { try await decode(try await file("\(address)-decode/0")) }
+        if decodes > 0 { try decode(try await file("\(address)-decode/0")) }
     }
 
     /// `7` or `0-999`.
@@ -158,12 +160,28 @@ struct PictureAppCommand: AsyncParsableCommand {
         return Array(body.readableBytesView)
     }
 
-    private func decode(_ file: [UInt8]) async throws {
-        let box = side == .before ? Self.largest : Self.box
+    private func decoded(_ file: [UInt8]) throws -> Picture {
+        switch side {
+        case .before: try PictureDecoding.picture(file, into: Self.largest, .fit)
+        case .after: try PictureDecoding.picture(file, into: Self.box, .fill)
+        }
+    }
+
+    /// The file is there before: what is added is the decoder's, and the picture.
+    private func decodeOnce(_ file: [UInt8]) throws {
+        PeakMemory.restart()
+        let before = PeakMemory.mebibytes
+        let picture = try decoded(file)
+        print("figure MiB \(PeakMemory.mebibytes - before)")
+        print("figure picture-KiB \(Double(picture.pixels.count) / 1_024)")
+        print("figure shown 1")
+    }
+
+    private func decode(_ file: [UInt8]) throws {
         var times: [Duration] = []
         for _ in 0..<decodes {
             let start = ContinuousClock.now
-            _ = try PictureDecoding.picture(file, into: box, side == .before ? .fit : .fill)
+            _ = try decoded(file)
             times.append(.now - start)
         }
         Self.report(times, as: "decode-alone")

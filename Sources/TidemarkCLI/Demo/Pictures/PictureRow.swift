@@ -22,6 +22,8 @@ struct PictureRow: Sendable {
     var isAhead = false
     /// How often a picture is decoded by itself in the end.
     var decodes = 0
+    /// Whether one picture is decoded in a process that does nothing else.
+    var isDecodedOnce = false
     /// Whether the app is launched again, on what it has on the disk.
     var isRelaunched = false
     /// The most of each figure.
@@ -34,7 +36,9 @@ struct PictureRow: Sendable {
     /// 100 MB.
     static let memoryMiB = 100_000_000 / 1_048_576.0
 
-    static func all(scale: Int) -> [PictureRow] { [feed(scale), scroll(scale), failing(scale)] }
+    static func all(scale: Int) -> [PictureRow] {
+        [feed(scale), scroll(scale), thumbnail(), failing(scale)]
+    }
 
     private static let profile = PictureSize(width: 1_600, height: 1_200)
     private static let photograph = PictureSize(width: 4_032, height: 3_024)
@@ -70,6 +74,16 @@ struct PictureRow: Sendable {
             shownBefore: "0-\(before - 1)", views: count, isAhead: true, decodes: 15,
             most: ["MiB": memoryMiB],
             exactly: ["downloads": Double(count), "shown": Double(count)])
+    }
+
+    private static func thumbnail() -> PictureRow {
+        let whole = Double(4 * photograph.width * photograph.height) / 1_048_576
+        return PictureRow(
+            name: "a thumbnail of a picture of 12 megapixels", slug: "thumbnail",
+            note: "a JPEG of \(photograph) into 56×56, in a process that does nothing else; "
+                + "the bar is a twentieth of the whole picture's memory",
+            size: photograph, distinct: 1, people: 1, shown: "0", views: 1, isDecodedOnce: true,
+            most: ["MiB": whole / 20], exactly: ["downloads": 1, "shown": 1])
     }
 
     private static func failing(_ scale: Int) -> PictureRow {
@@ -153,7 +167,8 @@ struct PicturePlace: Sendable {
                 "--screen", "\(PictureRow.screen)",
                 "--cache", folder.appendingPathComponent("cache").path,
             ] + (side == .after ? ["--again"] : []) + (row.isAhead ? ["--ahead"] : [])
-                + (row.decodes > 0 ? ["--decodes", "\(row.decodes)"] : []))
+                + (row.decodes > 0 ? ["--decodes", "\(row.decodes)"] : [])
+                + (row.isDecodedOnce ? ["--once"] : []))
         var figures: [String: Double] = [:]
         for await words in try app.start() where words.first == "figure" && words.count == 3 {
             figures[words[1]] = Double(words[2])

@@ -60,7 +60,12 @@ extension FeedHistory {
         case .page: device.page()
         case .absence: absence(device)
         case .backfill(let act): perform(act, device)
-        case .fault(let fault): trouble { world.perform(fault, device.client) }
+        case .fault(let fault):
+            trouble { world.perform(fault, device.client) }
+            // Apps mark as seen what there is by now, by the clock that they have.
+            if case .turnClock = fault {
+                device.move(.consumption, to: .milliseconds(device.now.milliseconds))
+            }
         }
     }
 

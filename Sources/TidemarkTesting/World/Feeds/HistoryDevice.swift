@@ -56,8 +56,9 @@ final class HistoryDevice {
     }
 
     var name: String { client.name }
-    /// By its own clock.
+    /// By its own clock, which may be turned.
     var now: Timestamp { history.world.time.now.advanced(by: client.skew) }
+    var clocks: DeviceTime { DeviceTime(wall: now, elapsed: history.world.time.elapsed) }
 
     /// A process that ended has no feed any more, and a new one opens it.
     func follow() {
@@ -99,22 +100,24 @@ final class HistoryDevice {
         history.note("\(self.name) moves its \(name) mark to \(target)")
         let isReset = target == .milliseconds(-1) && name == .action
         if isReset { resetsUnderWay += 1 }
-        feed.call({ .move(name, to: target, $0) }) { [unowned self, unowned feed] outcome in
+        feed.call({ .move(name, to: target, $0) }) { [unowned self] outcome in
             if isReset { resetsUnderWay -= 1 }
             moved(name, outcome)
-            checkMove(outcome, feed)
         }
     }
 
-    /// A mark is never ahead of the server's time, where that is known: since the server last told
-    /// it, nobody has turned the clock.
-    private func checkMove(
-        _ outcome: FeedMachine<HistoryContent>.Outcome, _ feed: HistoryFeed
-    ) {
-        guard case .moved(.moved(let time)?) = outcome, feed.skewAtSync == client.skew,
-            time > history.world.time.now
-        else { return }
-        history.world.violate("\(name)'s mark is at \(time.worldText), ahead of the server's time")
+    /// No mark goes ahead of the server's time, whatever became of the device's clock.
+    ///
+    /// - Precondition: The server's time was told.
+    func check(_ event: FeedEvent) {
+        switch event {
+        case .moved(_, .moved(let time)), .moved(_, .clamped(let time)),
+            .received(.moved(let time)), .received(.clamped(let time)):
+            if time <= history.world.time.now { return }
+            history.world.violate(
+                "\(name)'s mark is at \(time.worldText), ahead of the server's time")
+        case .moved, .received, .used, .dropped, .notShared, .asked: return
+        }
     }
 
     private func moved(_ name: Marks.Name, _ outcome: FeedMachine<HistoryContent>.Outcome) {

@@ -11,7 +11,6 @@ struct SyncBegin {
     let server: WorldServer.Run?
     let reads: Int
     let writes: Int
-    let skew: Duration
     /// Where the user's devices were known to have cleared.
     let shared: Timestamp?
     /// Whether it joins a sync that is under way, so that what it was told is of before it.
@@ -26,7 +25,6 @@ struct SyncBegin {
         server = history.world.server.run
         reads = history.reads(of: device)
         writes = history.writes.count
-        skew = device.client.skew
         shared = history.mood.sharesMarks ? history.sharedMark() : nil
         isJoined = device.feed?.syncs ?? 0 > 0
         isShared = device.isLive || isJoined
@@ -86,8 +84,6 @@ extension FeedHistory {
                 + "\(evidence.rows.map { "\($0.path.id) \($0.content.number)" })"
                 + (evidence.hasMore ? " and more" : ""))
         figures.syncs += 1
-        let isSteady = begin.skew == device.client.skew && !device.isLive
-        feed.skewAtSync = isSteady ? begin.skew : nil
         // What is written while a sync is under way, it may or may not have been told of.
         device.syncedAt = begin.isJoined ? nil : (begin.writes, feed.process)
         self.evidence.append(evidence)

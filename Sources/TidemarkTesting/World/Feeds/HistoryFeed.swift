@@ -14,8 +14,8 @@ final class HistoryFeed {
     private let performer: FeedPerformer<HistoryContent>
     private var calls: [Machine.CallID: (Machine.Outcome) -> Void] = [:]
     private var lastCall = 0
-    /// How wrong the device's clock was when the server last told the time.
-    var skewAtSync: Duration?
+    /// Whether it was told a time of the server, by an answer or by what was stored of one.
+    private var knowsServerTime = false
     /// Syncs that the app has asked for and that have not ended.
     private(set) var syncs = 0
 
@@ -60,13 +60,26 @@ final class HistoryFeed {
     private func step(_ event: Machine.Event) {
         guard process.isAlive else { return }
         let sink = WorldBox { [weak self] in self }
-        for effect in machine.step(event, now: device.now) {
+        knowsServerTime = knowsServerTime || event.tellsServerTime
+        for effect in machine.step(event, now: device.clocks) {
             switch effect {
             case .publish: device.published(self)
-            case .tell: break
+            case .tell(let event): if knowsServerTime { device.check(event) }
             case .finish(let call, let outcome): calls.removeValue(forKey: call)?(outcome)
             default: performer.perform(effect) { event in sink.value()?.step(event) }
             }
+        }
+    }
+}
+
+extension FeedMachine.Event {
+    fileprivate var tellsServerTime: Bool {
+        switch self {
+        case .loaded(_, let progress): progress.lastReadTime != nil
+        case .fetched, .sharedRead: true
+        case .compared(let comparison): comparison.readTime != nil
+        case .heard(let heard): heard.readTime != nil
+        default: false
         }
     }
 }

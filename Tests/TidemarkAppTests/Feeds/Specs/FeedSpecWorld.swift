@@ -176,7 +176,8 @@ final class FeedSpecDevice: @unchecked Sendable {
     }
 
     private func step(_ event: Machine.Event) {
-        for effect in machine.step(event, now: now) {
+        let clocks = DeviceTime(wall: now, elapsed: world.time.elapsed)
+        for effect in machine.step(event, now: clocks) {
             switch effect {
             case .publish: break
             case .tell(let event): events.append(event)
