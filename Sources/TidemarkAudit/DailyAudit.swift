@@ -30,9 +30,9 @@ public struct DailyAudit: Service {
                 do {
                     try await waitForNext()
                     try await body()
-                } catch is CancellationError {
-                    return
                 } catch {
+                    // Whatever a call that was cut off says of it.
+                    if Task.isCancelled || error is CancellationError { return }
                     logger.error("The audit failed; it is tried again tomorrow: \(error)")
                 }
             }

@@ -71,6 +71,7 @@ import TidemarkTesting
     private final class World: Sendable {
         let local: LocalFirestore
         let server: LocalAccounts
+        let port: Int
         let gate: Gate
         let http: Noted
         let accounts: Accounts
@@ -83,6 +84,7 @@ import TidemarkTesting
                 beside: local, mode: .secure, administrator: AccessToken(administrator))
             gate = Gate(server.callers)
             let socket = try await local.serve(callers: gate)
+            port = socket.port
             http = Noted(server.host)
             let lag = lag
             var retry = Accounts.refreshPolicy
@@ -199,6 +201,13 @@ import TidemarkTesting
         #expect(error?.code == .unauthenticated && error?.recovery == .signIn)
         #expect(world.gate.methods.count == 2, "\(world.gate.methods)")
         #expect(Set(world.gate.tokens).count == 2 && world.http.refreshes == 1)
+        var doctor = Doctor(
+            DiagnosisTarget(
+                host: "127.0.0.1", port: world.port, usesTLS: false, project: "local"))
+        doctor.tokens = world.accounts
+        let report = try await doctor.diagnose(after: .zero)
+        #expect(report.verdict == .credentials, "\(report.steps)")
+        #expect(report.steps.last?.detail == "unauthenticated: Nobody is believed here.")
         // The accounts renew it gladly: that one server does not believe them ends no session.
         #expect(world.accounts.state == .signedIn(user))
         await world.stop()

@@ -48,6 +48,23 @@ import TidemarkTesting
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
+    /// At whatever step it is. What it leaves behind finds that its thread is gone.
+    @Test(.timeLimit(.minutes(1))) func `ends at any moment`() async throws {
+        let local = try LocalFirestore.start()
+        let port = try await local.serve().port
+        let target = DiagnosisTarget(
+            host: "127.0.0.1", port: port, usesTLS: false, project: "local")
+        var ended = 0
+        for moment in 0..<150 {
+            let task = Task { try await Doctor(target).diagnose(after: .zero) }
+            for _ in 0..<moment * 5 { await Task.yield() }
+            task.cancel()
+            do { _ = try await task.value } catch is CancellationError { ended += 1 }
+        }
+        #expect(ended > 0)
+        await local.stop()
+    }
+
     @Test(.timeLimit(.minutes(1))) func `knows no such name when there is none`() async throws {
         var doctor = Doctor(
             DiagnosisTarget(host: "nothing.invalid", port: 443, usesTLS: true, project: "p"))
