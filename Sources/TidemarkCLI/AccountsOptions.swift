@@ -50,7 +50,7 @@ struct AccountsOptions: ParsableArguments {
         if !(8...18).contains(accountsPasswordCost) {
             throw ValidationError("--accounts-password-cost must be between 8 and 18.")
         }
-        let isLoopback = ServerAccess.isLoopback(host)
+        let isLoopback = AccessOptions.isLoopback(host)
         switch accounts ?? (isLoopback ? .emulator : .off) {
         case .off: return nil
         case .secure:
@@ -58,7 +58,7 @@ struct AccountsOptions: ParsableArguments {
                 throw ValidationError(
                     """
                     With --accounts secure administrators must show a token: give one with \
-                    TIDEMARK_TOKEN.
+                    TIDEMARK_TOKEN, or with --token.
                     """)
             }
             return .secure

@@ -49,11 +49,12 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var accountsOptions: AccountsOptions
     @OptionGroup var indexOptions: IndexOptions
+    @OptionGroup var accessOptions: AccessOptions
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
 
     func validate() throws {
-        _ = try ServerAccess.token(listeningOn: host)
+        _ = try accessOptions.access(listeningOn: host)
         _ = try accountsOptions.mode(listeningOn: host, access: access())
         _ = try faultOptions.rules()
         _ = try faultOptions.profile()
@@ -75,10 +76,11 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func access() throws -> AccessToken? {
-        try ServerAccess.token(listeningOn: host)
+        try accessOptions.access(listeningOn: host)
     }
 
     func run() async throws {
+        AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
         let directory = memory ? nil : data ?? ".tidemark"
         var configuration = FirestoreServer.Configuration(

@@ -1,17 +1,26 @@
 import ArgumentParser
+import Foundation
 import TidemarkModel
 import TidemarkServer
 
-/// Who may call a server: whoever shows the token of the environment. There is no option for it,
-/// because others on this machine can see a command line.
-enum ServerAccess {
+/// Who may call a server.
+struct AccessOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            What every call must show as a bearer token. Others on this machine can see a command \
+            line until the server has taken it off: the variable TIDEMARK_TOKEN is the better place.
+            """, valueName: "token"))
+    var token: String?
+
     /// - Throws: What is no token, and an address that others can reach without one, in a sentence.
-    static func token(listeningOn host: String) throws -> AccessToken? {
-        guard let text = TokenVariable.value else {
-            if isLoopback(host) { return nil }
+    func access(listeningOn host: String) throws -> AccessToken? {
+        guard let text = token ?? TokenVariable.value else {
+            if Self.isLoopback(host) { return nil }
             throw ValidationError(
                 """
-                Others can reach \(host), so callers must show a token: give one with TIDEMARK_TOKEN.
+                Others can reach \(host), so callers must show a token: give one with TIDEMARK_TOKEN, \
+                or with --token.
                 """)
         }
         guard let access = AccessToken(text) else {
@@ -19,6 +28,25 @@ enum ServerAccess {
                 "A token is 1 to \(AccessToken.maxBytes) visible ASCII characters, without spaces.")
         }
         return access
+    }
+
+    /// Writes over the token on this process's command line, which others on the machine can see.
+    static func takeOffCommandLine() {
+        // Read before: Swift makes its own copy when it is first asked.
+        _ = CommandLine.arguments
+        let prefix = "--token="
+        var isNext = false
+        for index in 1..<max(1, Int(CommandLine.argc)) {
+            guard let argument = CommandLine.unsafeArgv[index] else { return }
+            let length = strlen(argument)
+            if isNext {
+                memset(argument, CInt(UInt8(ascii: "x")), length)
+            } else if String(cString: argument).hasPrefix(prefix) {
+                let value = prefix.utf8.count
+                memset(argument + value, CInt(UInt8(ascii: "x")), length - value)
+            }
+            isNext = String(cString: argument) == "--token"
+        }
     }
 
     static func isLoopback(_ host: String) -> Bool {

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import select
 import signal
 import socket
@@ -91,8 +92,7 @@ def refused(*options, token=None):
     (["--network", "4g"], "backend-18s"),
     (["--billing", "verify=x"], "unchanged-resume"),
     (["--host", "0.0.0.0"], "TIDEMARK_TOKEN"),
-    # Others on the machine can see a command line.
-    (["--token", "secret"], "--token"),
+    (["--token", "two words"], "visible ASCII"),
 ])
 def test_bad_options_are_refused_with_a_sentence(options, sentence):
     assert sentence in refused(*options)
@@ -101,6 +101,16 @@ def test_bad_options_are_refused_with_a_sentence(options, sentence):
 def test_a_bad_token_is_refused_and_not_repeated():
     said = refused(token="two words")
     assert "visible ASCII" in said and "two words" not in said
+
+
+@pytest.mark.parametrize("options", [("--token", "s3cret"), ("--token=s3cret",)])
+def test_a_token_of_the_command_line_is_good_and_not_seen_there(tmp_path, options):
+    with Served(tmp_path, *options) as server:
+        line = pathlib.Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
+        assert b"serve" in line and b"s3cret" not in line
+        assert server.ask("GET", "/tidemark/v1/meter", token="s3cret")[0] == 200
+        assert server.ask("GET", "/tidemark/v1/meter", token="other")[0] == 401
+        assert "s3cret" not in server.printed()
 
 
 def test_faults_by_flag_and_at_run_time(tmp_path):
