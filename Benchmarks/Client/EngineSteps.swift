@@ -57,6 +57,8 @@ struct EngineSteps {
         let engine = try ClientEngine(folder)
         let rate = load(engine, indexing: nil)
         let first = time { precondition(engine.first(conversation) > 0) }
+        // In an app that happens before an index is begun.
+        let log = engine.moveLog()
         let slices = engine.buildIndexes()
         let top = time { precondition(engine.first(newest) == 20) }
         _ = engine.buildIndexes()
@@ -66,6 +68,7 @@ struct EngineSteps {
             ClientSample("c_conv_first", first / 1e3), ClientSample("d_newest_first", top / 1e3),
             ClientSample("backfill_b", slices.reduce(0, +) / 1e3),
             ClientSample("backfill_b_slice", (slices.max() ?? 0) / 1e3),
+            ClientSample("log_move", log / 1e3),
         ]
     }
 

@@ -40,7 +40,7 @@ final class LocalStore {
     /// long in a burst, and no more, because a start after a kill reads all of it. And memory for the
     /// pages of two indexes over 100,000 documents.
     private static let tuning = DocumentStore.Tuning(
-        logPages: 1_000, longestLog: 4_000, cacheKibibytes: 16_000)
+        logPages: 500, longestLog: 2_000, cacheKibibytes: 16_000)
     #if TIDEMARK_DEFECTS
         var defects: PlantedDefects = [] {
             didSet { pending.keepsOverlays = defects.contains(.overlayNotRecomputed) }
