@@ -13,6 +13,21 @@ extension EngineCore {
         if fault == nil { wantLogMoved() }
     }
 
+    /// Every transaction that wrote, or failed, comes by here.
+    func transactionEnded(_ fault: StorageFault?) {
+        guard state == .running else { return }
+        if let fault {
+            perform(
+                storageHealth.step(
+                    .failed(
+                        fault, elapsed: environment.scheduler.elapsed,
+                        jitter: environment.random())))
+        } else if storageHealth != StorageHealth() {
+            perform(storageHealth.step(.stored))
+            if !storageIsBroken, userChanges.isEmpty { perform(storageHealth.step(.recovered)) }
+        }
+    }
+
     // MARK: The log
 
     /// A burst is over when nothing was written for so long.
@@ -32,20 +47,7 @@ extension EngineCore {
         local.store.moveLog()
     }
 
-    /// Every transaction that wrote, or failed, comes by here.
-    func transactionEnded(_ fault: StorageFault?) {
-        guard state == .running else { return }
-        if let fault {
-            perform(
-                storageHealth.step(
-                    .failed(
-                        fault, elapsed: environment.scheduler.elapsed,
-                        jitter: environment.random())))
-        } else if storageHealth != StorageHealth() {
-            perform(storageHealth.step(.stored))
-            if !storageIsBroken, userChanges.isEmpty { perform(storageHealth.step(.recovered)) }
-        }
-    }
+    // MARK: Health
 
     private func perform(_ effects: [StorageHealth.Effect]) {
         for effect in effects {
