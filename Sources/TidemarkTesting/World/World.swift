@@ -23,6 +23,7 @@ package final class World {
     package let network: WorldNetwork
     package private(set) var clients: [WorldClient] = []
     package internal(set) var ledger = WorldLedger()
+    package internal(set) var bank = WorldBank()
     package private(set) var log: [String] = []
     var dice: SeededRandom
     let mood: WorldMood
@@ -50,7 +51,8 @@ package final class World {
         for index in 0..<settings.clients {
             clients.append(
                 WorldClient(
-                    index: index, cacheFile: try files.makeCache("c\(index)"),
+                    index: index,
+                    cacheFile: try files.makeCache("c\(index)", hasUsers: mood.changesUsers),
                     seed: settings.seed &+ 100 &+ UInt64(index), in: self))
         }
         for client in clients { client.start() }
@@ -68,6 +70,9 @@ package final class World {
         }
         try heal()
     }
+
+    /// Whether a client's users share one cache.
+    var sharesCache: Bool { mood.sharesCache }
 
     /// Lets time pass, and checks what was seen.
     package func pass(_ duration: Duration) throws {
@@ -135,6 +140,9 @@ struct WorldMood {
     let pauses: [(ClosedRange<Int>?, Int)]
     /// How long the server keeps old versions.
     let history: Duration
+    let changesUsers: Bool
+    /// Whether the users of a device share one cache.
+    let sharesCache: Bool
 
     init(_ dice: inout SeededRandom) {
         acts = [
@@ -143,6 +151,10 @@ struct WorldMood {
         for (fault, weight) in WorldAct.faults where dice.chance(45) {
             acts.append((fault, weight))
         }
+        changesUsers = dice.chance(45)
+        if changesUsers { acts.append((.changeUser, 7)) }
+        sharesCache = dice.chance(25)
+        if dice.chance(50) { acts.append((.transact, 14)) }
         pauses =
             dice.chance(50)
             ? [(nil, 6), (1...30, 6), (30...500, 6), (500...4_000, 3), (4_000...90_000, 1)]
