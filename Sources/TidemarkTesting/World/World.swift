@@ -24,7 +24,7 @@ package final class World {
     package private(set) var clients: [WorldClient] = []
     package internal(set) var ledger = WorldLedger()
     package internal(set) var bank = WorldBank()
-    package private(set) var log: [String] = []
+    private var entries: [(at: Duration, text: () -> String)] = []
     var dice: SeededRandom
     let mood: WorldMood
     private let files: WorldFiles
@@ -93,9 +93,19 @@ package final class World {
     }
 
     package func note(_ text: @autoclosure () -> String) {
-        guard log.count < Self.longestLog else { return }
-        log.append("\(time.elapsed) \(text())")
+        guard entries.count < Self.longestLog else { return }
+        let text = text()
+        noteValues { text }
     }
+
+    /// As ``note(_:)``, put into words when the log is read, if ever: that took a tenth of a history.
+    ///
+    /// - Parameter text: Of values that do not change.
+    func noteValues(_ text: @escaping () -> String) {
+        if entries.count < Self.longestLog { entries.append((time.elapsed, text)) }
+    }
+
+    package var log: [String] { entries.map { "\($0.at) \($0.text())" } }
 
     /// The first one counts.
     func violate(_ text: String) {

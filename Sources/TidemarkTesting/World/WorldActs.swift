@@ -165,7 +165,8 @@ extension World {
         guard client.isAlive else { return }
         let (write, mutations) = makeWrite(client.writer, client.nextSequence)
         client.nextSequence += 1
-        note("\(client.name) writes \(write.id): \(mutations[2].worldText)")
+        let name = client.name
+        noteValues { "\(name) writes \(write.id): \(mutations[2].worldText)" }
         client.write(write, mutations)
     }
 
@@ -173,7 +174,7 @@ extension World {
         guard server.isUp else { return }
         let (write, mutations) = makeWrite(.outside, outsideSequence)
         outsideSequence += 1
-        note("outside writes \(write.id): \(mutations[2].worldText)")
+        noteValues { "outside writes \(write.id): \(mutations[2].worldText)" }
         switch server.commit(mutations, in: Self.database) {
         case .success(let time): ledger.set(write.id, .acknowledged(time))
         case .failure(let status): ledger.set(write.id, .rejected(status))

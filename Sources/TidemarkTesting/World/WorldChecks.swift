@@ -35,7 +35,8 @@ extension World {
             note("\(client.name) listener fails: \(error)")
             listener.failure = error
         case .success(let snapshot):
-            note("\(client.name) sees \(describe(snapshot))")
+            let name = client.name
+            noteValues { "\(name) sees \(Self.describe(snapshot))" }
             if let time = snapshot.readTime, let last = listener.readTime, time < last {
                 violate("\(client.name) goes back from \(last) to \(time)")
             }
@@ -47,7 +48,7 @@ extension World {
         }
     }
 
-    private func describe(_ snapshot: ViewSnapshot) -> String {
+    private static func describe(_ snapshot: ViewSnapshot) -> String {
         let rows = snapshot.documents.map { document in
             document.document.worldText + (document.hasPendingWrites ? "*" : "")
         }
@@ -57,7 +58,7 @@ extension World {
     }
 
     func became(_ event: SyncEngine.WriteEvent, of id: String, _ client: WorldClient) {
-        note("\(id) is \(event)")
+        noteValues { "\(id) is \(event)" }
         switch event {
         case .journalled(let batch): ledger.set(id, .journalled, batch: batch)
         case .acknowledged(let time):
@@ -166,7 +167,7 @@ extension World {
             zip(held, shown).allSatisfy({ $0.fields == $1.fields })
         else {
             throw WorldViolation(
-                "\(client) showed \(describe(snapshot)), "
+                "\(client) showed \(Self.describe(snapshot)), "
                     + "when the server held \(held.map(\.worldText))")
         }
     }
