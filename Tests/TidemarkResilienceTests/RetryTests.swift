@@ -21,7 +21,7 @@ private struct Expired: Error {}
     await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct Retrying {
+@Suite(.timeLimit(.minutes(5))) struct Retrying {
     private let clock = ManualClock()
     private let events = Events()
 
@@ -45,10 +45,8 @@ private struct Expired: Error {}
             if attempt < 3 { throw Broken() }
             return attempt
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(2))
-        await clock.sleepers()
-        clock.advance(by: .seconds(4))
+        await clock.pass(.seconds(2))
+        await clock.pass(.seconds(4))
         #expect(try await value == 3)
         #expect(
             events.all == [
@@ -71,10 +69,8 @@ private struct Expired: Error {}
         async let value = retry().run(.read, classify: classify) { attempt in
             attempt == 1 ? try await hang() : attempt
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(10))
-        await clock.sleepers()
-        clock.advance(by: .seconds(2))
+        await clock.pass(.seconds(10))
+        await clock.pass(.seconds(2))
         #expect(try await value == 2)
     }
 
@@ -89,14 +85,11 @@ private struct Expired: Error {}
                 }
             }
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(10))
+        await clock.pass(.seconds(10))
         var cancelled = cancels.makeAsyncIterator()
         #expect(await cancelled.next() == 1, "by its own time")
-        await clock.sleepers()
-        clock.advance(by: .seconds(2))
-        await clock.sleepers()
-        clock.advance(by: .seconds(3))
+        await clock.pass(.seconds(2))
+        await clock.pass(.seconds(3))
         #expect(await cancelled.next() == 2, "by what was left of the whole")
         let error = await #expect(throws: RetryError.self) { try await task.value }
         #expect(error?.reason == .deadline)
@@ -108,8 +101,7 @@ private struct Expired: Error {}
                 try await hang()
             }
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(3))
+        await clock.pass(.seconds(3))
         let result = await task.result
         let error = #expect(throws: RetryError.self) { try result.get() }
         #expect(error?.reason == .deadline)
@@ -186,8 +178,7 @@ private struct Expired: Error {}
         while events.all != [.waitingForNetwork] { await Task.yield() }
         gate.open()
         for delay in [2, 4, 8] {
-            await clock.sleepers()
-            clock.advance(by: .seconds(delay))
+            await clock.pass(.seconds(delay))
         }
         #expect(try await value == 10, "what was tried without a network costs no attempt")
         #expect(events.all.filter { $0 == .waitingForNetwork }.count == 7)
@@ -243,8 +234,7 @@ private struct Expired: Error {}
             await clock.sleepers(2)
             clock.advance(by: .seconds(1))
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(3))
+        await clock.pass(.seconds(3))
         await #expect(throws: RetryError.self) { try await task.value }
         #expect(calls.value == 2, "there was credit for one")
     }
@@ -319,7 +309,7 @@ private final class Gate: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A single flight` {
+@Suite(.timeLimit(.minutes(5))) struct `A single flight` {
     private let flight = SingleFlight<String, Int>()
 
     /// Starts callers one by one, each joined before the next.
