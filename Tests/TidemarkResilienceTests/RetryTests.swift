@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 import TidemarkResilience
@@ -309,6 +310,31 @@ private final class Gate: Sendable {
     }
 }
 
+/// An actor that tells whether something runs on it.
+private actor Desk {
+    private static let key = DispatchSpecificKey<Bool>()
+    private static var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+
+    private final class Executor: SerialExecutor {
+        private let queue = DispatchQueue(label: "desk")
+
+        init() { queue.setSpecific(key: Desk.key, value: true) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+    }
+
+    private let executor = Executor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func isBusy(with flight: SingleFlight<String, Int>) async throws -> Bool {
+        #expect(Self.isHere)
+        return try await flight.value(for: "a") { Self.isHere ? 1 : 0 } == 1
+    }
+}
+
 @Suite(.timeLimit(.minutes(5))) struct `A single flight` {
     private let flight = SingleFlight<String, Int>()
 
@@ -396,6 +422,10 @@ private final class Gate: Sendable {
         #expect(try await flight.value(for: "a") { 2 } == 2)
         gate.open()
         #expect(try await old[0].value.value == 1)
+    }
+
+    @Test func `work is not done by the caller's actor`() async throws {
+        #expect(try await Desk().isBusy(with: flight) == false)
     }
 
     @Test func `under many callers that come, go and fail, everyone gets an answer`() async throws {
