@@ -35,12 +35,13 @@ struct OnlineRow: ScenarioRow {
     /// is shown, and rightly, but is not in the truth a moment later.
     var seed: [Mutation] {
         let edge = Self.window - away - 3 * Ground.pause
-        let half = Int64(users / 2)
+        // With those who come, fewer than the 1,000 that a list shows.
+        let inside = Int64(users * 9 / 20)
         return (0..<Int64(users)).map { user in
             let ago =
-                user < half
-                ? 300 + user * (edge - 900) / half
-                : edge + 600 + (user - half) * (2 * Self.window - edge) / half
+                user < inside
+                ? 300 + user * (edge - 900) / inside
+                : edge + 600 + (user - inside) * (2 * Self.window - edge) / inside
             let time = Timestamp(seconds: clock - ago, nanoseconds: 0)
             return Mutation(path: path(Int(user)), .set([Self.seenAt: .timestamp(time)]))
         }
