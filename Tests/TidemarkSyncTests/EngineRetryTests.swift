@@ -19,7 +19,7 @@ import TidemarkTesting
         _ world: Harness, _ mutation: Mutation
     ) -> Events<Result<Timestamp, SyncError>> {
         let events = Events<Result<Timestamp, SyncError>>()
-        world.engine.commitDirectly([mutation]) { events.record($0) }
+        world.engine.session.commit([mutation]) { events.record($0.mapError(\.error)) }
         world.run()
         return events
     }

@@ -75,6 +75,36 @@ import TidemarkTesting
         #expect(shown == [["n": .integer(1)]])
     }
 
+    /// In a cache that users share: answers that one user's stream still owes are to that user's batches.
+    @Test(arguments: [false, true])
+    func `a write stream is taken up by its own user only`(isRestarted: Bool) throws {
+        let folder = TemporaryFolder()
+        func start(_ user: String) throws -> Harness {
+            try Harness(cacheFile: folder.file("cache.sqlite"), user: user, sharesCache: true)
+        }
+        var harness = try start("ann")
+        func become(_ user: String) throws {
+            if isRestarted {
+                harness.engine.terminate {}
+                harness.run()
+                harness = try start(user)
+            } else {
+                harness.engine.changeUser(to: user) { _ in }
+                harness.run()
+            }
+        }
+        _ = harness.write(set("rooms/a", [:]))
+        harness.writeStream.push(WriteResponse(streamID: "tidemark-1", streamToken: [3]))
+        harness.run()
+        #expect(harness.writeStream.sent.count == 2, "the batch is under way")
+        try become("ben")
+        _ = harness.write(set("rooms/b", [:]))
+        #expect(harness.writeStream.sent == [WriteRequest()], "ben's stream is a new one")
+        try become("ann")
+        #expect(
+            harness.writeStream.sent == [WriteRequest(streamID: "tidemark-1", streamToken: [3])])
+    }
+
     @Test func `rows of which other targets know more are of no one time`() throws {
         var view = View(rooms(), in: Harness.database, synced: [path("rooms/a")])
         let old = LocalDocument(StoredDocument(doc("rooms/a", 1), readTime: at(1)))

@@ -9,46 +9,66 @@ extension Firestore {
     /// the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes commit
     /// nothing: each read is then true by itself.
     ///
+    /// What is returned was committed once. Where the answer to a commit is lost, `body` runs again as
+    /// long as it cannot be done twice: when a document that it reads and changes is still as it was.
+    /// Else the transaction throws, with a ``FirestoreError/detail`` that says so: read again and decide.
+    ///
     /// - Parameter maxAttempts: At least 1. Source of the default: client-engine 2.0.
     /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition` when the
-    ///   documents kept changing.
+    ///   documents kept changing, and nothing was committed; `unavailable`, `deadlineExceeded`,
+    ///   `internal`, `unknown` or `dataLoss` when the server could not be reached or its answer was
+    ///   lost; `cancelled` when the task was cancelled or the user changed.
     public func runTransaction<T: Sendable>(
         maxAttempts: Int = 5, _ body: (Transaction) async throws -> T
     ) async throws -> T {
         guard maxAttempts > 0 else {
             throw FirestoreError.invalidArgument("A transaction needs at least one attempt.")
         }
-        var backoff = RetryBackoff()
-        var attempt = 1
+        // What one user has read, the next one does not commit.
+        let session = engine.session
+        var attempts = session.transaction(attempts: maxAttempts)
         while true {
+            let transaction = Transaction(self, session, attempts.begin())
             do {
-                let transaction = Transaction(self)
                 let result = try await body(transaction)
                 let mutations = try transaction.take()
                 if !mutations.isEmpty {
-                    let _: Timestamp = try await answer { finish in
-                        engine.commitDirectly(mutations, completion: finish)
+                    try await commit(mutations, session) { failure in
+                        attempts.commitFailed(failure, of: transaction.attempt)
                     }
                 }
                 return result
             } catch {
-                guard attempt < maxAttempts, let error = error as? FirestoreError,
-                    error.code.isWorthAnotherAttempt
-                else { throw error }
+                guard let error = error as? FirestoreError else { throw error }
+                guard attempts.mayFollow(transaction.attempt, failedWith: error.code.status) else {
+                    throw attempts.errorInDoubt.map(FirestoreError.init) ?? error
+                }
             }
             // Who is known to be offline is not left waiting for four more attempts.
             let isOffline = await withCheckedContinuation { continuation in
-                engine.whetherOffline { continuation.resume(returning: $0) }
+                session.whetherOffline { continuation.resume(returning: $0) }
             }
             if isOffline {
-                throw FirestoreError(.unavailable, "A transaction needs the server: offline.")
+                throw attempts.errorInDoubt.map(FirestoreError.init)
+                    ?? FirestoreError(.unavailable, "A transaction needs the server: offline.")
             }
-            attempt += 1
             try Task.checkCancellation()
             await withCheckedContinuation { continuation in
-                engine.waitForRetry(&backoff) { continuation.resume() }
+                session.waitForNextAttempt(of: &attempts) { continuation.resume() }
             }
         }
+    }
+
+    private func commit(
+        _ mutations: [Mutation], _ session: UserSession,
+        orElse noteFailure: (CommitFailure) -> Void
+    ) async throws(FirestoreError) {
+        let end: Result<Timestamp, CommitFailure> = try await answer { finish in
+            session.commit(mutations) { finish(.success($0)) }
+        }
+        guard case .failure(let failure) = end else { return }
+        noteFailure(failure)
+        throw FirestoreError(failure.error)
     }
 }
 
@@ -103,17 +123,5 @@ extension Firestore {
 }
 
 extension FirestoreErrorCode {
-    /// Source: client-engine 2.13, `core/core/transaction_runner.cc`: what tells of a conflict, and what
-    /// is not known to be permanent.
-    fileprivate var isWorthAnotherAttempt: Bool {
-        switch self {
-        case .aborted, .alreadyExists, .failedPrecondition: true
-        case .unknown, .deadlineExceeded, .resourceExhausted, .internal, .unavailable,
-            .unauthenticated:
-            true
-        case .OK, .cancelled, .invalidArgument, .notFound, .permissionDenied, .outOfRange,
-            .unimplemented, .dataLoss:
-            false
-        }
-    }
+    fileprivate var status: RPCStatus.Code { RPCStatus.Code(rawValue: Int32(rawValue)) ?? .unknown }
 }

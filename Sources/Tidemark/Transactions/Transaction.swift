@@ -8,19 +8,22 @@ import Synchronization
 /// one has changed since; the whole is then tried again.
 public final class Transaction: Sendable {
     private struct State {
-        /// By document: the version that was read, nil for none.
-        var versions: [DocumentPath: Timestamp?] = [:]
-        var written: Set<DocumentPath> = []
-        var mutations: [Mutation] = []
+        var attempt: TransactionAttempt
         /// The first call that made no sense: the commit throws it.
         var fault: FirestoreError?
-        var isCommitted = false
     }
 
     private let firestore: Firestore
-    private let state = Mutex(State())
+    private let session: UserSession
+    private let state: Mutex<State>
 
-    init(_ firestore: Firestore) { self.firestore = firestore }
+    init(_ firestore: Firestore, _ session: UserSession, _ attempt: TransactionAttempt) {
+        self.firestore = firestore
+        self.session = session
+        state = Mutex(State(attempt: attempt))
+    }
+
+    var attempt: TransactionAttempt { state.withLock(\.attempt) }
 
     /// Reads a document from the server. Costs one read, also when it does not exist.
     ///
@@ -31,7 +34,7 @@ public final class Transaction: Sendable {
     ) async throws(FirestoreError) -> DocumentSnapshot {
         let path = try readable(document)
         let rows: [Lookup] = try await answer { finish in
-            firestore.engine.lookUp([path], tag: document.tag.inScope, completion: finish)
+            session.lookUp([path], tag: document.tag.inScope, completion: finish)
         }
         return try snapshot(document, path, rows[0])
     }
@@ -40,9 +43,7 @@ public final class Transaction: Sendable {
 
     private func readable(_ document: DocumentReference) throws(FirestoreError) -> DocumentPath {
         let path = try checked(document)
-        if !state.withLock({ $0.mutations.isEmpty }) {
-            throw fault("Read all documents of a transaction before the first write.")
-        }
+        try noting { attempt throws(SyncError) in try attempt.checkReading() }
         return path
     }
 
@@ -51,14 +52,9 @@ public final class Transaction: Sendable {
         _ document: DocumentReference, _ path: DocumentPath, _ row: Lookup
     ) throws(FirestoreError) -> DocumentSnapshot {
         let (found, readTime) = row
-        let isSame = state.withLock { state in
-            if let before = state.versions[path] { return before == found?.updateTime }
-            state.versions[path] = .some(found?.updateTime)
-            return true
-        }
-        guard isSame else {
-            throw FirestoreError(.aborted, "\(path) changed while the transaction read it.")
-        }
+        try state.withLock { state in
+            Result { () throws(SyncError) in try state.attempt.read(path, found) }
+        }.mapError(FirestoreError.init).get()
         return DocumentSnapshot(
             document, path, found.map { ViewDocument($0) }, freshness: .fresh(readTime: readTime),
             readTime: readTime)
@@ -73,7 +69,7 @@ public final class Transaction: Sendable {
         let path = try readable(document)
         let found = Mutex<Result<[Lookup], SyncError>?>(nil)
         let arrived = DispatchSemaphore(value: 0)
-        firestore.engine.lookUp([path], tag: document.tag.inScope) { result in
+        session.lookUp([path], tag: document.tag.inScope) { result in
             found.withLock { $0 = result }
             arrived.signal()
         }
@@ -122,17 +118,29 @@ public final class Transaction: Sendable {
     // MARK: Writing
 
     private func checked(_ document: DocumentReference) throws(FirestoreError) -> DocumentPath {
-        guard document.firestore === firestore else {
-            throw fault("\(document.path) belongs to another Firestore.")
+        try noting { attempt throws(SyncError) in
+            guard document.firestore === firestore else {
+                throw .invalidArgument("\(document.path) belongs to another Firestore.")
+            }
+            try attempt.checkRunning()
         }
-        if state.withLock(\.isCommitted) { throw fault("The transaction is over.") }
         return try document.documentPath()
     }
 
-    private func fault(_ detail: String) -> FirestoreError {
-        let error = FirestoreError.invalidArgument(detail)
-        state.withLock { $0.fault = $0.fault ?? error }
-        return error
+    /// What goes wrong in it is thrown by the commit too.
+    private func noting(
+        _ body: (inout TransactionAttempt) throws(SyncError) -> Void
+    ) throws(FirestoreError) {
+        try state.withLock { state in
+            do throws(SyncError) {
+                try body(&state.attempt)
+                return Result<Void, FirestoreError>.success(())
+            } catch {
+                let fault = FirestoreError(error)
+                state.fault = state.fault ?? fault
+                return .failure(fault)
+            }
+        }.get()
     }
 
     private func write(
@@ -140,48 +148,20 @@ public final class Transaction: Sendable {
         _ translate: (DocumentPath) throws(FirestoreError) -> Mutation
     ) -> Transaction {
         do throws(FirestoreError) {
-            let path = try checked(document)
-            var mutation = try translate(path)
-            let precondition = try precondition(of: path, isUpdate: isUpdate)
-            if let precondition { mutation.precondition = precondition }
-            state.withLock { state in
-                state.mutations.append(mutation)
-                state.written.insert(path)
+            let mutation = try translate(try checked(document))
+            try noting { attempt throws(SyncError) in
+                try attempt.write(mutation, isUpdate: isUpdate)
             }
         } catch { state.withLock { $0.fault = $0.fault ?? error } }
         return self
     }
 
-    /// That the document is as it was read; nil for what the write says of itself.
-    private func precondition(
-        of path: DocumentPath, isUpdate: Bool
-    ) throws(FirestoreError) -> Precondition? {
-        let (version, isWritten) = state.withLock { state in
-            (state.versions[path], state.written.contains(path))
-        }
-        // What comes after the first write of a document finds what that one made of it.
-        guard let version, !isWritten else { return nil }
-        if let version { return .updateTime(version) }
-        if isUpdate {
-            throw FirestoreError.invalidArgument("\(path) cannot be updated: it does not exist.")
-        }
-        return .exists(false)
-    }
-
     /// What is to be committed: the writes, and that what was read and not written is unchanged.
     func take() throws(FirestoreError) -> [Mutation] {
-        let state = state.withLock { state in
-            defer { state.isCommitted = true }
-            return state
-        }
-        if let fault = state.fault { throw fault }
-        if state.mutations.isEmpty { return [] }
-        let untouched = state.versions.filter { !state.written.contains($0.key) }
-        return state.mutations
-            + untouched.sorted { $0.key < $1.key }.map { path, version in
-                Mutation(
-                    path: path, .verify,
-                    precondition: version.map { .updateTime($0) } ?? .exists(false))
-            }
+        try state.withLock { state in
+            let taken = Result { () throws(SyncError) in try state.attempt.take() }
+                .mapError(FirestoreError.init)
+            return state.fault.map { .failure($0) } ?? taken
+        }.get()
     }
 }

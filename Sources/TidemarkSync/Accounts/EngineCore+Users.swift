@@ -33,6 +33,10 @@ extension EngineCore {
         if UserKey(last) == UserKey(change.user) { return change.completion(nil) }
         session = change.session
         userChanges.append(change)
+        #if TIDEMARK_DEFECTS
+            let underWay = pipeline
+            defer { if isPlanted(.queueOfUserBefore), userChanges.isEmpty { sendAgain(underWay) } }
+        #endif
         // Nothing that was asked for one user may be answered to, or stored for, the next one.
         stopStreams()
         endCalls(RPCStatus(.cancelled, "The user changed."), reads: .userChanged)
@@ -116,6 +120,10 @@ extension EngineCore {
     /// Puts another cache in the place of the present one, and tells the listeners what it holds.
     /// Cannot fail.
     func exchange(_ new: LocalStore, _ reopened: [ReopenedQuery]) {
+        #if TIDEMARK_DEFECTS
+            if isPlanted(.overlaysOfUserBefore) { new.pending.keepOverlays(of: local.pending) }
+            new.defects = environment.defects
+        #endif
         local = new
         localIsDamaged = false
         local.outcome = { [unowned self] in localTransactionEnded($0) }
@@ -158,6 +166,15 @@ extension EngineCore {
         stubborn = nil
         tellQueueLater()
     }
+
+    #if TIDEMARK_DEFECTS
+        /// As if the user's change had left the pipeline alone: of a planted defect.
+        private func sendAgain(_ underWay: [MutationBatch]) {
+            if underWay.isEmpty || !pipeline.isEmpty { return }
+            pipeline = underWay
+            fillPipeline()
+        }
+    #endif
 
     var orderedQueries: [QueryKey] {
         queries.keys.sorted { queries[$0]!.order < queries[$1]!.order }

@@ -13,12 +13,14 @@ package struct UserSession: Sendable {
         self.number = number
     }
 
+    /// - Parameter isOfQueue: Whether it is one user's also where users share a cache, as the queue of
+    ///   writes is.
     func perform<Success: Sendable>(
         _ completion: @escaping @Sendable (Result<Success, SyncError>) -> Void,
-        _ body: @escaping @Sendable (EngineCore) -> Void
+        isOfQueue: Bool = false, _ body: @escaping @Sendable (EngineCore) -> Void
     ) {
         engine.perform { [number] core in
-            guard core.session == number || core.files.isShared else {
+            guard core.session == number || core.files.isShared && !isOfQueue else {
                 return completion(.failure(.userChanged))
             }
             body(core)
@@ -42,6 +44,11 @@ package struct UserSession: Sendable {
     }
 
     var database: DatabaseID { engine.core.database }
+    var elapsed: Duration { engine.scheduler.elapsed }
+    func jitter() -> Double { engine.core.environment.random() }
+    #if TIDEMARK_DEFECTS
+        var defects: PlantedDefects { engine.core.environment.defects }
+    #endif
 
     func schedule(
         _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void

@@ -23,6 +23,15 @@
         /// After a restart nobody asks whether the head of the queue was applied already.
         package static let sentTwiceAfterRestart = Self(rawValue: 1 << 7)
 
+        /// What the writes of the user before made of documents is shown to the next one.
+        package static let overlaysOfUserBefore = Self(rawValue: 1 << 19)
+        /// What was under way when the user changed is sent as the next one's.
+        package static let queueOfUserBefore = Self(rawValue: 1 << 20)
+        /// A transaction commits without saying what it has read.
+        package static let readsUnverified = Self(rawValue: 1 << 21)
+        /// A transaction whose commit had no answer is made again from its beginning.
+        package static let lostCommitRepeated = Self(rawValue: 1 << 22)
+
         // Of feeds and pagers.
 
         /// A page of changes is taken for the last one.
@@ -72,6 +81,9 @@
             ("overlayNotRecomputed", .overlayNotRecomputed),
             ("existenceFilterIgnored", .existenceFilterIgnored), ("removalRace", .removalRace),
             ("sentTwiceAfterRestart", .sentTwiceAfterRestart),
+            ("overlaysOfUserBefore", .overlaysOfUserBefore),
+            ("queueOfUserBefore", .queueOfUserBefore),
+            ("readsUnverified", .readsUnverified), ("lostCommitRepeated", .lostCommitRepeated),
         ]
     }
 

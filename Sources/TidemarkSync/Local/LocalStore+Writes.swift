@@ -145,17 +145,22 @@ extension LocalStore {
     func save(
         _ position: WritePosition?, _ transaction: StoreTransaction
     ) throws(StoreError) {
+        let owner = SQLValue.blob(UserKey(user).bytes)
         guard let position else {
-            return try transaction.execute("DELETE FROM syncWritePosition")
+            return try transaction.execute(
+                "DELETE FROM syncStreamPosition WHERE user = ?", [owner])
         }
         try transaction.execute(
-            "INSERT OR REPLACE INTO syncWritePosition VALUES (1, ?, ?)",
-            [.text(position.streamID), .blob(position.token)])
+            "INSERT OR REPLACE INTO syncStreamPosition VALUES (?, ?, ?)",
+            [owner, .text(position.streamID), .blob(position.token)])
     }
 
-    func storedWritePosition(_ transaction: StoreTransaction) throws(StoreError) -> WritePosition? {
-        try transaction.rows("SELECT stream, token FROM syncWritePosition").first.flatMap {
-            WritePosition(streamID: $0.text(0), token: $0.blob(1))
-        }
+    func storedWritePosition(
+        of user: String?, _ transaction: StoreTransaction
+    ) throws(StoreError) -> WritePosition? {
+        try transaction.rows(
+            "SELECT stream, token FROM syncStreamPosition WHERE user = ?",
+            [.blob(UserKey(user).bytes)]
+        ).first.flatMap { WritePosition(streamID: $0.text(0), token: $0.blob(1)) }
     }
 }

@@ -62,7 +62,7 @@ final class LocalStore {
             tuning: Self.tuning, fault: stepFault)
         try store.read(label: StorageStep.open.rawValue) { transaction in
             try loadGlobals(transaction)
-            writePosition = try storedWritePosition(transaction)
+            writePosition = try storedWritePosition(of: user, transaction)
         }
         try loadQueue()
     }
@@ -155,7 +155,7 @@ final class LocalStore {
     func changeUser(to next: String?) throws -> [LocalDocument] {
         let previous = user
         var bases: [(DocumentPath, StoredDocument?)] = []
-        let queue = try write(.handleUserChange) { transaction in
+        let (queue, position) = try write(.handleUserChange) { transaction in
             let (queue, damaged) = try storedQueue(of: next, transaction)
             user = next
             defer { user = previous }
@@ -164,12 +164,11 @@ final class LocalStore {
             let paths = Set(pending.batches.flatMap(\.paths) + queue.batches.flatMap(\.paths))
             let table = transaction.documents(of: database)
             bases = try paths.sorted().map { path in (path, try table.document(at: path)) }
-            try save(nil, transaction)
-            return queue
+            return (queue, try storedWritePosition(of: next, transaction))
         }
         user = next
         pending = queue
-        writePosition = nil
+        writePosition = position
         return bases.map { pending.view(of: $0.0, over: $0.1) }
     }
 }

@@ -41,6 +41,11 @@ struct PendingWrites: Equatable, Sendable {
     #if TIDEMARK_DEFECTS
         /// As if nobody made them anew: of a planted defect.
         var keepsOverlays = false
+
+        /// Of a planted defect too.
+        mutating func keepOverlays(of other: PendingWrites) {
+            overlays.merge(other.overlays) { own, _ in own }
+        }
     #endif
 
     mutating func remove(_ id: Int64) {

@@ -125,5 +125,22 @@ enum LocalSchema {
                     PRIMARY KEY (day, label, screen, cause)
                 ) WITHOUT ROWID;
                 """),
+        StoreMigration(
+            "sync 6 positions",
+            sql: """
+                -- Where each user's write stream can be taken up again: the answers that are still to
+                -- come are to that user's batches.
+                CREATE TABLE syncStreamPosition (
+                    user BLOB PRIMARY KEY,
+                    stream TEXT NOT NULL,
+                    token BLOB NOT NULL
+                ) WITHOUT ROWID;
+                -- Of several users nobody knows whose it was.
+                INSERT INTO syncStreamPosition
+                    SELECT (SELECT user FROM syncBatch LIMIT 1), stream, token
+                    FROM syncWritePosition
+                    WHERE (SELECT count(DISTINCT user) FROM syncBatch) = 1;
+                DROP TABLE syncWritePosition;
+                """),
     ]
 }

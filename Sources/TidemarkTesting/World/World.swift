@@ -23,7 +23,8 @@ package final class World {
     package let network: WorldNetwork
     package private(set) var clients: [WorldClient] = []
     package internal(set) var ledger = WorldLedger()
-    package private(set) var log: [String] = []
+    package internal(set) var bank = WorldBank()
+    private var entries: [(at: Duration, text: () -> String)] = []
     var dice: SeededRandom
     let mood: WorldMood
     private let files: WorldFiles
@@ -50,7 +51,8 @@ package final class World {
         for index in 0..<settings.clients {
             clients.append(
                 WorldClient(
-                    index: index, cacheFile: try files.makeCache("c\(index)"),
+                    index: index,
+                    cacheFile: try files.makeCache("c\(index)", hasUsers: mood.changesUsers),
                     seed: settings.seed &+ 100 &+ UInt64(index), in: self))
         }
         for client in clients { client.start() }
@@ -68,6 +70,9 @@ package final class World {
         }
         try heal()
     }
+
+    /// Whether a client's users share one cache.
+    var sharesCache: Bool { mood.sharesCache }
 
     /// Lets time pass, and checks what was seen.
     package func pass(_ duration: Duration) throws {
@@ -88,9 +93,19 @@ package final class World {
     }
 
     package func note(_ text: @autoclosure () -> String) {
-        guard log.count < Self.longestLog else { return }
-        log.append("\(time.elapsed) \(text())")
+        guard entries.count < Self.longestLog else { return }
+        let text = text()
+        noteValues { text }
     }
+
+    /// As ``note(_:)``, put into words when the log is read, if ever: that took a tenth of a history.
+    ///
+    /// - Parameter text: Of values that do not change.
+    func noteValues(_ text: @escaping () -> String) {
+        if entries.count < Self.longestLog { entries.append((time.elapsed, text)) }
+    }
+
+    package var log: [String] { entries.map { "\($0.at) \($0.text())" } }
 
     /// The first one counts.
     func violate(_ text: String) {
@@ -135,6 +150,9 @@ struct WorldMood {
     let pauses: [(ClosedRange<Int>?, Int)]
     /// How long the server keeps old versions.
     let history: Duration
+    let changesUsers: Bool
+    /// Whether the users of a device share one cache.
+    let sharesCache: Bool
 
     init(_ dice: inout SeededRandom) {
         acts = [
@@ -143,6 +161,10 @@ struct WorldMood {
         for (fault, weight) in WorldAct.faults where dice.chance(45) {
             acts.append((fault, weight))
         }
+        changesUsers = dice.chance(45)
+        if changesUsers { acts.append((.changeUser, 7)) }
+        sharesCache = dice.chance(25)
+        if dice.chance(50) { acts.append((.transact, 14)) }
         pauses =
             dice.chance(50)
             ? [(nil, 6), (1...30, 6), (30...500, 6), (500...4_000, 3), (4_000...90_000, 1)]

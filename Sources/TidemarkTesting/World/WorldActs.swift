@@ -6,6 +6,7 @@ import TidemarkSync
 /// What may happen in one step of a history.
 enum WorldAct {
     case write, writeOutside, listen, unlisten, read
+    case changeUser, transact
     case kill, killAtTransaction, terminate, start
     case fillDisk, freeDisk
     case turnClock
@@ -43,17 +44,25 @@ extension World {
         case .write: write(client)
         case .writeOutside: writeOutside()
         case .listen:
-            if client.listeners.count < 5 { client.listen(dice.pick(WorldQueries.all), options()) }
+            if client.listeners.count < 5 { client.listen(query(for: client), options()) }
         case .unlisten:
             if !client.listeners.isEmpty { client.unlisten(dice.pick(client.listeners)) }
         case .read:
-            client.read(
-                dice.pick(WorldQueries.all), dice.pick([ReadSource.default, .server, .cache]))
+            client.read(query(for: client), dice.pick([ReadSource.default, .server, .cache]))
+        case .changeUser: changeUser(client)
+        case .transact: transact()
         case .collectGarbage:
             note("\(client.name) collects garbage")
             client.engine?.collectGarbage(limit: 0, percent: dice.pick([30, 100])) { _ in }
         default: breakOrMend(act, client)
         }
+    }
+
+    private func query(for client: WorldClient) -> Query {
+        guard mood.changesUsers, dice.chance(20) else { return dice.pick(WorldQueries.all) }
+        // Whatever the cache has of others is seen by asking it for everything.
+        if dice.chance(50) { client.read(WorldQueries.allOwn, .cache) }
+        return WorldQueries.own(client.writer)
     }
 
     private func breakOrMend(_ act: WorldAct, _ client: WorldClient) {
@@ -154,66 +163,93 @@ extension World {
 
     func write(_ client: WorldClient) {
         guard client.isAlive else { return }
-        let (write, mutations) = makeWrite(client.index, client.nextSequence)
+        let (write, mutations) = makeWrite(client.writer, client.nextSequence)
         client.nextSequence += 1
-        note("\(client.name) writes \(write.id): \(mutations[2].worldText)")
+        let name = client.name
+        noteValues { "\(name) writes \(write.id): \(mutations[2].worldText)" }
         client.write(write, mutations)
     }
 
     func writeOutside() {
         guard server.isUp else { return }
-        let (write, mutations) = makeWrite(-1, outsideSequence)
+        let (write, mutations) = makeWrite(.outside, outsideSequence)
         outsideSequence += 1
-        note("outside writes \(write.id): \(mutations[2].worldText)")
+        noteValues { "outside writes \(write.id): \(mutations[2].worldText)" }
         switch server.commit(mutations, in: Self.database) {
         case .success(let time): ledger.set(write.id, .acknowledged(time))
         case .failure(let status): ledger.set(write.id, .rejected(status))
         }
     }
 
-    private func makeWrite(_ client: Int, _ sequence: Int) -> (WorldWrite, [Mutation]) {
-        let writer = WorldLedger.writer(client)
-        let kind = dice.roll(12)
-        let write = WorldWrite(
-            id: "\(writer)-\(sequence)", client: client, sequence: sequence,
-            room: dice.pick(WorldQueries.rooms), number: nextNumber, addsTag: (5..<8).contains(kind)
-        )
+    private func makeWrite(
+        _ writer: WorldWriter, _ sequence: Int
+    ) -> (WorldWrite, [Mutation]) {
+        let id = "\(writer.name)-\(sequence)"
+        let kind = dice.roll(14)
+        let room = dice.pick(WorldQueries.rooms)
+        let number = nextNumber
         nextNumber += 1
-        ledger.add(write)
         let journal = Mutation(
-            path: DocumentPath(unchecked: "journal/\(write.id)"),
+            path: DocumentPath(unchecked: "journal/\(id)"),
             .set(["seq": .integer(Int64(sequence))]),
             transforms: [FieldTransform(FieldPath(name: "at"), .serverTimestamp)])
         let counter = Mutation(
-            path: DocumentPath(unchecked: "counters/\(writer)"), .patch([:], mask: []),
+            path: DocumentPath(unchecked: "counters/\(writer.name)"), .patch([:], mask: []),
             transforms: [FieldTransform(FieldPath(name: "n"), .increment(.integer(1)))])
-        return (write, [journal, counter, change(kind, write)])
+        let mutations = [journal, counter] + changes(kind, id, writer, room, number)
+        let write = WorldWrite(
+            id: id, writer: writer, sequence: sequence, room: room,
+            paths: Set(mutations.map(\.path)), number: number, addsTag: (5..<8).contains(kind))
+        ledger.add(write)
+        return (write, mutations)
     }
 
-    private func change(_ kind: Int, _ write: WorldWrite) -> Mutation {
+    private func changes(
+        _ kind: Int, _ id: String, _ writer: WorldWriter, _ room: DocumentPath, _ number: Int64
+    ) -> [Mutation] {
+        switch kind {
+        case 12:
+            let path = DocumentPath(unchecked: "\(WorldQueries.ownCollection)/\(writer.name)")
+            return [
+                Mutation(
+                    path: path, .set(["owner": .string(writer.name), "v": .integer(number)]))
+            ]
+        case 13:
+            let transfer = makeTransfer(id: id, writer: writer, isBatch: true)
+            return [
+                WorldBank.increment(transfer.from, by: -transfer.amount),
+                WorldBank.increment(transfer.to, by: transfer.amount),
+            ]
+        default: return [change(kind, id, room, number)]
+        }
+    }
+
+    private func change(
+        _ kind: Int, _ id: String, _ room: DocumentPath, _ number: Int64
+    ) -> Mutation {
         let fields: MapValue = [
-            "w": .string(write.id), "n": .integer(write.number), "g": .integer(write.number % 3),
+            "w": .string(id), "n": .integer(number), "g": .integer(number % 3),
         ]
         let mask = ["w", "n", "g"].map { FieldPath(name: $0) }
         switch kind {
-        case 0..<2: return Mutation(path: write.room, .set(fields))
-        case 2..<5: return Mutation(path: write.room, .patch(fields, mask: mask))
+        case 0..<2: return Mutation(path: room, .set(fields))
+        case 2..<5: return Mutation(path: room, .patch(fields, mask: mask))
         case 5..<8:
             let marks = [Value.integer(Int64(dice.roll(4)))]
             return Mutation(
-                path: write.room, .patch([:], mask: []),
+                path: room, .patch([:], mask: []),
                 transforms: [
-                    FieldTransform(FieldPath(name: "tags"), .arrayUnion([.string(write.id)])),
+                    FieldTransform(FieldPath(name: "tags"), .arrayUnion([.string(id)])),
                     FieldTransform(FieldPath(name: "total"), .increment(.integer(1))),
                     FieldTransform(
                         FieldPath(name: "marks"),
                         dice.chance(70) ? .arrayUnion(marks) : .arrayRemove(marks)),
                 ])
-        case 8..<10: return Mutation(path: write.room, .delete)
+        case 8..<10: return Mutation(path: room, .delete)
         case 10:
             return Mutation(
-                path: write.room, .patch(fields, mask: mask), precondition: .exists(true))
-        default: return Mutation(path: write.room, .set(fields), precondition: .exists(false))
+                path: room, .patch(fields, mask: mask), precondition: .exists(true))
+        default: return Mutation(path: room, .set(fields), precondition: .exists(false))
         }
     }
 }

@@ -9,6 +9,13 @@ struct WorldEvidence {
     var truths: [(snapshot: ViewSnapshot, client: String)] = []
     /// Versions that were compared.
     var known: Set<WorldVersion> = []
+    /// By the writes of others: how they were shown among a user's own.
+    var strangers: [String: String] = [:]
+    /// Writes that the server was seen to hold.
+    var applied: Set<String> = []
+    /// What committed transactions have read and not written.
+    var reads: [(transfer: String, path: DocumentPath, version: Timestamp?, committed: Timestamp)] =
+        []
 }
 
 struct WorldVersion: Hashable {
@@ -28,10 +35,12 @@ extension World {
             note("\(client.name) listener fails: \(error)")
             listener.failure = error
         case .success(let snapshot):
-            note("\(client.name) sees \(describe(snapshot))")
-            if let time = snapshot.readTime, let last = listener.snapshot?.readTime, time < last {
+            let name = client.name
+            noteValues { "\(name) sees \(Self.describe(snapshot))" }
+            if let time = snapshot.readTime, let last = listener.readTime, time < last {
                 violate("\(client.name) goes back from \(last) to \(time)")
             }
+            listener.readTime = snapshot.readTime
             listener.snapshot = snapshot
             listener.snapshots += 1
             check(snapshot.documents, client)
@@ -39,7 +48,7 @@ extension World {
         }
     }
 
-    private func describe(_ snapshot: ViewSnapshot) -> String {
+    private static func describe(_ snapshot: ViewSnapshot) -> String {
         let rows = snapshot.documents.map { document in
             document.document.worldText + (document.hasPendingWrites ? "*" : "")
         }
@@ -49,32 +58,41 @@ extension World {
     }
 
     func became(_ event: SyncEngine.WriteEvent, of id: String, _ client: WorldClient) {
-        note("\(id) is \(event)")
+        noteValues { "\(id) is \(event)" }
         switch event {
         case .journalled(let batch): ledger.set(id, .journalled, batch: batch)
         case .acknowledged(let time):
             client.knowsUntil = max(client.knowsUntil, time)
             if case .acknowledged = ledger.writes[id]!.state { violate("\(id) is told twice") }
+            let writer = ledger.writes[id]!.writer
+            if client.userChanges.isEmpty, writer != client.writer {
+                violate("\(id) is acknowledged, while \(client.writer.name) is signed in")
+            }
             ledger.set(id, .acknowledged(time))
         case .failed(let error):
             let isJournalled = ledger.writes[id]!.batch != nil
+            let isErased = [.erasing, .erased].contains(ledger.writes[id]!.state)
             if case .server(let status) = error {
                 ledger.set(id, .rejected(status))
             } else if !isJournalled {
                 ledger.set(id, .refused(error))
-            } else if error != .terminated {
+            } else if error != .terminated, !(isErased && error == .userChanged) {
                 violate("\(id) was journalled, and failed: \(error)")
             }
         }
     }
 
     func wasRead(
-        _ result: Result<ReadResult, SyncError>, _ query: Query, _ client: WorldClient
+        _ result: Result<ReadResult, SyncError>, _ query: Query, _ asking: WorldWriter,
+        _ client: WorldClient
     ) {
         switch result {
         case .failure(let error): note("\(client.name) could not read: \(error)")
         case .success(let result):
             note("\(client.name) read \(result.documents.count) \(result.freshness)")
+            if asking != client.shownTo {
+                violate("\(asking.name)'s read is answered to \(client.shownTo.name)")
+            }
             check(result.documents, client)
         }
     }
@@ -85,10 +103,11 @@ extension World {
             if shown.path.collectionID == "rooms" {
                 do {
                     try ledger.trace(
-                        shown.document, to: client.index,
+                        shown.document, to: client.shownTo,
                         isServers: !shown.hasLocalMutations && !shown.hasCommittedMutations)
                 } catch { violate("\(client.name): \(error)") }
             }
+            checkOwner(shown, client)
             guard !shown.hasLocalMutations, !shown.hasCommittedMutations else { continue }
             let version = WorldVersion(
                 path: shown.path, time: shown.document.updateTime,
@@ -102,16 +121,9 @@ extension World {
     /// its own later writes and reads.
     private func gather(_ snapshot: ViewSnapshot, _ client: WorldClient) {
         guard !snapshot.isFromCache, !snapshot.hasPendingWrites, let time = snapshot.readTime,
-            time >= client.knowsUntil, !hasPending(client)
+            time >= client.knowsUntil, !ledger.hasPending(client.shownTo)
         else { return }
         unchecked.truths.append((snapshot, client.name))
-    }
-
-    private func hasPending(_ client: WorldClient) -> Bool {
-        ledger.writes.values.contains { write in
-            guard write.client == client.index else { return false }
-            return write.state == .journalled || write.state == .proposed
-        }
     }
 
     // MARK: After each step
@@ -122,7 +134,12 @@ extension World {
         let (versions, truths) = (unchecked.versions, unchecked.truths)
         (unchecked.versions, unchecked.truths) = ([], [])
         for (document, client) in versions { try check(document, client) }
-        for (snapshot, client) in truths { try check(snapshot, client) }
+        for (snapshot, client) in truths {
+            try check(snapshot, client)
+            try checkSum(snapshot, client)
+        }
+        try checkStrangers()
+        try checkReads()
     }
 
     private func check(_ shown: Document, _ client: String) throws {
@@ -150,7 +167,7 @@ extension World {
             zip(held, shown).allSatisfy({ $0.fields == $1.fields })
         else {
             throw WorldViolation(
-                "\(client) showed \(describe(snapshot)), "
+                "\(client) showed \(Self.describe(snapshot)), "
                     + "when the server held \(held.map(\.worldText))")
         }
     }

@@ -15,6 +15,10 @@ package final class WorldClient {
     package private(set) var process: WorldProcess
     package private(set) var link: WorldLink?
     package var listeners: [WorldListener] = []
+    /// Who is signed in, or is to be.
+    package private(set) var user: String?
+    private(set) var userChanges: [WorldUserChange] = []
+    private(set) var transactions: [String: WorldTransaction] = [:]
     /// Until when it may know more than its listens do, from its own writes and reads.
     var knowsUntil = Timestamp.epoch
     var nextSequence = 1
@@ -38,6 +42,9 @@ package final class WorldClient {
 
     package var isAlive: Bool { engine != nil }
     package var name: String { "c\(index)" }
+    var writer: WorldWriter { WorldWriter(client: index, user: user) }
+    /// Whose rows the app shows: a change takes the rows of the user before away when it begins.
+    var shownTo: WorldWriter { userChanges.first?.writer ?? writer }
 
     /// What an app that runs on this device is given: an engine, or all that is built upon one.
     package func environment() -> SyncEnvironment {
@@ -61,10 +68,12 @@ package final class WorldClient {
         buryCorpse()
         process = WorldProcess(on: world.time)
         link = world.network.link(of: process) { [unowned self] in hasNetwork }
+        link!.sent = { [unowned self] in world.sent($0, by: self) }
         do throws(SyncError) {
             engine = try SyncEngine(
                 .init(
-                    database: World.database, cacheFile: cacheFile, label: name,
+                    database: World.database, cacheFile: cacheFile, user: user,
+                    sharesCacheBetweenUsers: world.sharesCache, label: name,
                     maxLimboResolutions: world.settings.maxLimbo,
                     cacheSizeBytes: world.settings.cacheSize),
                 environment())
@@ -100,6 +109,8 @@ package final class WorldClient {
         engine = nil
         link?.processGone()
         for listener in listeners { listener.handle = nil }
+        userChanges = []
+        transactions = [:]
     }
 
     func buryCorpse() {
@@ -165,12 +176,49 @@ package final class WorldClient {
         guard let engine else { return }
         let process = process
         let sink = WorldBox { [unowned self] in self }
-        // The call goes on after the read's deadline, and what it brings is kept.
-        knowsUntil = max(knowsUntil, world.time.now.advanced(by: .seconds(62)))
+        if source != .cache {
+            // The call goes on after the read's deadline, and what it brings is kept.
+            knowsUntil = max(knowsUntil, world.time.now.advanced(by: .seconds(62)))
+        }
+        let asking = writer
         engine.read(query, source: source, deadline: .seconds(5)) { result in
             guard process.isAlive else { return }
             let client = sink.value()
-            client.world.wasRead(result, query, client)
+            client.world.wasRead(result, query, asking, client)
+        }
+    }
+
+    func run(_ transaction: WorldTransaction) {
+        transactions[transaction.transfer.id] = transaction
+        transaction.begin()
+    }
+
+    func ended(_ transaction: WorldTransaction) { transactions[transaction.transfer.id] = nil }
+
+    /// Another user signs in. Where no app runs, the next one begins with that user.
+    ///
+    /// - Parameter erases: What is kept of the user before; not where no app runs.
+    package func changeUser(to next: String?, erases: Bool = false) {
+        guard next != user else { return }
+        // As apps do: what is one user's own is not asked for by the next.
+        for listener in listeners where listener.query.collectionID == WorldQueries.ownCollection {
+            unlisten(listener)
+        }
+        for listener in listeners { listener.readTime = nil }
+        let change = WorldUserChange(
+            writer: WorldWriter(client: index, user: next),
+            erased: erases && isAlive ? writer : nil)
+        user = next
+        guard let engine else { return }
+        world.began(change, self)
+        userChanges.append(change)
+        let process = process
+        let sink = WorldBox { [unowned self] in self }
+        engine.changeUser(to: next, erasesPrevious: erases) { error in
+            guard process.isAlive else { return }
+            let client = sink.value()
+            client.userChanges.removeFirst()
+            client.world.ended(change, error, client)
         }
     }
 }
@@ -182,6 +230,8 @@ package final class WorldListener {
     let client: Int
     var handle: (any CancellableCall)?
     package internal(set) var snapshot: ViewSnapshot?
+    /// Of the last snapshot that the present user was shown.
+    var readTime: Timestamp?
     package internal(set) var failure: SyncError?
     package internal(set) var snapshots = 0
 

@@ -22,10 +22,12 @@ final class WorldFiles {
             ? shared : FileManager.default.temporaryDirectory.path
     }()
 
-    func makeCache(_ name: String) throws -> String {
-        let path = folder + "/" + name + ".sqlite"
-        try Self.cacheTemplate.get().write(to: URL(fileURLWithPath: path))
-        return path
+    /// - Parameter hasUsers: Whether users get files too.
+    func makeCache(_ name: String, hasUsers: Bool) throws -> String {
+        for (ending, data) in try Self.cacheTemplates.get() where hasUsers || ending == ".sqlite" {
+            try data.write(to: URL(fileURLWithPath: folder + "/" + name + ending))
+        }
+        return folder + "/" + name + ".sqlite"
     }
 
     func makeServerFolder() throws -> String {
@@ -34,18 +36,27 @@ final class WorldFiles {
         return folder
     }
 
-    private static let cacheTemplate = Result<Data, any Error> {
+    /// By the ending of the name: nobody's cache, and each user's.
+    private static let cacheTemplates = Result<[String: Data], any Error> {
         let files = try WorldFiles()
         let path = files.folder + "/template.sqlite"
-        let time = VirtualScheduler()
-        let engine = try SyncEngine(
-            .init(database: World.database, cacheFile: path),
-            SyncEnvironment(
-                transport: ScriptedTransport(), scheduler: time, now: { time.now },
-                random: { 0.5 }))
-        engine.terminate {}
-        time.runUntilIdle()
-        return try Data(contentsOf: URL(fileURLWithPath: path))
+        for user in WorldUsers.all {
+            let time = VirtualScheduler()
+            let engine = try SyncEngine(
+                .init(database: World.database, cacheFile: path, user: user),
+                SyncEnvironment(
+                    transport: ScriptedTransport(), scheduler: time, now: { time.now },
+                    random: { 0.5 }))
+            engine.terminate {}
+            time.runUntilIdle()
+        }
+        var templates: [String: Data] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: files.folder)
+        where name.hasSuffix(".sqlite") {
+            let url = URL(fileURLWithPath: files.folder + "/" + name)
+            templates[String(name.dropFirst("template".count))] = try Data(contentsOf: url)
+        }
+        return templates
     }
 
     private static let serverTemplate = Result<Data, any Error> {

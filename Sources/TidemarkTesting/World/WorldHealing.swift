@@ -10,21 +10,27 @@ extension World {
     /// Mends everything, and expects of all clients that they find back by themselves.
     package func heal() throws {
         try mend()
+        try finishUserChanges()
         for client in clients {
             // As an app does that was told that the storage had failed.
             for listener in client.listeners {
-                guard case .storage? = listener.failure else { continue }
+                guard listener.failure?.passes == true else { continue }
                 client.unlisten(listener)
                 client.listen(listener.query, listener.options)
             }
             client.listen(WorldQueries.allRooms, .init(includeMetadataChanges: true))
         }
-        try converge(within: Self.patience)
-        try checkServer()
+        var kept: [WorldWriter: Set<Int64>] = [:]
+        // What waits for a user is sent when it is the user again.
+        repeat {
+            try converge(within: Self.patience)
+            for client in clients { kept[client.writer] = rejected(client) }
+        } while signInNext(after: Set(kept.keys))
+        try checkServer(kept)
         // Those that are up to date must stay so: somebody writes, and they are to be told.
         for _ in 0..<4 { writeOutside() }
         try converge(within: .seconds(60))
-        try checkReads()
+        try readAll()
     }
 
     /// Nothing is broken any more, and every app runs.
@@ -45,6 +51,17 @@ extension World {
         }
     }
 
+    /// What could not be stored is tried again by itself.
+    private func finishUserChanges() throws {
+        let end = time.elapsed + Self.patience
+        while let client = clients.first(where: { !$0.userChanges.isEmpty }) {
+            guard time.elapsed < end else {
+                throw WorldViolation("\(client.name) never becomes \(client.writer.name)")
+            }
+            try pass(Self.look)
+        }
+    }
+
     private func converge(within patience: Duration) throws {
         let end = time.elapsed + patience
         var difference: String?
@@ -58,19 +75,17 @@ extension World {
 
     /// What a client still lacks; nil when all show what the server holds.
     private func firstDifference() throws -> String? {
-        let rooms = try held("rooms")
-        let counters = try held("counters")
+        var held: [String: [Document]] = [:]
         for client in clients {
-            var pending = -1
-            let count = WorldCount()
-            client.engine?.pendingWrites { result in
-                if case .success(let writes) = result { count.value = writes.count }
+            guard let pending = countQueue(client) else {
+                return "\(client.name) does not say what it has pending"
             }
-            time.runUntilIdle()
-            pending = count.value
-            if pending != 0 { return "\(client.name) has \(pending) writes pending" }
+            if pending != 0 { return "\(client.writer.name) has \(pending) writes pending" }
+            if let id = client.transactions.keys.min() { return "\(id) is still running" }
             for listener in client.listeners {
-                let all = listener.query.collectionID == "rooms" ? rooms : counters
+                let collection = listener.query.collectionID!
+                let all = try held[collection] ?? self.held(collection)
+                held[collection] = all
                 if let text = difference(listener, all) { return "\(client.name) \(text)" }
             }
         }
@@ -102,26 +117,20 @@ extension World {
         return nil
     }
 
-    private func checkServer() throws {
-        var kept: [Int: Set<Int64>] = [:]
-        for client in clients {
-            let batches = WorldRejected()
-            client.engine?.rejectedWrites { result in
-                if case .success(let writes) = result { batches.value = Set(writes.map(\.batch)) }
-            }
-            time.runUntilIdle()
-            kept[client.index] = batches.value
-        }
-        try ledger.check(
-            journal: try held("journal"), counters: try held("counters"), kept: kept)
+    private func checkServer(_ kept: [WorldWriter: Set<Int64>]) throws {
+        let journal = try held("journal")
+        try ledger.check(journal: journal, counters: try held("counters"), kept: kept)
+        try bank.check(
+            accounts: try held("accounts"), receipts: try held(WorldBank.receipts),
+            journal: journal)
     }
 
     /// A full read of the server by each client, and then of its cache.
-    private func checkReads() throws {
+    private func readAll() throws {
         let expected = WorldQueries.allRooms.rows(of: try held("rooms"))
         for client in clients {
             for source in [ReadSource.server, .cache] {
-                let read = WorldRead()
+                let read = WorldFound<Result<ReadResult, SyncError>>()
                 client.engine?.read(WorldQueries.allRooms, source: source, deadline: .seconds(5)) {
                     read.value = $0
                 }
@@ -138,9 +147,12 @@ extension World {
     }
 }
 
-// @unchecked: a world lives in one thread.
-private final class WorldCount: @unchecked Sendable { var value = -1 }
-// @unchecked: a world lives in one thread.
-private final class WorldRejected: @unchecked Sendable { var value: Set<Int64> = [] }
-// @unchecked: a world lives in one thread.
-private final class WorldRead: @unchecked Sendable { var value: Result<ReadResult, SyncError>? }
+extension SyncError {
+    /// Whether a listener that was told so may listen again.
+    fileprivate var passes: Bool {
+        switch self {
+        case .storage, .userChanged: true
+        default: false
+        }
+    }
+}

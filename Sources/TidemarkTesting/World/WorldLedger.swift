@@ -19,14 +19,17 @@ package struct WorldWrite {
         case rejected(RPCStatus)
         /// It was never queued.
         case refused(SyncError)
+        /// It is being deleted with its user's cache, or was: it may have been sent before.
+        case erasing, erased
     }
 
     package let id: String
-    /// Of the writer; the outside has the number -1.
-    package let client: Int
-    /// Counts the writer's batches, from 1.
+    package let writer: WorldWriter
+    /// Counts the batches of the writer's device, from 1.
     package let sequence: Int
     package let room: DocumentPath
+    /// All documents that it writes.
+    package let paths: Set<DocumentPath>
     /// No other write has it.
     package let number: Int64
     package let addsTag: Bool
@@ -36,7 +39,7 @@ package struct WorldWrite {
     /// Whether it may ever be seen, anywhere.
     var mayBeSeen: Bool {
         switch state {
-        case .proposed, .journalled, .acknowledged: true
+        case .proposed, .journalled, .acknowledged, .erasing, .erased: true
         case .rejected, .refused: false
         }
     }
@@ -51,26 +54,71 @@ package struct WorldLedger {
     /// In the order they were made.
     package private(set) var order: [String] = []
     private var tagged: [DocumentPath: Int64] = [:]
+    /// By writer: what may be in the queue.
+    private var open: [WorldWriter: Set<String>] = [:]
+    /// By writer: what was written and acknowledged.
+    private var acknowledged: [WorldWriter: Set<DocumentPath>] = [:]
 
     package init() {}
-
-    package static func writer(_ client: Int) -> String { client < 0 ? "x" : "c\(client)" }
 
     mutating func add(_ write: WorldWrite) {
         precondition(writes[write.id] == nil)
         writes[write.id] = write
         order.append(write.id)
+        open[write.writer, default: []].insert(write.id)
         if write.addsTag { tagged[write.room, default: 0] += 1 }
     }
 
     mutating func set(_ id: String, _ state: WorldWrite.State, batch: Int64? = nil) {
         writes[id]!.state = state
         if let batch { writes[id]!.batch = batch }
+        if case .acknowledged = state {
+            acknowledged[writes[id]!.writer, default: []].formUnion(writes[id]!.paths)
+        }
+        switch state {
+        case .proposed, .journalled, .erasing: break
+        case .acknowledged, .rejected, .refused, .erased: open[writes[id]!.writer]!.remove(id)
+        }
     }
 
-    /// The journalled batch of a client that has this number.
-    func write(of client: Int, batch: Int64) -> WorldWrite? {
-        writes.values.first { $0.client == client && $0.batch == batch }
+    // MARK: Writers
+
+    package var writers: Set<WorldWriter> { Set(open.keys) }
+
+    /// Whether the writer may have something in the queue.
+    func hasPending(_ writer: WorldWriter) -> Bool { open[writer]?.isEmpty == false }
+
+    /// Whether the writer may be shown a document as it has written it. A view keeps that, once it is
+    /// acknowledged, until the listen tells of it: also to the next user, where users share a cache.
+    func hasWritten(_ writer: WorldWriter, at path: DocumentPath, sharesCache: Bool) -> Bool {
+        let done = acknowledged.contains { other, paths in
+            (other == writer || sharesCache && other.client == writer.client)
+                && paths.contains(path)
+        }
+        return done || open[writer]?.contains { writes[$0]!.paths.contains(path) } == true
+    }
+
+    /// The writer asks for all that waits to be deleted.
+    mutating func startErasing(_ writer: WorldWriter) {
+        for id in open[writer] ?? [] { writes[id]!.state = .erasing }
+    }
+
+    mutating func finishErasing(_ writer: WorldWriter) {
+        for id in open[writer] ?? [] where writes[id]!.state == .erasing { set(id, .erased) }
+    }
+
+    /// What others than the writer have put into a room and were not told yet that it is applied.
+    func strangers(in document: Document, to writer: WorldWriter) -> [String] {
+        guard document.path.collectionID == "rooms" else { return [] }
+        var ids: [Value] = []
+        if let id = document.fields["w"] { ids.append(id) }
+        if case .array(let tags)? = document.fields["tags"] { ids += tags }
+        return ids.compactMap { value in
+            guard case .string(let id) = value, let write = writes[id], write.writer != writer
+            else { return nil }
+            if case .acknowledged = write.state { return nil }
+            return id
+        }
     }
 
     // MARK: What is shown
@@ -78,10 +126,10 @@ package struct WorldLedger {
     /// Checks that each value of a room that is shown was written there by somebody.
     ///
     /// - Parameters:
-    ///   - client: To whom.
+    ///   - writer: To whom.
     ///   - isServers: Whether the client takes it for the server's. A sum above what is not known of
     ///     yet is a guess, and may be below the tags or count the client's own that are pending twice.
-    func trace(_ document: Document, to client: Int, isServers: Bool) throws {
+    func trace(_ document: Document, to writer: WorldWriter, isServers: Bool) throws {
         let fields = document.fields
         func refuse(_ what: String) -> WorldViolation {
             WorldViolation(
@@ -106,7 +154,7 @@ package struct WorldLedger {
             }
         }
         if case .integer(let total)? = fields["total"] {
-            let own = isServers ? 0 : pendingTags(of: client, at: document.path)
+            let own = isServers ? 0 : pendingTags(of: writer, at: document.path)
             guard !isServers || total >= tags, total <= tagged[document.path, default: 0] + own
             else {
                 throw refuse("a total of \(total) with \(tags) tags")
@@ -114,29 +162,28 @@ package struct WorldLedger {
         }
     }
 
-    private func pendingTags(of client: Int, at room: DocumentPath) -> Int64 {
-        let own = writes.values.filter { $0.client == client && $0.room == room && $0.addsTag }
-        return Int64(
-            own.filter { $0.state == .journalled || $0.state == .proposed }.count)
+    private func pendingTags(of writer: WorldWriter, at room: DocumentPath) -> Int64 {
+        let own = (open[writer] ?? []).filter { writes[$0]!.room == room && writes[$0]!.addsTag }
+        return Int64(own.count)
     }
 
     // MARK: What the server holds in the end
 
     /// Checks the journal and the counters against what the writers were told.
     ///
-    /// - Parameter kept: The batches that clients keep as rejected.
-    func check(journal: [Document], counters: [Document], kept: [Int: Set<Int64>]) throws {
+    /// - Parameter kept: The batches that writers keep as rejected.
+    func check(journal: [Document], counters: [Document], kept: [WorldWriter: Set<Int64>]) throws {
         var found: [String: Document] = [:]
         for document in journal { found[document.path.id] = document }
         for id in order {
-            try check(writes[id]!, found[id], kept[writes[id]!.client] ?? [])
+            try check(writes[id]!, found[id], kept[writes[id]!.writer] ?? [])
         }
         if let stranger = found.keys.sorted().first(where: { writes[$0] == nil }) {
             throw WorldViolation("the server holds \(stranger), which nobody wrote")
         }
         var byWriter: [String: [WorldWrite]] = [:]
         for id in order where found[id] != nil {
-            byWriter[Self.writer(writes[id]!.client), default: []].append(writes[id]!)
+            byWriter[writes[id]!.writer.name, default: []].append(writes[id]!)
         }
         for (writer, applied) in byWriter.sorted(by: { $0.key < $1.key }) {
             let counter = counters.first { $0.path.id == writer }?.fields["n"]
@@ -155,7 +202,7 @@ package struct WorldLedger {
 
     private func check(_ write: WorldWrite, _ found: Document?, _ kept: Set<Int64>) throws {
         switch write.state {
-        case .proposed: return
+        case .proposed, .erasing, .erased: return
         case .acknowledged(let time):
             guard let found else {
                 throw WorldViolation("\(write.id) was acknowledged at \(time), and is lost")

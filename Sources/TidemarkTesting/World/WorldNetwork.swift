@@ -104,6 +104,8 @@ package final class WorldLink: Transport, @unchecked Sendable {
     private let process: WorldProcess
     private let isUp: () -> Bool
     private var wires: [any WorldBreakable] = []
+    /// Hears of every commit that the process sends.
+    var sent: ([Mutation]) -> Void = { _ in }
 
     init(_ network: WorldNetwork, _ process: WorldProcess, _ isUp: @escaping () -> Bool) {
         self.network = network
@@ -148,6 +150,7 @@ package final class WorldLink: Transport, @unchecked Sendable {
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
         let server = network.server
+        if case .commit(let commit) = request, process.isAlive { sent(commit.mutations) }
         return opened(
             WorldWire<Never, Reply>(network, process, receive: receive) { sink in
                 let call = server.transport.call(request, context, receive: sink)
@@ -174,13 +177,15 @@ package final class WorldLink: Transport, @unchecked Sendable {
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest> {
         let server = network.server
-        return opened(
-            WorldWire<WriteRequest, WriteResponse>(network, process, receive: receive) { sink in
-                let stream = server.transport.write(context, receive: sink)
-                return .init(
-                    send: { stream.send($0) }, finish: { stream.finish() },
-                    cancel: { stream.cancel() })
-            })
+        let wire = WorldWire<WriteRequest, WriteResponse>(network, process, receive: receive) {
+            sink in
+            let stream = server.transport.write(context, receive: sink)
+            return .init(
+                send: { stream.send($0) }, finish: { stream.finish() },
+                cancel: { stream.cancel() })
+        }
+        wire.onSend = { [weak self] in self?.sent($0.mutations) }
+        return opened(wire)
     }
 }
 

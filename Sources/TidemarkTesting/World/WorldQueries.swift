@@ -33,8 +33,21 @@ enum WorldQueries {
                 orders: [Order(n, .descending)], limit: .first(2)),
             document(rooms[1]),
             Query(collectionID: "counters"),
+            allAccounts,
         ]
     }()
+
+    static let allAccounts = Query(collectionID: "accounts")
+
+    /// Where each writer has a document that nobody else asks the server for.
+    static let ownCollection = "own"
+    static let allOwn = Query(collectionID: ownCollection)
+
+    static func own(_ writer: WorldWriter) -> Query {
+        Query(
+            collectionID: ownCollection,
+            filter: .field(FieldPath(name: "owner"), .equal, .string(writer.name)))
+    }
 
     private static func document(_ path: DocumentPath) -> Query {
         Query(

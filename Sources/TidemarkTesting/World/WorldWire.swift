@@ -23,6 +23,8 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
     private let process: WorldProcess
     private let connect: Connect
     private let receive: @Sendable (StreamEvent<Received>) -> Void
+    /// Hears of what the client sends, whatever becomes of it.
+    var onSend: ((Sent) -> Void)?
     private var far: FarEnd?
     private var hasEnded = false
     /// Nothing more arrives at the server, or at the client.
@@ -49,7 +51,10 @@ final class WorldWire<Sent: Sendable, Received: Sendable>: RequestStream, WorldB
     // MARK: The client's end
 
     func open() { carry(.open) }
-    func send(_ message: Sent) { carry(.message(message)) }
+    func send(_ message: Sent) {
+        if process.isAlive, !hasEnded { onSend?(message) }
+        carry(.message(message))
+    }
     func finish() { carry(.finish) }
 
     func cancel() {

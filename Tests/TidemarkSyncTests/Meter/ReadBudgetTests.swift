@@ -115,10 +115,12 @@ import TidemarkTesting
         world.acknowledge(at: 50)
         #expect(events.all.last == .acknowledged(commitTime: at(50)))
         let committed = Events<Result<Timestamp, SyncError>>()
-        world.engine.lookUp([path("rooms/a")]) { _ in }
+        world.engine.session.lookUp([path("rooms/a")]) { _ in }
         world.run()
         #expect(world.transport.calls.count == 2, "a transaction's read is part of a write")
-        world.engine.commitDirectly([set("rooms/c", [:])]) { committed.record($0) }
+        world.engine.session.commit([set("rooms/c", [:])]) {
+            committed.record($0.mapError(\.error))
+        }
         world.run()
         #expect(world.transport.calls.count == 3)
     }

@@ -94,6 +94,42 @@ import TidemarkServer
         }
     }
 
+    @Test func `whose commit has no answer is not made twice`() async throws {
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let faulty = FaultyTransport(server)
+        let firestore = try Firestore.testing(faulty)
+        let counter = firestore.document("rooms/counter")
+        try await counter.setData(["n": 0])
+        try faulty.order([FaultRule("rpc=Commit,times=1,lose-response")])
+        let error = await #expect(throws: FirestoreError.self) {
+            try await firestore.runTransaction { transaction in
+                let n = try await transaction.getDocument(counter)["n"] as? Int
+                transaction.updateData(["n": n! + 1], forDocument: counter)
+            }
+        }
+        #expect(error?.code == .unavailable)
+        #expect(error?.detail.contains("The answer to the commit was lost") == true)
+        #expect(try await counter.getDocument(source: .server)["n"] as? Int == 1)
+        await firestore.terminate()
+        server.close()
+    }
+
+    @Test func `is of one user`() async throws {
+        try await client { firestore in
+            let document = firestore.document("rooms/a")
+            let error = await #expect(throws: FirestoreError.self) {
+                try await firestore.runTransaction { transaction in
+                    let there = try await transaction.getDocument(document).exists
+                    transaction.setData(["there": there], forDocument: document)
+                    try await firestore.changeUser(to: "ben")
+                }
+            }
+            #expect(error?.code == .cancelled)
+            let untouched = try await document.getDocument(source: .server)
+            #expect(!untouched.exists)
+        }
+    }
+
     @Test func `that makes no sense commits nothing`() async throws {
         struct Mine: Error {}
         try await client { firestore in
