@@ -2,7 +2,10 @@ import TidemarkModel
 
 /// A query made ready to be planned and tested: a limit to the last rows turned into one to the
 /// first in flipped order.
-struct CompiledQuery {
+///
+/// A class, because a plan, its candidates and its streams each keep it: as a value, copying it took a
+/// third of a small query.
+final class CompiledQuery {
     let query: Query
     let database: DatabaseID
     /// All orders, the implicit ones too.

@@ -18,7 +18,7 @@ final class LocalStore {
     var writePosition: WritePosition?
     /// Those in use, by id, with the newest token; the disk may have an older one.
     var targets: [Int32: LocalTarget] = [:]
-    /// As they are on disk.
+    /// As they are on disk; those of which nothing is known yet are not there.
     var persisted: [Int32: LocalTarget] = [:]
     var nextTargetID: Int32 = 2
     var nextSequence: Int64 = 1
@@ -95,7 +95,9 @@ final class LocalStore {
 
     /// Writes the newest tokens and ends the use of the file.
     func close() throws {
-        let unsaved = targets.values.filter { persisted[$0.id] != $0 }
+        let unsaved = targets.values.filter { target in
+            persisted[target.id].map { $0 != target } ?? !target.isBlank
+        }
         savesReads = true
         let saving = Result {
             if unsaved.isEmpty, reads.unsaved.isEmpty { return }
@@ -236,7 +238,7 @@ extension LocalStore {
         return pending.view(of: path, over: base)
     }
 
-    /// The query's rows, pending writes merged in, in no order.
+    /// The query's rows in its order, pending writes merged in.
     func run(_ query: Query) throws -> [LocalDocument] {
         try read { try run(query, $0) }
     }

@@ -89,6 +89,19 @@ struct DocumentSet: Equatable, Sendable {
         }
     }
 
+    /// Puts rows into the empty set: those of a query mostly come in its order.
+    mutating func fill(with new: [ViewRow]) {
+        precondition(rows.isEmpty)
+        byPath.reserveCapacity(new.count)
+        guard zip(new, new.dropFirst()).allSatisfy(order.precedes) else {
+            for row in new { insert(row) }
+            return
+        }
+        for row in new { byPath[row.path] = row }
+        rows = new
+        leadingBits = new.map(\.leadingBits)
+    }
+
     /// - Precondition: None of them is there, and no two have one path.
     mutating func insert(contentsOf new: [ViewRow]) {
         guard new.count > 8 else {

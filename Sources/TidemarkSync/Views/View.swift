@@ -20,7 +20,7 @@ struct View: Equatable, Sendable {
         case documents(
             [LocalDocument], Target?, version: Timestamp? = nil, awaiting: Timestamp? = nil,
             isBehind: Bool = false)
-        /// The query was run again: these are all its rows.
+        /// The query was run again: these are all its rows, in its order.
         case result(
             [LocalDocument], Target?, version: Timestamp? = nil, isBehind: Bool = false)
         case wentOffline
@@ -54,8 +54,9 @@ struct View: Equatable, Sendable {
     private let prepared: Prepared
     /// Acknowledged writes that are not shown yet: a listen that is behind will tell of them.
     private var held: [DocumentPath: LocalDocument] = [:]
-    /// Rows that are not in the target: few, and all that can be in limbo.
-    private var unsynced: Set<DocumentPath> = []
+    /// Rows that are not in the target: few, and all that can be in limbo. Nil until the target is current
+    /// for the first time: before that nothing is in limbo, and they may be all there are.
+    private var unsynced: Set<DocumentPath>?
 
     init(_ query: Query, in database: DatabaseID, synced: Set<DocumentPath>) {
         self.query = query
@@ -123,8 +124,8 @@ struct View: Equatable, Sendable {
     ) -> [Effect] {
         if let delta = target?.delta {
             synced.subtract(delta.removed)
-            unsynced.subtract(delta.added)
-            for path in delta.removed where rows[path] != nil { unsynced.insert(path) }
+            unsynced?.subtract(delta.added)
+            for path in delta.removed where rows[path] != nil { unsynced?.insert(path) }
             isCurrent = delta.isCurrent
         }
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
@@ -145,6 +146,8 @@ struct View: Equatable, Sendable {
 
     private mutating func updateLimbo() -> [Effect] {
         guard isCurrent else { return [] }
+        let unsynced = unsynced ?? Set(rows.rows.map(\.path)).subtracting(synced)
+        self.unsynced = unsynced
         var now: Set<DocumentPath> = []
         for path in unsynced where awaited[path] == nil {
             guard let row = rows[path], !row.document.hasLocalMutations else { continue }
@@ -215,23 +218,37 @@ extension View {
     }
 
     private mutating func replace(with documents: [LocalDocument]) -> ChangeSet {
+        if rows.count == 0 { return fill(with: documents) }
         var changes = ChangeSet()
-        if rows.count > 0 {
-            let kept = Set(documents.map(\.path))
-            for row in rows.rows where !kept.contains(row.path) {
-                _ = apply(LocalDocument(unknown: row.path), &changes, nil)
-            }
+        let kept = Set(documents.map(\.path))
+        for row in rows.rows where !kept.contains(row.path) {
+            _ = apply(LocalDocument(unknown: row.path), &changes, nil)
         }
         applyAll(documents, &changes)
         trim(&changes)
         return changes
     }
 
+    /// The rows of a view that has none. They are not tested again, nor sorted, nor counted among changes
+    /// one by one: that was two thirds of a listen's first answer.
+    private mutating func fill(with documents: [LocalDocument]) -> ChangeSet {
+        var new: [ViewRow] = []
+        new.reserveCapacity(documents.count)
+        for document in documents {
+            guard let viewDocument = document.viewDocument else { continue }
+            let row = ViewRow(viewDocument, document.contents, rows.order)
+            note(row)
+            new.append(row)
+        }
+        rows.fill(with: new)
+        return rows.count == 0 ? ChangeSet() : .everythingIsNew
+    }
+
     /// Unlike ``replace(with:)``, nothing of a row before is kept, whatever its state.
     private mutating func exchange(for documents: [LocalDocument]) -> ChangeSet {
         let old = rows
         rows = DocumentSet(old.order)
-        (mutated, unsynced) = ([], [])
+        (mutated, unsynced) = ([], nil)
         for document in documents {
             if let row = row(for: document) { insert(row) }
         }
@@ -312,7 +329,7 @@ extension View {
         held[path] = nil
         mutated.remove(path)
         awaited[path] = nil
-        unsynced.remove(path)
+        unsynced?.remove(path)
     }
 
     private mutating func insert(_ row: ViewRow) {
@@ -323,7 +340,9 @@ extension View {
 
     /// What else is remembered of a row.
     private mutating func note(_ row: ViewRow) {
-        if synced.isEmpty || !synced.contains(row.path) { unsynced.insert(row.path) }
+        if unsynced != nil, synced.isEmpty || !synced.contains(row.path) {
+            unsynced!.insert(row.path)
+        }
         if row.document.hasLocalMutations {
             mutated.insert(row.path)
         } else if !mutated.isEmpty {
