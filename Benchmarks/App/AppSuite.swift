@@ -74,21 +74,30 @@ struct AppSuite {
 
     private func runCalls() async throws -> Bool {
         let calls = 500_000
-        let flights = SingleFlight<Int, Int>()
-        let flight = try await Self.rate(calls) { number in
-            try await flights.value(for: number & 7) { number }
+        var allHold = true
+        if isWanted(Bar.flight.name) {
+            let flights = SingleFlight<Int, Int>()
+            let rate = try await Self.rate(calls) { number in
+                try await flights.value(for: number & 7) { number }
+            }
+            allHold = add(.flight, rate, "best of five")
         }
-        let plain = Retry(RetryPolicy.mobile.withoutTimeout)
-        let retry = try await Self.rate(calls) { number in
-            try await plain.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+        if isWanted(Bar.retry.name) {
+            let plain = Retry(RetryPolicy.mobile.withoutTimeout)
+            let rate = try await Self.rate(calls) { number in
+                try await plain.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+            }
+            allHold = add(.retry, rate, "best of five") && allHold
         }
-        let mobile = Retry(.mobile)
-        let timed = try await Self.rate(calls / 10) { number in
-            try await mobile.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+        if isWanted(Bar.timedRetry.name) {
+            let mobile = Retry(.mobile)
+            let rate = try await Self.rate(calls / 10) { number in
+                try await mobile.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+            }
+            let detail = "best of five, two more tasks a call"
+            allHold = add(.timedRetry, rate, detail) && allHold
         }
-        var allHold = add(.flight, flight, "best of five")
-        allHold = add(.retry, retry, "best of five") && allHold
-        return add(.timedRetry, timed, "best of five, two more tasks a call") && allHold
+        return allHold
     }
 
     /// Calls a second of one task, which is no actor's: the best of five runs, because what else the

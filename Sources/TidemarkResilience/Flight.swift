@@ -3,8 +3,7 @@ import Synchronization
 /// One piece of work and those who wait for it. Without its types: what is generic, and not known where
 /// it is used, would cost more than all the rest.
 @usableFromInline final class Flight: Sendable {
-    typealias Outcome = Result<Landed, any Error>
-    @usableFromInline typealias OnEnd = @Sendable (Flight) -> Void
+    @usableFromInline typealias Outcome = Result<Landed, any Error>
     private typealias Waiter = UnsafeContinuation<Landed, any Error>
 
     /// What work came to. A box of a type that its reader knows: to ask a value of no type for one costs
@@ -28,7 +27,6 @@ import Synchronization
         var first: Caller? = .joined
         var others: [Int: Caller] = [:]
         var lastCaller = 0
-        var onEnd: OnEnd?
         /// Kept for callers that have joined, when the work ends before they wait.
         var result: Outcome?
         /// Whether all callers have left.
@@ -42,10 +40,9 @@ import Synchronization
         }
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
 
-    /// - Parameter onEnd: Called once, when nobody can join any more.
-    @usableFromInline init(onEnd: @escaping OnEnd) { state = Mutex(State(onEnd: onEnd)) }
+    @usableFromInline init() {}
 
     var callers: Int { state.withLock { $0.count } }
 
@@ -59,25 +56,27 @@ import Synchronization
         }
     }
 
-    /// The first caller's number is 0.
-    @usableFromInline func start(_ work: @escaping @Sendable () async throws -> Landed) {
-        let task = Task.begun {
-            do { self.end(.success(try await work())) } catch { self.end(.failure(error)) }
-        }
+    /// The work that was begun. It ends the flight, and may have done so already.
+    @usableFromInline func carries(_ work: Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
-            if state.result == nil { state.work = task }
+            if state.result == nil { state.work = work }
             return state.isAbandoned
         }
-        if isAbandoned { task.cancel() }
+        if isAbandoned { work.cancel() }
     }
 
+    /// - Parameters:
+    ///   - caller: The first one's number is 0.
+    ///   - close: Called when nobody can join any more because this was the last to leave.
     /// - Throws: What the work throws, or `CancellationError` to a caller that is cancelled.
-    @usableFromInline func value(for caller: Int) async throws -> Landed {
+    @usableFromInline nonisolated(nonsending) func value(
+        for caller: Int, close: @Sendable () -> Void
+    ) async throws -> Landed {
         if let result = take(caller) { return try result.get() }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { wait(caller, $0) }
         } onCancel: {
-            leave(caller)
+            leave(caller, close)
         }
     }
 
@@ -100,8 +99,9 @@ import Synchronization
         if let result { waiter.resume(with: result) }
     }
 
-    private func end(_ result: Outcome) {
-        let (waiters, onEnd) = state.withLock { state -> ([Waiter], OnEnd?) in
+    /// - Parameter close: Called when nobody can join any more, and before anybody who waits goes on.
+    @usableFromInline func end(_ result: Outcome, close: () -> Void) {
+        let waiters = state.withLock { state -> [Waiter] in
             state.result = result
             state.work = nil
             var waiters: [Waiter] = []
@@ -113,32 +113,34 @@ import Synchronization
                 waiters.append(waiter)
                 state.others[caller] = nil
             }
-            return (waiters, state.onEnd.take())
+            return waiters
         }
-        onEnd?(self)
+        close()
         for waiter in waiters { waiter.resume(with: result) }
     }
 
-    private func leave(_ caller: Int) {
+    private func leave(_ caller: Int, _ close: () -> Void) {
         let left = state.withLock {
-            state -> (Caller, Task<Void, Never>?, OnEnd?)? in
+            state -> (place: Caller, isLast: Bool, work: Task<Void, Never>?)? in
             guard let place = state[caller] else { return nil }
             state[caller] = nil
-            if state.count > 0 || state.result != nil { return (place, nil, nil) }
+            if state.count > 0 || state.result != nil { return (place, false, nil) }
             state.isAbandoned = true
-            return (place, state.work.take(), state.onEnd.take())
+            return (place, true, state.work.take())
         }
-        guard let (place, work, onEnd) = left else { return }
-        onEnd?(self)
-        if case .waiting(let waiter) = place { waiter.resume(throwing: CancellationError()) }
-        work?.cancel()
+        guard let left else { return }
+        if left.isLast { close() }
+        if case .waiting(let waiter) = left.place {
+            waiter.resume(throwing: CancellationError())
+        }
+        left.work?.cancel()
     }
 }
 
 extension Task where Failure == Never, Success == Void {
     /// A task that begins on the caller's thread where that is possible: work that does not suspend
     /// then needs no other thread.
-    fileprivate static func begun(_ work: @escaping @Sendable () async -> Void) -> Self {
+    @inlinable static func begun(_ work: @escaping @Sendable () async -> Void) -> Self {
         #if compiler(>=6.2)
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
                 return .immediate(operation: work)

@@ -55,11 +55,28 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         guard let place = join(key) else {
             return Landing(value: try await work(), isShared: false)
         }
-        if place.isFirst { place.flight.start { Box(try await work()) } }
-        let landed = try await place.flight.value(for: place.caller)
-        // A flight lands with what `start` gave it.
+        let flight = place.flight
+        if place.isFirst {
+            // Here nobody's actor is held: the work begins on this very thread.
+            let task = Task.begun {
+                do {
+                    let box = Box(try await work())
+                    flight.end(.success(box)) { self.close(flight, for: key) }
+                } catch {
+                    flight.end(.failure(error)) { self.close(flight, for: key) }
+                }
+            }
+            flight.carries(task)
+        }
+        let landed = try await flight.value(for: place.caller) { self.close(flight, for: key) }
+        // A flight lands with the box that the work above made.
         let box = unsafeDowncast(landed, to: Box.self)
         return Landing(value: box.value, isShared: !place.isFirst)
+    }
+
+    /// Nobody can join it any more.
+    @inlinable func close(_ flight: Flight, for key: Key) {
+        flights.withLock { if $0[key] === flight { $0[key] = nil } }
     }
 
     // `@unchecked`: it inherits, and holds a constant of a sendable type.
@@ -76,9 +93,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
                 return (flight, caller, false)
             }
             if flights.count >= Self.capacity { return nil }
-            let flight = Flight { [self] flight in
-                self.flights.withLock { if $0[key] === flight { $0[key] = nil } }
-            }
+            let flight = Flight()
             flights[key] = flight
             return (flight, 0, true)
         }

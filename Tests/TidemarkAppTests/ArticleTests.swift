@@ -6,7 +6,7 @@ import TidemarkTesting
 
 // The examples of the articles, line by line: the tidy tests see to it that every one stands in a test.
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `The articles' examples` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `The articles' examples` {
     private struct Message: Decodable, Sendable { var text: String }
     private struct Settings: Codable, Equatable, Sendable { var theme: String }
 

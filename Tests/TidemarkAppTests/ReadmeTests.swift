@@ -26,7 +26,7 @@ import TidemarkTesting
         #expect(documents.map { $0["text"] as? String } == ["hello"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `read, listen and write`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `read, listen and write`() async throws {
         // README begins
         let messages = firestore.collection("rooms/blue/messages")
         let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
@@ -48,7 +48,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `values of types`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `values of types`() async throws {
         let messages = firestore.collection("rooms/blue/messages")
         let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
         // README begins
@@ -65,7 +65,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a feed`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `a feed`() async throws {
         try await firestore.collection("rooms/blue/messages").document("a").setData([
             "sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
         ])
@@ -82,7 +82,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `test an app`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `test an app`() async throws {
         // README begins
         let local = try LocalFirestore.start()
         let phone = try local.firestore(label: "phone")

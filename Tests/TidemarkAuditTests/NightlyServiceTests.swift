@@ -62,7 +62,7 @@ struct NightlyServiceTests {
         try #require((response as? HTTPURLResponse)?.statusCode == 200)
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `at two in Zurich it finds both kinds, writes them down, and ends when it is told`()
         async throws
     {

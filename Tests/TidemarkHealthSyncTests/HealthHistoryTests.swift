@@ -97,7 +97,7 @@ private final class HealthWorld {
 }
 
 @Suite struct `Health days in Firestore` {
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `are all there, once, and come to what was lived`() async throws {
         let world = try await HealthWorld(days: 45)
         let progress = try await world.run(try world.history(), BackfillBudget())
@@ -115,7 +115,7 @@ private final class HealthWorld {
         await world.device.terminate()
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `are sent newest first, and on from there after a restart`() async throws {
         let world = try await HealthWorld(days: 30)
         let expected = try world.expected()
@@ -138,7 +138,7 @@ private final class HealthWorld {
         await world.device.terminate()
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `are sent again only when an import has changed them`() async throws {
         let world = try await HealthWorld(days: 12)
         let history = try world.history()

@@ -1,3 +1,4 @@
+import Dispatch
 import Synchronization
 import Testing
 import TidemarkResilience
@@ -21,7 +22,7 @@ private struct Expired: Error {}
     await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct Retrying {
+@Suite(.timeLimit(.minutes(5))) struct Retrying {
     private let clock = ManualClock()
     private let events = Events()
 
@@ -45,10 +46,8 @@ private struct Expired: Error {}
             if attempt < 3 { throw Broken() }
             return attempt
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(2))
-        await clock.sleepers()
-        clock.advance(by: .seconds(4))
+        await clock.pass(.seconds(2))
+        await clock.pass(.seconds(4))
         #expect(try await value == 3)
         #expect(
             events.all == [
@@ -71,10 +70,8 @@ private struct Expired: Error {}
         async let value = retry().run(.read, classify: classify) { attempt in
             attempt == 1 ? try await hang() : attempt
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(10))
-        await clock.sleepers()
-        clock.advance(by: .seconds(2))
+        await clock.pass(.seconds(10))
+        await clock.pass(.seconds(2))
         #expect(try await value == 2)
     }
 
@@ -89,14 +86,11 @@ private struct Expired: Error {}
                 }
             }
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(10))
+        await clock.pass(.seconds(10))
         var cancelled = cancels.makeAsyncIterator()
         #expect(await cancelled.next() == 1, "by its own time")
-        await clock.sleepers()
-        clock.advance(by: .seconds(2))
-        await clock.sleepers()
-        clock.advance(by: .seconds(3))
+        await clock.pass(.seconds(2))
+        await clock.pass(.seconds(3))
         #expect(await cancelled.next() == 2, "by what was left of the whole")
         let error = await #expect(throws: RetryError.self) { try await task.value }
         #expect(error?.reason == .deadline)
@@ -108,8 +102,7 @@ private struct Expired: Error {}
                 try await hang()
             }
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(3))
+        await clock.pass(.seconds(3))
         let result = await task.result
         let error = #expect(throws: RetryError.self) { try result.get() }
         #expect(error?.reason == .deadline)
@@ -186,8 +179,7 @@ private struct Expired: Error {}
         while events.all != [.waitingForNetwork] { await Task.yield() }
         gate.open()
         for delay in [2, 4, 8] {
-            await clock.sleepers()
-            clock.advance(by: .seconds(delay))
+            await clock.pass(.seconds(delay))
         }
         #expect(try await value == 10, "what was tried without a network costs no attempt")
         #expect(events.all.filter { $0 == .waitingForNetwork }.count == 7)
@@ -243,8 +235,7 @@ private struct Expired: Error {}
             await clock.sleepers(2)
             clock.advance(by: .seconds(1))
         }
-        await clock.sleepers()
-        clock.advance(by: .seconds(3))
+        await clock.pass(.seconds(3))
         await #expect(throws: RetryError.self) { try await task.value }
         #expect(calls.value == 2, "there was credit for one")
     }
@@ -319,7 +310,32 @@ private final class Gate: Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A single flight` {
+/// An actor that tells whether something runs on it.
+private actor Desk {
+    private static let key = DispatchSpecificKey<Bool>()
+    private static var isHere: Bool { DispatchQueue.getSpecific(key: key) ?? false }
+
+    private final class Executor: SerialExecutor {
+        private let queue = DispatchQueue(label: "desk")
+
+        init() { queue.setSpecific(key: Desk.key, value: true) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+        }
+    }
+
+    private let executor = Executor()
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    func isBusy(with flight: SingleFlight<String, Int>) async throws -> Bool {
+        #expect(Self.isHere)
+        return try await flight.value(for: "a") { Self.isHere ? 1 : 0 } == 1
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `A single flight` {
     private let flight = SingleFlight<String, Int>()
 
     /// Starts callers one by one, each joined before the next.
@@ -406,6 +422,10 @@ private final class Gate: Sendable {
         #expect(try await flight.value(for: "a") { 2 } == 2)
         gate.open()
         #expect(try await old[0].value.value == 1)
+    }
+
+    @Test func `work is not done by the caller's actor`() async throws {
+        #expect(try await Desk().isBusy(with: flight) == false)
     }
 
     @Test func `under many callers that come, go and fail, everyone gets an answer`() async throws {

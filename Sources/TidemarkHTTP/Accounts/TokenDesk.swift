@@ -159,12 +159,17 @@ struct TokenDesk: Sendable {
         return try await keys.verify(text, as: ClaimSet.self).claims
     }
 
-    /// That it is short, has three parts, and none of them is deep.
+    /// The alphabet of tokens (RFC 7515, §2), without padding, and what stands between their parts.
+    private static let letters = Set(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.".utf8)
+
+    /// That it is short, has three parts of the right alphabet, and none of them is deep. Libraries take
+    /// the other alphabet of base64 too, and a token would have more than one spelling.
     private static func check(_ text: String) throws {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard text.utf8.count <= maxBytes, parts.count == 3 else {
-            throw AccountRefusal.invalidIDToken
-        }
+        guard text.utf8.count <= maxBytes, parts.count == 3,
+            text.utf8.allSatisfy(letters.contains)
+        else { throw AccountRefusal.invalidIDToken }
         for part in parts.prefix(2) {
             var plain = String(decoding: part, as: UTF8.self)
                 .replacing("-", with: "+").replacing("_", with: "/")

@@ -23,7 +23,32 @@ public final class ManualClock: Clock {
         var now = Instant()
         var lastID = 0
         var sleepers: [Int: (until: Instant, wake: CheckedContinuation<Void, any Error>)] = [:]
-        var watchers: [(count: Int, wake: CheckedContinuation<Void, Never>)] = []
+        var watchers: [Watcher] = []
+
+        /// Taken out.
+        mutating func satisfiedWatchers() -> [Watcher] {
+            var satisfied: [Watcher] = []
+            var others: [Watcher] = []
+            for watcher in watchers {
+                if watcher.isSatisfied(by: self) {
+                    satisfied.append(watcher)
+                } else {
+                    others.append(watcher)
+                }
+            }
+            watchers = others
+            return satisfied
+        }
+    }
+
+    private struct Watcher {
+        let isAwaited: @Sendable (_ until: Instant) -> Bool
+        let count: Int
+        let wake: CheckedContinuation<Void, Never>
+
+        func isSatisfied(by state: State) -> Bool {
+            state.sleepers.values.count { isAwaited($0.until) } >= count
+        }
     }
 
     private let state = Mutex(State())
@@ -41,20 +66,17 @@ public final class ManualClock: Clock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let watchers = state.withLock { state -> [CheckedContinuation<Void, Never>]? in
+                let watchers = state.withLock { state -> [Watcher]? in
                     if Task.isCancelled || deadline <= state.now { return nil }
                     state.sleepers[id] = (deadline, continuation)
-                    let count = state.sleepers.count
-                    let woken = state.watchers.filter { $0.count <= count }.map(\.wake)
-                    state.watchers.removeAll { $0.count <= count }
-                    return woken
+                    return state.satisfiedWatchers()
                 }
                 guard let watchers else {
                     let wasCancelled = Task.isCancelled
                     return continuation.resume(
                         with: wasCancelled ? .failure(CancellationError()) : .success(()))
                 }
-                for watcher in watchers { watcher.resume() }
+                for watcher in watchers { watcher.wake.resume() }
             }
         } onCancel: {
             let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
@@ -65,15 +87,29 @@ public final class ManualClock: Clock {
     /// How many tasks sleep.
     public var count: Int { state.withLock { $0.sleepers.count } }
 
-    /// Returns once so many tasks sleep.
-    public func sleepers(_ count: Int = 1) async {
+    /// Returns once so many tasks sleep, whatever for.
+    public func sleepers(_ count: Int = 1) async { await sleepers(count) { _ in true } }
+
+    /// Waits until a task sleeps that is due in exactly `duration`, and lets that much time pass.
+    ///
+    /// For where others may sleep too: of an attempt and its timeout, either may be the first to be
+    /// there, and time that passes for the wrong one is missing for the other.
+    public func pass(_ duration: Duration) async {
+        let due = now.advanced(by: duration)
+        await sleepers(1) { $0 == due }
+        advance(by: duration)
+    }
+
+    private func sleepers(
+        _ count: Int, where isAwaited: @escaping @Sendable (_ until: Instant) -> Bool
+    ) async {
         await withCheckedContinuation { continuation in
-            let isThere = state.withLock { state in
-                if state.sleepers.count >= count { return true }
-                state.watchers.append((count, continuation))
-                return false
+            let satisfied = state.withLock { state in
+                state.watchers.append(
+                    Watcher(isAwaited: isAwaited, count: count, wake: continuation))
+                return state.satisfiedWatchers()
             }
-            if isThere { continuation.resume() }
+            for watcher in satisfied { watcher.wake.resume() }
         }
     }
 

@@ -124,13 +124,13 @@ private final class UnsureProfiles: ProfileStore {
         #expect(try device.accounts.store.read(.signUp) == nil)
     }
 
-    @Test(.timeLimit(.minutes(1))) func `make an account and its profile`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `make an account and its profile`() async throws {
         try await device.jobs.signUp(way, profile: profile)
         #expect(await device.news() == .finished(UserID("u1")!))
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `make one account, though its answers are lost`()
+    @Test(.timeLimit(.minutes(5))) func `make one account, though its answers are lost`()
         async throws
     {
         device.accountsServer.fail("accounts:signUp", .lostAnswer, .neverSent)
@@ -143,7 +143,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(1)), arguments: ["create", "compare"])
+    @Test(.timeLimit(.minutes(5)), arguments: ["create", "compare"])
     func `go on after being killed in the middle of it`(call: String) async throws {
         device.profiles.fail(call, .hangs)
         try await device.jobs.signUp(way, profile: profile, step: 3)
@@ -156,7 +156,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `wait for a network, and go on when it is there`()
+    @Test(.timeLimit(.minutes(5))) func `wait for a network, and go on when it is there`()
         async throws
     {
         device.profiles.fail("create", .neverSent, .neverSent, .neverSent, .neverSent)
@@ -167,7 +167,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete()
     }
 
-    @Test(.timeLimit(.minutes(1))) func `ask the person about an address that is taken`()
+    @Test(.timeLimit(.minutes(5))) func `ask the person about an address that is taken`()
         async throws
     {
         let other = Accounts(device.accountsServer, store: ScriptedStore())
@@ -179,7 +179,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(await device.news() == .finished(UserID("u2")!))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `undo what they made when they are given up`() async throws
+    @Test(.timeLimit(.minutes(5))) func `undo what they made when they are given up`() async throws
     {
         device.profiles.fail("compare", .neverSent, .neverSent, .neverSent, .neverSent)
         try await device.jobs.signUp(way, profile: profile)
@@ -190,7 +190,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectNothing()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `undo an account whose answer never came, after a launch`() async throws {
         device.accountsServer.fail(
             "accounts:signUp", .lostAnswer, .neverSent, .neverSent, .neverSent)
@@ -203,7 +203,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectNothing()
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `undo the account of an address that is given up for another`() async throws {
         device.accountsServer.fail(
             "accounts:signUp", .lostAnswer, .neverSent, .neverSent, .neverSent)
@@ -214,7 +214,7 @@ private final class UnsureProfiles: ProfileStore {
         try await expectComplete("u2")
     }
 
-    @Test(.timeLimit(.minutes(1))) func `keep a profile that was there before`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `keep a profile that was there before`() async throws {
         let other = Accounts(device.accountsServer, store: ScriptedStore())
         let user = try await other.signUp(email: "a@b.c", password: "secret")
         _ = await device.profiles.create(user, ["name": .string("Older")], id: "other")
@@ -223,7 +223,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(try await device.profile("u1")?["name"] == .string("Older"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `need no address of a person`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `need no address of a person`() async throws {
         device.accountsServer.fail("accounts:signUp", .lostAnswer)
         try await device.jobs.signUp(.installation, profile: profile)
         #expect(await device.news() == .finished(UserID("u1")!))
@@ -232,7 +232,7 @@ private final class UnsureProfiles: ProfileStore {
         #expect(device.accounts.user == UserID("u1"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `write the profile of an account that has none`()
+    @Test(.timeLimit(.minutes(5))) func `write the profile of an account that has none`()
         async throws
     {
         try await device.accounts.signUp(email: "a@b.c", password: "secret")

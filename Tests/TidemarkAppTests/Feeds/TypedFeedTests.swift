@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite(.timeLimit(.minutes(1))) struct `A typed feed` {
+@Suite(.timeLimit(.minutes(5))) struct `A typed feed` {
     struct Message: Decodable, Sendable, Equatable { var text: String }
 
     private func world(_ body: (FeedWorld) async throws -> Void) async throws {

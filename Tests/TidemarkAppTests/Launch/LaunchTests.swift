@@ -62,7 +62,7 @@ import Testing
         if case .live = machine.state { true } else { false }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `goes by its stages, and none before the content`() async {
+    @Test(.timeLimit(.minutes(5))) func `goes by its stages, and none before the content`() async {
         let script = Script()
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
         let launch = Launch(script.parts(facts, .signedIn(Self.user)), budgets: Self.patient)
@@ -76,7 +76,7 @@ import Testing
         #expect(script.asked == ["local", "content ada", "session", "feeds", "background"])
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `repairs a local flag that was lost, without a word`() async {
         let script = Script()
         let launch = Launch(
@@ -89,7 +89,7 @@ import Testing
         #expect(script.asked.contains("profile"))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `goes on with onboarding where the profile is missing`() async {
         let script = Script()
         let launch = Launch(
@@ -103,7 +103,7 @@ import Testing
         #expect(machine.screen.actions.contains(.resumeOnboarding(step: 0)))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `tells the person when a stage takes its whole time`() async {
         let script = Script()
         var parts = script.parts(LocalFacts(), .signedOut)
@@ -123,7 +123,7 @@ import Testing
         #expect(machine.screen.isUsable && machine.screen.actions.contains(.tryAgain))
     }
 
-    @Test(.timeLimit(.minutes(1)))
+    @Test(.timeLimit(.minutes(5)))
     func `keeps sign-in events until a sign-up is over`() async {
         let script = Script()
         let facts = LocalFacts(unfinished: UnfinishedJob(.signUp, user: Self.user, step: 1))
@@ -159,7 +159,7 @@ import Testing
             ])
     }
 
-    @Test(.timeLimit(.minutes(1))) @MainActor
+    @Test(.timeLimit(.minutes(5))) @MainActor
     func `shows a model the first content, and then the rest`() async {
         let script = Script()
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)

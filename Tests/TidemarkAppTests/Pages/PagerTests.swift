@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(1))) struct `A pager` {
+@Suite(.timeLimit(.minutes(5))) struct `A pager` {
     /// Messages 1 to `count` of a conversation, and a device that reads them.
     private func world(
         _ count: Int,

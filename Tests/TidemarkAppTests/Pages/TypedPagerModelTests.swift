@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `A pager of values` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `A pager of values` {
     private struct Message: Decodable, Sendable, Equatable {
         @DocumentID var id: String?
         var text: String

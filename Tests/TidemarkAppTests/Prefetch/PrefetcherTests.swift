@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(1))) struct `A prefetcher` {
+@Suite(.timeLimit(.minutes(5))) struct `A prefetcher` {
     /// Monday, 20 November 2023, 6:00 UTC.
     private static let start = Timestamp(seconds: 1_700_460_000, nanoseconds: 0)
 

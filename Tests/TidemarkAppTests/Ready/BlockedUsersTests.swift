@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(1))) struct `Blocked users` {
+@Suite(.timeLimit(.minutes(5))) struct `Blocked users` {
     private func block(_ list: CollectionReference, _ id: String) async throws {
         try await list.document(id).setData([
             "blockedAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),

@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(1))) struct `A single document` {
+@Suite(.timeLimit(.minutes(5))) struct `A single document` {
     private struct Settings: Codable, Equatable {
         var theme: String
         var size: Int

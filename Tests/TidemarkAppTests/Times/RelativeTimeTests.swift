@@ -52,7 +52,7 @@ import TidemarkTesting
     }
 }
 
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `A ticker` {
+@MainActor @Suite(.timeLimit(.minutes(5))) struct `A ticker` {
     @Test func `runs one timer for all who look, and none for nobody`() async {
         let clock = ManualClock()
         let start = Timestamp(seconds: 1_000, nanoseconds: 0)

@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkImages
 
-@Suite(.timeLimit(.minutes(1))) struct ImagePipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct ImagePipelineTests {
     private typealias Reply = ScriptedPictures.Reply
 
     private func error(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkImages
 
-@Suite(.timeLimit(.minutes(1))) struct ProfilePicturesTests {
+@Suite(.timeLimit(.minutes(5))) struct ProfilePicturesTests {
     private let size = Samples.box
     private let other = "http://pictures.test/b"
 

@@ -5,7 +5,7 @@ import TidemarkServer
 @testable import Tidemark
 
 /// A client as an app uses it, on a server in the same process.
-@Suite(.timeLimit(.minutes(1))) struct `A client` {
+@Suite(.timeLimit(.minutes(5))) struct `A client` {
     private func client(_ body: (Firestore) async throws -> Void) async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let firestore = try Firestore.testing(server)

@@ -6,7 +6,7 @@ import TidemarkServer
 @testable import Tidemark
 
 /// Transactions of clients, on a server in the same process.
-@Suite(.timeLimit(.minutes(1))) struct `A transaction` {
+@Suite(.timeLimit(.minutes(5))) struct `A transaction` {
     private func client(_ body: (Firestore) async throws -> Void) async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let firestore = try Firestore.testing(server)

@@ -5,6 +5,8 @@ import TidemarkModel
 /// The list of users who were there in the last 24 hours, opened again after an hour.
 struct OnlineRow: ScenarioRow {
     private static let seenAt = "lastSeen"
+    /// Seconds.
+    private static let window: Int64 = 86_400
     private let users: Int
     private let returning: Int
     /// The server's clock at the last use, in seconds since 1970.
@@ -28,12 +30,20 @@ struct OnlineRow: ScenarioRow {
         DocumentPath(unchecked: "\(collection.text)/u\(user)")
     }
 
-    /// Seen over the two days before, the first the latest.
+    /// Seen over the two days before, the first the latest. Nobody within ten minutes of the window's
+    /// edge as it is at the use that is measured: who leaves the window while the answer is under way
+    /// is shown, and rightly, but is not in the truth a moment later.
     var seed: [Mutation] {
-        (0..<users).map { user in
-            let ago = 300 + Int64(user) * 2 * 86_400 / Int64(users)
+        let edge = Self.window - away - 3 * Ground.pause
+        // With those who come, fewer than the 1,000 that a list shows.
+        let inside = Int64(users * 9 / 20)
+        return (0..<Int64(users)).map { user in
+            let ago =
+                user < inside
+                ? 300 + user * (edge - 900) / inside
+                : edge + 600 + (user - inside) * (2 * Self.window - edge) / inside
             let time = Timestamp(seconds: clock - ago, nanoseconds: 0)
-            return Mutation(path: path(user), .set([Self.seenAt: .timestamp(time)]))
+            return Mutation(path: path(Int(user)), .set([Self.seenAt: .timestamp(time)]))
         }
     }
 
@@ -76,7 +86,7 @@ struct OnlineRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        let since = try await server.now().advanced(by: .seconds(-86_400))
+        let since = try await server.now().advanced(by: .seconds(-Self.window))
         return Truth(try await server.documents(in: collection)) { document in
             guard case .timestamp(let time)? = document.fields[Self.seenAt] else { return false }
             return time > since
@@ -90,6 +100,6 @@ struct OnlineRow: ScenarioRow {
     /// The window that the app fell back to: the last 24 hours, each time.
     private func query(_ firestore: Firestore, now: Timestamp) -> Tidemark.Query {
         firestore.collection(collection.text)
-            .whereField(Self.seenAt, isGreaterThan: now.advanced(by: .seconds(-86_400)))
+            .whereField(Self.seenAt, isGreaterThan: now.advanced(by: .seconds(-Self.window)))
     }
 }
