@@ -11,12 +11,15 @@ final class CompiledQuery {
     /// All orders, the implicit ones too.
     let orders: [Order]
     let filter: CompiledFilter?
+    /// Whether all rows are documents of one collection.
+    let isOfOneCollection: Bool
     /// Where between its cursors a row's ``orderKey(_:_:)`` must lie.
     private let cursors: KeyRange?
 
     init(_ query: Query, in database: DatabaseID) {
         let query = query.wireForm
         self.query = query
+        isOfOneCollection = query.collection != nil
         self.database = database
         orders = query.normalizedOrders
         filter = query.filter.map(CompiledFilter.init)
@@ -76,7 +79,11 @@ final class CompiledQuery {
         inside path: @autoclosure () -> DocumentPath, _ fields: some FieldSource,
         _ filter: CompiledFilter?
     ) -> Bool {
-        if let filter, !filter.matches({ value($0, path, fields) }) { return false }
+        if let filter {
+            let matches = filter.matches(
+                { value($0, path, fields) }, hasText: { fields.holds(text: $1, at: $0) })
+            if !matches { return false }
+        }
         guard let cursors else {
             return orders.allSatisfy { $0.field.isDocumentID || fields[$0.field] != nil }
         }

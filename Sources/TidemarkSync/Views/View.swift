@@ -181,9 +181,17 @@ extension View {
             applyAll(documents, &changes)
             return changes
         }
+        let edge = edge
+        if documents.count == 1 {
+            // Known before anything is changed: the copy was a fifth of a change's way to a snapshot.
+            let step = step(for: documents[0])
+            if opensGap(step, edge) { return nil }
+            take(step, of: documents[0], &changes)
+            trim(&changes)
+            return changes
+        }
         // A copy, to go back to: as small as the limit.
         var copy = self
-        let edge = edge
         for document in documents {
             guard copy.apply(document, &changes, edge) else { return nil }
         }
@@ -270,39 +278,66 @@ extension View {
         return changes
     }
 
+    /// What a document means for the rows.
+    private enum Step {
+        case nothing
+        case added(ViewRow)
+        case removed(ViewRow)
+        /// The change is nil where the listener sees none.
+        case changed(ViewChange.Kind?, ViewRow, from: ViewRow)
+        /// Shown later.
+        case held
+    }
+
+    private func step(for document: LocalDocument) -> Step {
+        let old = rows[document.path]
+        guard let new = row(for: document) else { return old.map(Step.removed) ?? .nothing }
+        guard let old else { return .added(new) }
+        if isAwaitingListen(document, old.document) { return .held }
+        guard new.document.hasSameContents(as: old.document) else {
+            return .changed(.modified, new, from: old)
+        }
+        let isWritten = mutated.contains(document.path)
+        return .changed(isWritten == document.hasLocalMutations ? nil : .metadata, new, from: old)
+    }
+
+    /// Whether a row beyond the limit may have to move up.
+    private func opensGap(_ step: Step, _ edge: ViewRow?) -> Bool {
+        guard let edge else { return false }
+        switch step {
+        case .removed: return true
+        case .changed(.modified?, let new, _):
+            if case .last = query.limit { return rows.order.precedes(new, edge) }
+            return rows.order.precedes(edge, new)
+        case .nothing, .added, .changed, .held: return false
+        }
+    }
+
+    private mutating func take(
+        _ step: Step, of document: LocalDocument, _ changes: inout ChangeSet
+    ) {
+        switch step {
+        case .nothing: break
+        case .added(let new):
+            changes.add(.added, new, from: nil)
+            insert(new)
+        case .removed(let old):
+            remove(document.path)
+            changes.add(.removed, old, from: old)
+        case .changed(let kind, let new, let old):
+            if let kind { changes.add(kind, new, from: old) }
+            insert(new)
+        case .held: held[document.path] = document
+        }
+    }
+
     /// - Returns: False when a row beyond the limit may have to move up.
     private mutating func apply(
         _ document: LocalDocument, _ changes: inout ChangeSet, _ edge: ViewRow?
     ) -> Bool {
-        let path = document.path
-        let old = rows[path]
-        guard let new = row(for: document) else {
-            guard let old else { return true }
-            remove(path)
-            changes.add(.removed, old, from: old)
-            return edge == nil
-        }
-        guard let old else {
-            changes.add(.added, new, from: nil)
-            insert(new)
-            return true
-        }
-        if isAwaitingListen(document, old.document) {
-            held[path] = document
-            return true
-        }
-        if new.document.hasSameContents(as: old.document) {
-            if mutated.contains(path) != document.hasLocalMutations {
-                changes.add(.metadata, new, from: old)
-            }
-            insert(new)
-            return true
-        }
-        changes.add(.modified, new, from: old)
-        insert(new)
-        guard let edge else { return true }
-        if case .last = query.limit { return !rows.order.precedes(new, edge) }
-        return !rows.order.precedes(edge, new)
+        let step = step(for: document)
+        take(step, of: document, &changes)
+        return !opensGap(step, edge)
     }
 
     /// The acknowledgement of a write is not shown before a listen confirms it: two events, not three,
