@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 
 extension ClientPart: ExpressibleByArgument {}
+extension RepeatedStep: ExpressibleByArgument {}
 
 /// Runs the suites it is given, or all, each beside its yardstick in the same run.
 @main struct BenchmarkCommand: AsyncParsableCommand {
@@ -49,6 +50,13 @@ extension ClientPart: ExpressibleByArgument {}
     @Option(help: "A file to write the figures to, a line of JSON each.")
     var json: String?
 
+    @Option(
+        help: """
+            A step of the client's workload to repeat for five seconds in this one process, for a \
+            profiler, in place of any suite.
+            """)
+    var repeated: RepeatedStep?
+
     /// What the server suite starts as its yardstick.
     @Flag(help: .hidden) var serveEmptyCalls = false
 
@@ -72,6 +80,10 @@ extension ClientPart: ExpressibleByArgument {}
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
+        if let repeated {
+            let steps = EngineSteps(workload: Workload(count: count), folder: folder)
+            return print(repeated.rawValue, try steps.repeating(repeated))
+        }
         let report = Report()
         let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
         var allHold = true

@@ -53,12 +53,15 @@ extension EngineSteps {
     }
 
     /// One of a listened conversation's documents changes on the server, again and again.
-    private func update(_ engine: ClientEngine) -> Double {
+    ///
+    /// - Parameter first: How many changes it has had before.
+    func update(_ engine: ClientEngine, from first: Int = 0) -> Double {
         let number = workload.count / 100
         let listen = ServedListen(workload.newest(ofConversation: number), engine)
         let documents = documents(ofConversation: number)
-        listen.serve(documents, isCurrent: true, at: 1_755_000_000)
-        let changed = (0..<200).map { round in
+        let known = 1_755_000_000 + (first == 0 ? 0 : 5_000_000 + Int64(first))
+        listen.serve(documents, isCurrent: true, at: known)
+        let changed = (first..<(first + 200)).map { round in
             var document = documents[round % documents.count]
             var fields = document.fields
             fields["likes"] = .integer(Int64(10_000 + round))

@@ -9,7 +9,7 @@ struct EngineSteps {
 
     private var count: Int { workload.count }
     var conversation: Query { workload.newest(ofConversation: count / 100) }
-    private var newest: Query { workload.newer(than: count - 21) }
+    var newest: Query { workload.newer(than: count - 21) }
 
     func run(_ part: ClientPart) throws -> [ClientSample] {
         switch part {
@@ -24,7 +24,7 @@ struct EngineSteps {
 
     /// - Returns: How many documents a second were taken in, those of the first batch aside: it is
     ///   there so that the query finds something, and wishes for its index.
-    private func load(_ engine: ClientEngine, indexing query: Query?) -> Double {
+    func load(_ engine: ClientEngine, indexing query: Query?) -> Double {
         // The view takes in every document; the peer's figure is without one.
         let listen = ServedListen(
             Query(collectionID: workload.collection), engine, countsOnly: true)
@@ -42,7 +42,7 @@ struct EngineSteps {
         return Double(count - 500) / micros * 1e6
     }
 
-    private func load() throws -> [ClientSample] {
+    func load() throws -> [ClientSample] {
         let engine = try ClientEngine(folder)
         let rate = load(engine, indexing: conversation)
         engine.close()
@@ -53,7 +53,7 @@ struct EngineSteps {
     }
 
     /// As an app without any index comes to it: the queries are asked, and then the engine is idle.
-    private func fill() throws -> [ClientSample] {
+    func fill() throws -> [ClientSample] {
         let engine = try ClientEngine(folder)
         let rate = load(engine, indexing: nil)
         let first = time { precondition(engine.first(conversation) > 0) }
@@ -84,7 +84,7 @@ struct EngineSteps {
             + (peak.map { [ClientSample("memory_cold", $0)] } ?? [])
     }
 
-    private func coldPoint() throws -> [ClientSample] {
+    func coldPoint() throws -> [ClientSample] {
         var engine: ClientEngine?
         let path = workload.path(workload.scattered(17))
         let micros = try time {
@@ -124,7 +124,7 @@ struct EngineSteps {
     }
 
     /// Of a conversation that a server has confirmed, so that its rows are known.
-    private func resumed(_ engine: ClientEngine) -> Double {
+    func resumed(_ engine: ClientEngine) -> Double {
         let query = workload.newest(ofConversation: 7)
         let listen = ServedListen(query, engine)
         listen.serve(documents(ofConversation: 7), isCurrent: true, at: 1_755_000_000)

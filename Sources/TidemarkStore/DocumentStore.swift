@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import Synchronization
 
 /// One SQLite file (or memory) of documents and their index entries, with room for its users'
 /// tables.
@@ -55,8 +56,11 @@ package final class DocumentStore: Sendable {
         }
     }
 
+    /// Opens, migrates and closes the file, and does nothing in between.
     private let queue: DatabaseQueue
     private let connection: Connection
+    /// Held by the call that uses the connection. Not the queue's own way to it, which takes 2 µs.
+    private let inUse = Mutex(())
     private let indexBuilding: IndexBuilding
     private let fault: Fault?
     private let logPages: Int
@@ -91,6 +95,10 @@ package final class DocumentStore: Sendable {
     private static func open(_ location: Location) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
+        #if os(iOS)
+            // It would come to the connection from beside.
+            configuration.automaticMemoryManagement = false
+        #endif
         // Lone: without other readers, the lock is taken once and not for every transaction.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
         switch location {
@@ -122,9 +130,18 @@ package final class DocumentStore: Sendable {
                 """)
     }
 
+    /// Traps when it is called from inside itself.
+    private func exclusively<T, E>(_ body: () throws(E) -> T) throws(E) -> T {
+        var result: Result<T, E>?
+        inUse.withLock { _ in
+            do throws(E) { result = .success(try body()) } catch { result = .failure(error) }
+        }
+        return try result!.get()
+    }
+
     /// Ends the use of the file. Later calls throw; closing twice does nothing.
     package func close() throws(StoreError) {
-        queue.writeWithoutTransaction { _ in connection.close() }
+        exclusively { connection.close() }
         do { try queue.close() } catch { throw StoreError(error) }
     }
 }
@@ -191,7 +208,7 @@ extension DocumentStore {
         _ durability: Durability = .process, label: String = "",
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
-        try queue.writeWithoutTransaction { _ in
+        try exclusively {
             try connection.begin(synced: durability == .disk)
             let result: T
             do {
@@ -214,7 +231,7 @@ extension DocumentStore {
         label: String = "", _ body: (StoreTransaction) throws -> T
     ) throws -> T {
         // Nobody else can write while the queue is held, so the state stands still by itself.
-        try queue.writeWithoutTransaction { _ in
+        try exclusively {
             try connection.requireOpen()
             let result = try body(StoreTransaction(connection: connection))
             if let error = fault?(label) { throw error }
@@ -225,7 +242,7 @@ extension DocumentStore {
 
     /// How long SQLite's log is, in pages of 4 KiB.
     package var pagesInLog: Int {
-        queue.writeWithoutTransaction { _ in connection.pagesInLog }
+        exclusively { connection.pagesInLog }
     }
 
     /// Whether it is time for ``moveLog()``.
@@ -234,7 +251,7 @@ extension DocumentStore {
     /// Moves the log into the file, for an idle moment: some milliseconds for a thousand pages, and until
     /// the disk has them.
     package func moveLog() {
-        queue.writeWithoutTransaction { _ in
+        exclusively {
             if (try? connection.requireOpen()) != nil { connection.moveLog() }
         }
     }
@@ -242,14 +259,14 @@ extension DocumentStore {
     func withConnection<T>(
         _ body: (Connection) throws(StoreError) -> T
     ) throws(StoreError) -> T {
-        do { return try queue.writeWithoutTransaction { _ in try body(connection) } } catch {
+        do { return try exclusively { try body(connection) } } catch {
             throw StoreError(error)
         }
     }
 
     /// Whether ``buildWantedIndexes(slice:)`` may have something to do.
     package var wantsIndexes: Bool {
-        queue.writeWithoutTransaction { _ in connection.wantsIndexes }
+        exclusively { connection.wantsIndexes }
     }
 
     private func settleIndexes() {
@@ -269,7 +286,7 @@ extension DocumentStore {
     ) throws(StoreError) -> Bool {
         precondition(slice > 0)
         do {
-            return try queue.writeWithoutTransaction { _ in
+            return try exclusively {
                 try connection.requireOpen()
                 return try connection.buildIndexSlice(steps: slice, isOver: isOver)
             }

@@ -115,6 +115,23 @@ import TidemarkTesting
         #expect(try held(world, "a") == 0)
     }
 
+    /// A write for every listen was half the time of a small one.
+    @Test func `a listener that the cache answers writes nothing until it is gone`() throws {
+        let file = TemporaryFile()
+        let world = try Harness(cacheFile: file.path)
+        visit(world, "a", 10)
+        let store = world.engine.core.local.store
+        for name in ["a", "nobody listened to this"] {
+            let pages = store.pagesInLog
+            let listener = world.listen(Query(collectionID: name), source: .cache)
+            _ = try listener.snapshot()
+            #expect(store.pagesInLog == pages)
+            listener.handle?.cancel()
+            world.run()
+            #expect(store.pagesInLog > pages, "its place among those that were used last")
+        }
+    }
+
     @Test func `a cache without a bound is let be`() throws {
         let world = try Harness(cacheSize: nil)
         #expect(!world.scheduler.pendingTimers.contains(.garbageCollection))

@@ -3,6 +3,15 @@
 package protocol FieldSource {
     /// The value at `path`, or nil where a step is missing or is no map.
     subscript(path: FieldPath) -> Value? { get }
+    /// Whether the value at `path` is this text, in UTF-8.
+    func holds(text: [UInt8], at path: FieldPath) -> Bool
+}
+
+extension FieldSource {
+    package func holds(text: [UInt8], at path: FieldPath) -> Bool {
+        guard case .string(let found)? = self[path] else { return false }
+        return found.utf8.elementsEqual(text)
+    }
 }
 
 extension MapValue: FieldSource {}
@@ -24,6 +33,18 @@ package struct FieldsInPlace: FieldSource {
         self.init(bytes: bytes.bindMemory(to: UInt8.self))
     }
 
+    package func holds(text: [UInt8], at path: FieldPath) -> Bool {
+        guard path.segments.count == 1 else {
+            guard case .string(let found)? = self[path] else { return false }
+            return found.utf8.elementsEqual(text)
+        }
+        let found = path.segments[0].withBytes {
+            (try? FieldsCodec.text(of: $0, in: bytes)) ?? nil
+        }
+        guard let found else { return false }
+        return text.withUnsafeBufferPointer { Comparison.bytes($0, found) == .equal }
+    }
+
     package subscript(path: FieldPath) -> Value? {
         let head = path.segments[0].withBytes { (try? FieldsCodec.value(of: $0, in: bytes)) ?? nil }
         if path.segments.count == 1 { return head }
@@ -33,11 +54,28 @@ package struct FieldsInPlace: FieldSource {
 }
 
 extension FieldsCodec {
-    /// The value of one key of a document's fields. They are in the order of their keys, so the search
-    /// ends where the key would be.
     fileprivate static func value(
         of key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
     ) throws(CodecError) -> Value? {
+        guard var message = try message(of: key, in: bytes) else { return nil }
+        return try value(&message, depth: 0)
+    }
+
+    /// The bytes of a text, where they lie; nil for what is no text.
+    fileprivate static func text(
+        of key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
+    ) throws(CodecError) -> UnsafeBufferPointer<UInt8>? {
+        guard var message = try message(of: key, in: bytes), !message.isAtEnd,
+            try message.tag() == 17 << 3 | 2
+        else { return nil }
+        return try message.lengthDelimited()
+    }
+
+    /// The value of one key of a document's fields, not decoded. They are in the order of their keys, so
+    /// the search ends where the key would be.
+    private static func message(
+        of key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
+    ) throws(CodecError) -> WireReader? {
         var reader = WireReader(bytes)
         while !reader.isAtEnd {
             let tag = try reader.tag()
@@ -53,8 +91,7 @@ extension FieldsCodec {
             case .descending: return nil
             case .equal:
                 guard !entry.isAtEnd, try entry.tag() == 2 << 3 | 2 else { throw .malformed }
-                var inner = try entry.message()
-                return try value(&inner, depth: 0)
+                return try entry.message()
             }
         }
         return nil

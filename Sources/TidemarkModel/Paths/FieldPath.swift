@@ -65,7 +65,10 @@ extension FieldPath: Hashable, Comparable, CustomStringConvertible {
 
 extension FieldPath {
     /// As on the wire: plain words bare, other names in backticks with `\` before `\` and backtick.
-    public var encoded: String { segments.map(Self.quoted).joined(separator: ".") }
+    public var encoded: String {
+        segments.count == 1
+            ? Self.quoted(segments[0]) : segments.map(Self.quoted).joined(separator: ".")
+    }
 
     private static func quoted(_ segment: String) -> String {
         if isPlain(segment) { return segment }

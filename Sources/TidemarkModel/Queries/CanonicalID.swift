@@ -104,6 +104,9 @@ extension String {
 
     /// In quotes, with `\` before a quote and before itself, so that it ends where it seems to end.
     fileprivate var quotedForID: String {
+        if !utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            return "\"" + self + "\""
+        }
         var result = "\""
         for scalar in unicodeScalars {
             if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }

@@ -15,15 +15,21 @@ public struct PreparedQuery: Sendable {
     ///
     /// - Parameter fields: The document's contents, decoded.
     public func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
-        matches(path, among: fields)
+        matches(path, in: fields)
     }
 
     /// As ``matches(_:_:)``, of fields that need not be decoded.
-    package func matches(_ path: DocumentPath, among fields: some FieldSource) -> Bool {
+    // Not generic, because generic code is not specialised for callers in other modules.
+    package func matches(_ path: DocumentPath, among fields: EncodedFields) -> Bool {
+        fields.bytes.withUnsafeBufferPointer { matches(path, in: FieldsInPlace(bytes: $0)) }
+    }
+
+    /// The filter comes first: it refuses most, and most of them by one of their first fields.
+    private func matches(_ path: DocumentPath, in fields: some FieldSource) -> Bool {
         guard query.contains(path) else { return false }
         let row = QueryRow(path: path, fields: fields, database: database)
-        guard orders.allSatisfy({ row.has($0.field) }) else { return false }
         if let filter = query.filter, !filter.matches(row) { return false }
+        guard orders.allSatisfy({ row.has($0.field) }) else { return false }
         if let start = query.start, compare(row, with: start) == .ascending { return false }
         if let end = query.end, compare(row, with: end) == .descending { return false }
         return true

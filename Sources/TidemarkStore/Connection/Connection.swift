@@ -35,6 +35,9 @@ final class Connection: @unchecked Sendable {
         self.handle = handle
         self.longestLog = longestLog
         log.observe(handle)
+        // GRDB's, for observers of its own, which there are none of; they want its queue.
+        sqlite3_commit_hook(handle, nil, nil)
+        sqlite3_rollback_hook(handle, nil, nil)
     }
 
     func close() {

@@ -6,7 +6,7 @@ enum OwnSQL: Int, CaseIterable {
     case nextCollectionOfGroup, firstLiveCollection, nextCollectionKey
     case documentVersion, documentFields
     case document, documentState, insertDocument, updateDocument, deleteDocument, documentByID
-    case names, namesReversed, nameIDs, countNames
+    case names, namesReversed, namesAsTheyLie, nameIDs, countNames
     case entries, entriesReversed, entryIDs, countEntries
     case insertEntry, deleteEntry
     case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
@@ -87,6 +87,14 @@ enum OwnSQL: Int, CaseIterable {
             """
             SELECT \(Self.columns) FROM document d WHERE \(Self.namesInRange) AND kind = 0
             ORDER BY name DESC
+            """
+        case .namesAsTheyLie:
+            // By the numbers of the rows, which are found in the index of the names. The limit keeps
+            // SQLite from taking the order for one that nobody needs.
+            """
+            SELECT \(Self.columns) FROM
+            (SELECT id FROM document WHERE \(Self.namesInRange) ORDER BY id LIMIT -1) n
+            CROSS JOIN document d ON d.id = n.id WHERE d.kind = 0
             """
         case .nameIDs:
             "SELECT name FROM document WHERE \(Self.namesInRange) AND kind = 0 ORDER BY name"

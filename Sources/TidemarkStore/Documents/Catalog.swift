@@ -4,6 +4,8 @@ import TidemarkModel
 /// indexes a group of collections has. Forgotten when a transaction is undone.
 final class Catalog {
     private var databases: [DatabaseID: Int64] = [:]
+    /// The one that was asked for last: mostly there is no other.
+    private var lastDatabase: (id: DatabaseID, number: Int64)?
     private var groups: [GroupKey: CollectionGroup] = [:]
     private var collectionsByID: [Int64: CollectionRow] = [:]
     /// The one of the last row that was read: most are of the same.
@@ -15,6 +17,7 @@ final class Catalog {
 
     func forget() {
         databases = [:]
+        lastDatabase = nil
         groups = [:]
         forgetCollections()
     }
@@ -63,6 +66,9 @@ final class CollectionRow {
     let group: CollectionGroup
     /// The segments of the path, as ``KeyWriter`` writes them.
     let key: [UInt8]
+    /// What the paths of its documents begin with, in UTF-8: the name of every row that is read is made
+    /// with it.
+    private let pathPrefix: [UInt8]
 
     init(id: Int64, path: CollectionPath, group: CollectionGroup) {
         self.id = id
@@ -71,6 +77,7 @@ final class CollectionRow {
         var writer = KeyWriter()
         writer.appendSegments(of: path.text)
         key = writer.bytes
+        pathPrefix = Array(path.text.utf8) + [UInt8(ascii: "/")]
     }
 
     /// The path of a document by its name as ``KeyWriter`` wrote it; nil when it is none.
@@ -80,13 +87,11 @@ final class CollectionRow {
                 DocumentPath(unchecked: "\(path.text)/\($0.id)")
             }
         }
-        let text = path.text.withBytes { collection in
-            String(unsafeUninitializedCapacity: collection.count + 1 + id.count) { buffer in
-                _ = buffer.update(fromContentsOf: collection)
-                buffer[collection.count] = UInt8(ascii: "/")
-                _ = buffer[(collection.count + 1)...].update(fromContentsOf: id)
-                return collection.count + 1 + id.count
-            }
+        let count = pathPrefix.count + id.count
+        let text = String(unsafeUninitializedCapacity: count) { buffer in
+            _ = buffer.update(fromContentsOf: pathPrefix)
+            _ = buffer[pathPrefix.count...].update(fromContentsOf: id)
+            return count
         }
         return DocumentPath(unchecked: text)
     }
@@ -97,7 +102,11 @@ extension Catalog {
     func database(
         _ database: DatabaseID, _ connection: Connection, creating: Bool = false
     ) throws(StoreError) -> Int64? {
-        if let id = databases[database] { return id }
+        if let lastDatabase, lastDatabase.id == database { return lastDatabase.number }
+        if let id = databases[database] {
+            lastDatabase = (database, id)
+            return id
+        }
         let select = try connection.statement(.databaseByName)
         defer { select.release() }
         select.bind(1, database.name)
@@ -134,7 +143,15 @@ extension Catalog {
         _ path: CollectionPath, in database: Int64, _ connection: Connection,
         creating: Bool = false
     ) throws(StoreError) -> CollectionRow? {
-        if let row = collectionsByPath[CollectionKey(database: database, path: path)] { return row }
+        if let lastCollection, lastCollection.path == path,
+            lastCollection.group.database == database
+        {
+            return lastCollection
+        }
+        if let row = collectionsByPath[CollectionKey(database: database, path: path)] {
+            lastCollection = row
+            return row
+        }
         var writer = KeyWriter()
         writer.appendSegments(of: path.text)
         let select = try connection.statement(.collectionByKey)

@@ -12,6 +12,16 @@ struct IndexedRow {
 extension IndexDefinition {
     /// The keys of a document, each once: none when it lacks a field of the index.
     func keys(of fields: some FieldSource, _ row: IndexedRow) -> [[UInt8]] {
+        if !self.fields.contains(where: { $0.kind == .contains }) {
+            var writer = KeyWriter()
+            writer.bytes.reserveCapacity(64)
+            for field in self.fields {
+                guard let value = fields[field.path] else { return [] }
+                writer.append(value, field.direction!)
+            }
+            writer.bytes += nameKey(row)
+            return [writer.bytes]
+        }
         var keys: [[UInt8]] = [[]]
         for field in self.fields {
             guard let value = fields[field.path] else { return [] }

@@ -28,7 +28,7 @@ struct AccessPath {
         switch source {
         case .point(let path): "document \(path)"
         case .entries(let index, _):
-            "index \(index.definition.sentence)\(isReversed ? ", backwards" : "")"
+            "index \(index.sentence)\(isReversed ? ", backwards" : "")"
         case .names(let collection):
             (range == .all ? "collection" : "names of")
                 + " \(collection.path)\(isReversed ? ", backwards" : "")"

@@ -2,18 +2,24 @@ import TidemarkModel
 
 /// A query made ready to be planned and tested: a limit to the last rows turned into one to the
 /// first in flipped order.
-struct CompiledQuery {
+///
+/// A class, because a plan, its candidates and its streams each keep it: as a value, copying it took a
+/// third of a small query.
+final class CompiledQuery {
     let query: Query
     let database: DatabaseID
     /// All orders, the implicit ones too.
     let orders: [Order]
     let filter: CompiledFilter?
+    /// Whether all rows are documents of one collection.
+    let isOfOneCollection: Bool
     /// Where between its cursors a row's ``orderKey(_:_:)`` must lie.
     private let cursors: KeyRange?
 
     init(_ query: Query, in database: DatabaseID) {
         let query = query.wireForm
         self.query = query
+        isOfOneCollection = query.collection != nil
         self.database = database
         orders = query.normalizedOrders
         filter = query.filter.map(CompiledFilter.init)
@@ -73,7 +79,11 @@ struct CompiledQuery {
         inside path: @autoclosure () -> DocumentPath, _ fields: some FieldSource,
         _ filter: CompiledFilter?
     ) -> Bool {
-        if let filter, !filter.matches({ value($0, path, fields) }) { return false }
+        if let filter {
+            let matches = filter.matches(
+                { value($0, path, fields) }, hasText: { fields.holds(text: $1, at: $0) })
+            if !matches { return false }
+        }
         guard let cursors else {
             return orders.allSatisfy { $0.field.isDocumentID || fields[$0.field] != nil }
         }

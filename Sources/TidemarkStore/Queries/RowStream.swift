@@ -58,7 +58,7 @@ final class RangeStream: RowStream {
         _ query: CompiledQuery, _ filter: CompiledFilter?
     ) throws(StoreError) -> Bool {
         let fields = FieldsInPlace(statement.bytes(4))
-        if query.query.collection != nil {
+        if query.isOfOneCollection {
             let collection = try connection.catalog.collection(
                 id: statement.integer(1), connection)
             return query.matches(

@@ -99,7 +99,7 @@ extension EngineCore {
     }
 
     /// Cannot fail: from here on the engine is the new user's.
-    private func swap(to new: LocalStore, of change: UserChange, _ reopened: [ReopenedQuery]) {
+    private func swap(to new: LocalStore, of change: UserChange, _ reopened: [OpenedQuery]) {
         let old = local
         let oldLocation = files.location(of: user)
         old.outcome = { _ in }
@@ -119,7 +119,7 @@ extension EngineCore {
 
     /// Puts another cache in the place of the present one, and tells the listeners what it holds.
     /// Cannot fail.
-    func exchange(_ new: LocalStore, _ reopened: [ReopenedQuery]) {
+    func exchange(_ new: LocalStore, _ reopened: [OpenedQuery]) {
         #if TIDEMARK_DEFECTS
             if isPlanted(.overlaysOfUserBefore) { new.pending.keepOverlays(of: local.pending) }
             new.defects = environment.defects

@@ -90,7 +90,8 @@ extension EngineCore {
         let written = local.pending.paths(in: query)
         var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
         if !written.isEmpty {
-            rows = local.merge(plain, rows, try local.documents(at: written))
+            rows.removeAll { local.pending.hasWrites($0.path) }
+            rows = local.merge(plain, rows, try local.written(written, in: plain))
         }
         return ReadResult(
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))

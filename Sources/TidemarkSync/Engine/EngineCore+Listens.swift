@@ -1,7 +1,9 @@
 import TidemarkModel
 
 /// A query that somebody listens to.
-struct ListenedQuery {
+///
+/// A class, so that its view has one owner, whose steps copy nothing, and looking at it copies nothing.
+final class ListenedQuery {
     struct Listener {
         var machine: QueryListener
         let observer: @Sendable (Result<ViewSnapshot, SyncError>) -> Void
@@ -16,6 +18,14 @@ struct ListenedQuery {
     var view: View
     /// By id, in the order they came.
     var listeners: [UInt64: Listener] = [:]
+
+    init(query: Query, targetID: Int32, tag: ReadTag, order: UInt64, view: View) {
+        self.query = query
+        self.targetID = targetID
+        self.tag = tag
+        self.order = order
+        self.view = view
+    }
 
     /// Whether one of the listeners wants to hear of the server.
     var isRemote: Bool { listeners.values.contains { $0.machine.options.source != .cache } }
@@ -59,22 +69,24 @@ extension EngineCore {
     private func open(
         _ query: Query, _ key: QueryKey, _ id: UInt64, _ listener: ListenedQuery.Listener
     ) throws {
-        let target = try local.allocateTarget(query.wireForm)
         defer { wantIndexes() }
-        let documents = try local.run(query)
-        let view = View(query, in: database, synced: try local.remoteKeys(of: target.id))
+        var targetKey = key
+        if case .last? = query.limit { targetKey = QueryKey(query.wireForm) }
+        let opened = try local.open(query, targetKey)
+        let target = opened.target
+        let view = View(query, in: database, synced: opened.synced)
         // Another query of the same target may be synced already.
         let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0]?.view }
         var delta = TargetDelta(resumeToken: target.resumeToken)
         delta.isCurrent = mirror?.isFresh == true && online.state != .offline
-        var listened = ListenedQuery(
+        let listened = ListenedQuery(
             query: query, targetID: target.id, tag: listener.machine.options.tag, order: id,
             view: view)
         listened.listeners[id] = listener
         queries[key] = listened
         queriesByTarget[target.id, default: []].append(key)
         stepView(
-            key, .result(documents, View.Target(delta: delta), version: mirror?.readTime))
+            key, .result(opened.documents, View.Target(delta: delta), version: mirror?.readTime))
     }
 
     private func tellPresentState(_ id: UInt64, _ key: QueryKey) {
@@ -103,10 +115,10 @@ extension EngineCore {
     }
 
     func tell(_ id: UInt64, of key: QueryKey, _ event: QueryListener.Event) {
-        guard let observer = queries[key]?.listeners[id]?.observer,
-            var snapshot = queries[key]!.listeners[id]!.machine.step(event)
+        guard let listened = queries[key], let observer = listened.listeners[id]?.observer,
+            var snapshot = listened.listeners[id]!.machine.step(event)
         else { return }
-        if snapshot.isFromCache { snapshot.staleReason = staleReason(of: queries[key]!.targetID) }
+        if snapshot.isFromCache { snapshot.staleReason = staleReason(of: listened.targetID) }
         observer(.success(snapshot))
         tellInSyncLater()
     }

@@ -115,7 +115,6 @@ extension EngineCore {
     ) {
         for followed in followers.values { followed.note(changed) }
         for key in orderedQueries {
-            // Not the query itself: its view shall have one owner when it steps.
             guard let id = queries[key]?.targetID else { continue }
             let target = event?.targets[id].map { delta in
                 View.Target(delta: delta, isPendingReset: event?.mismatches[id] != nil)
@@ -130,8 +129,7 @@ extension EngineCore {
     }
 
     func stepView(_ key: QueryKey, _ event: View.Event) {
-        // Taken out, so that the view has one owner and its steps copy nothing.
-        guard var query = queries.removeValue(forKey: key) else { return }
+        guard let query = queries[key] else { return }
         var effects = query.view.step(event)
         if effects == [.needsRefill],
             case .documents(_, let target, let version, _, let isBehind) = event
@@ -140,12 +138,8 @@ extension EngineCore {
                 let rows = try local.run(query.query)
                 effects = query.view.step(
                     .result(rows, target, version: version, isBehind: isBehind))
-            } catch {
-                queries[key] = query
-                return fail(key, SyncError(storing: error))
-            }
+            } catch { return fail(key, SyncError(storing: error)) }
         }
-        queries[key] = query
         perform(effects, of: key)
     }
 

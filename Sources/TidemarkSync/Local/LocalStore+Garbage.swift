@@ -55,7 +55,7 @@ extension LocalStore {
         return try read { transaction in
             let total = try transaction.rows(
                 "SELECT (SELECT count(*) FROM syncTarget) + (SELECT count(*) FROM syncLoose)")[0]
-            let all = total.integer(0) - Int64(targets.count)
+            let all = total.integer(0) - Int64(persisted.count)
             guard all > 0 else { return try oldestCondemned(transaction) }
             // A share of few would be none, again and again.
             let count = Int(max(1, min(all * Int64(percent) / 100, Int64(most))))

@@ -31,7 +31,7 @@ extension LocalStore {
                 return found.count <= count
             }
             if !written.isEmpty {
-                let views = try written.map { try document(at: $0, transaction) }
+                let views = try self.written(written, in: query, transaction)
                 found = merge(
                     query, found,
                     views.filter { $0.viewDocument.map { isWanted($0.document) } ?? false })

@@ -24,9 +24,9 @@ extension LocalStore {
                 try applyRows(delta, of: id, rows, transaction)
                 let new = target(old, after: delta, event)
                 updated.append(new)
-                let stored = persisted[id] ?? old
-                if event.mismatches[id] != nil
-                    || new.shouldPersist(over: stored, hasChanges: delta.hasChanges)
+                let stored = persisted[id]
+                if stored == nil || event.mismatches[id] != nil
+                    || new.shouldPersist(over: stored!, hasChanges: delta.hasChanges)
                 {
                     try save(new, transaction)
                     saved.append(new)

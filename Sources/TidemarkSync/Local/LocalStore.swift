@@ -18,7 +18,7 @@ final class LocalStore {
     var writePosition: WritePosition?
     /// Those in use, by id, with the newest token; the disk may have an older one.
     var targets: [Int32: LocalTarget] = [:]
-    /// As they are on disk.
+    /// As they are on disk; those of which nothing is known yet are not there.
     var persisted: [Int32: LocalTarget] = [:]
     var nextTargetID: Int32 = 2
     var nextSequence: Int64 = 1
@@ -95,7 +95,9 @@ final class LocalStore {
 
     /// Writes the newest tokens and ends the use of the file.
     func close() throws {
-        let unsaved = targets.values.filter { persisted[$0.id] != $0 }
+        let unsaved = targets.values.filter { target in
+            persisted[target.id].map { $0 != target } ?? !target.isBlank
+        }
         savesReads = true
         let saving = Result {
             if unsaved.isEmpty, reads.unsaved.isEmpty { return }
@@ -235,7 +237,7 @@ extension LocalStore {
         return pending.view(of: path, over: base)
     }
 
-    /// The query's rows, pending writes merged in, in no order.
+    /// The query's rows in its order, pending writes merged in.
     func run(_ query: Query) throws -> [LocalDocument] {
         try read { try run(query, $0) }
     }
@@ -262,40 +264,54 @@ extension LocalStore {
         if written.isEmpty && query.offset == 0 {
             return try table.run(wider).documents.map(LocalDocument.init)
         }
-        let replaced = Set(written)
         var enough = Int.max
         if case .first(let count)? = query.limit { enough = count + query.offset }
         var rows: [LocalDocument] = []
         try table.run(wider) { row in
-            if !replaced.contains(row.path) { rows.append(LocalDocument(row)) }
+            if !pending.hasWrites(row.path) { rows.append(LocalDocument(row)) }
             return rows.count < enough
         }
-        return merge(query, rows, try written.map { try document(at: $0, transaction) })
+        return merge(query, rows, try self.written(written, in: query, transaction))
     }
 
-    /// Puts written documents in the place of `rows` of the same path, in the query's order, and
-    /// cuts to its limit.
+    /// Those of the written documents that are rows of the query, limit and offset aside.
+    ///
+    /// Most are not, and are not looked at further: that is half of a query's time where 500 wait.
+    func written(
+        _ paths: [DocumentPath], in query: Query, _ transaction: StoreTransaction
+    ) throws -> [LocalDocument] {
+        let prepared = PreparedQuery(query, in: database)
+        return try paths.compactMap { path in
+            let document = try document(at: path, transaction)
+            let isRow = document.isFound && prepared.matches(path, among: document.contents)
+            return isRow ? document : nil
+        }
+    }
+
+    func written(_ paths: [DocumentPath], in query: Query) throws -> [LocalDocument] {
+        try read { try written(paths, in: query, $0) }
+    }
+
+    /// Puts written documents among rows that are none of them, in the query's order, and cuts to its
+    /// limit.
     func merge(
         _ query: Query, _ rows: [LocalDocument], _ written: [LocalDocument]
     ) -> [LocalDocument] {
-        let replaced = Set(written.map(\.path))
-        var set = DocumentSet(RowOrder(query))
-        let prepared = PreparedQuery(query, in: database)
-        var byPath: [DocumentPath: LocalDocument] = [:]
-        for document in rows.filter({ !replaced.contains($0.path) }) + written {
-            guard document.isFound, prepared.matches(document.path, among: document.contents),
-                let viewDocument = document.viewDocument
-            else { continue }
-            set.insert(ViewRow(viewDocument, document.contents, set.order))
-            byPath[document.path] = document
+        let order = RowOrder(query)
+        var result = rows[...]
+        if !written.isEmpty {
+            // The rows are in order already, which this sort makes use of.
+            let all = (rows + written).compactMap { document in
+                document.viewDocument.map { (ViewRow($0, document.contents, order), document) }
+            }
+            result = all.sorted { order.precedes($0.0, $1.0) }.map(\.1)[...]
         }
-        var result = set.rows[...]
+        result = result.dropFirst(query.offset)
         switch query.limit {
-        case .first(let count)?: result = result.dropFirst(query.offset).prefix(count)
-        case .last(let count)?: result = result.dropFirst(query.offset).suffix(count)
-        case nil: result = result.dropFirst(query.offset)
+        case .first(let count)?: return Array(result.prefix(count))
+        case .last(let count)?: return Array(result.suffix(count))
+        case nil: return Array(result)
         }
-        return result.compactMap { byPath[$0.path] }
     }
 }
 

@@ -4,20 +4,34 @@ import TidemarkModel
 /// another.
 struct QueryKey: Hashable, Sendable {
     let bytes: [UInt8]
+    /// The hash of the bytes, taken once: a listen looks for its query a dozen times.
+    private let digest: Int
 
     init(_ query: Query) {
         var explicit = query
         explicit.orders = query.normalizedOrders
-        bytes = Array(explicit.canonicalID.utf8)
+        self.init(bytes: Array(explicit.canonicalID.utf8))
     }
 
     /// What a bundle holds, as if it were a query's result. No query's form begins with a zero.
-    init(bundle id: String) { bytes = [0] + Array(id.utf8) }
+    init(bundle id: String) { self.init(bytes: [0] + Array(id.utf8)) }
+
+    private init(bytes: [UInt8]) {
+        self.bytes = bytes
+        digest = bytes.hashValue
+    }
+
+    static func == (left: QueryKey, right: QueryKey) -> Bool {
+        left.digest == right.digest && left.bytes == right.bytes
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
-/// A query that was open already, as another user's cache has it.
-struct ReopenedQuery {
+/// A query that somebody begins to listen to, or whose cache is exchanged for another one.
+struct OpenedQuery {
     let target: LocalTarget
+    /// In the query's order.
     let documents: [LocalDocument]
     /// The rows of its target.
     let synced: Set<DocumentPath>
@@ -34,6 +48,9 @@ struct LocalTarget: Equatable, Sendable {
     /// When the server last confirmed the whole result; nil for never.
     var confirmed: Timestamp?
     var sequence: Int64
+
+    /// Whether nothing is known of it, so that there is nothing to keep.
+    var isBlank: Bool { resumeToken.isEmpty && snapshotVersion == .epoch && confirmed == nil }
 
     /// Whether an event is worth a write of the token: one that is a little old costs little, and a
     /// write for every snapshot costs a lot.

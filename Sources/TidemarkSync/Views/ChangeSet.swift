@@ -11,8 +11,17 @@ struct ChangeSet: Equatable {
     }
 
     private var changes: [DocumentPath: Change] = [:]
+    /// Whether there was no row before, and those that are there now are the change.
+    private(set) var isEverything = false
 
-    var isEmpty: Bool { changes.isEmpty }
+    /// All rows there are, of which none was there before.
+    static let everythingIsNew: ChangeSet = {
+        var changes = ChangeSet()
+        changes.isEverything = true
+        return changes
+    }()
+
+    var isEmpty: Bool { changes.isEmpty && !isEverything }
 
     /// The rows of before that are there no more, or are others now.
     var replaced: [ViewRow] { changes.values.compactMap(\.old) }
@@ -25,6 +34,7 @@ struct ChangeSet: Equatable {
 
     /// - Parameter old: The row before this step; nil when there was none.
     mutating func add(_ kind: ViewChange.Kind, _ row: ViewRow, from old: ViewRow?) {
+        precondition(!isEverything)
         guard let known = changes[row.path] else {
             changes[row.path] = Change(kind: kind, row: row, old: old)
             return

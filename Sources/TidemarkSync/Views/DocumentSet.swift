@@ -12,7 +12,7 @@ final class ViewRow: Sendable {
 
     init(_ document: ViewDocument, _ fields: some FieldSource, _ order: RowOrder) {
         self.document = document
-        sortKey = order.orders.map { $0.field.isDocumentID ? .null : fields[$0.field] ?? .null }
+        sortKey = order.sortKey(fields)
         leadingBits = order.leadingBits(document.path, sortKey)
     }
 
@@ -28,18 +28,32 @@ extension ViewRow: Equatable {
 /// The order of a query's rows.
 struct RowOrder: Equatable, Sendable {
     let orders: [Order]
+    /// Of the orders that are not by name: those that a row is looked up by.
+    private let fields: [FieldPath]
+    /// The place of the name among the orders, which is their last that decides anything.
+    private let namePlace: Int
     /// Whether all rows are of one collection, so that their ids are in the order of their paths.
     private let isOfOneCollection: Bool
 
     init(_ query: Query) {
         orders = query.normalizedOrders
+        namePlace = orders.firstIndex { $0.field.isDocumentID }!
+        fields = orders[..<namePlace].map(\.field)
         isOfOneCollection = query.collection != nil
+    }
+
+    fileprivate func sortKey(_ source: some FieldSource) -> [Value] {
+        var values: [Value] = []
+        if fields.isEmpty { return values }
+        values.reserveCapacity(fields.count)
+        for field in fields { values.append(source[field] ?? .null) }
+        return values
     }
 
     fileprivate func leadingBits(_ path: DocumentPath, _ sortKey: [Value]) -> UInt64 {
         guard let first = orders.first else { return 0 }
         let bits: UInt64
-        if first.field.isDocumentID {
+        if namePlace == 0 {
             bits = isOfOneCollection ? path.leadingIDBits : 0
         } else {
             bits = sortKey[0].leadingBits
@@ -50,15 +64,15 @@ struct RowOrder: Equatable, Sendable {
     /// Never equal for two paths: the orders end with the document's name.
     func precedes(_ left: ViewRow, _ right: ViewRow) -> Bool {
         if left.leadingBits != right.leadingBits { return left.leadingBits < right.leadingBits }
-        for (index, order) in orders.enumerated() {
-            let result =
-                order.field.isDocumentID
-                ? DocumentPath.compare(left.path, right.path)
-                : Value.compare(left.sortKey[index], right.sortKey[index])
+        for index in 0..<namePlace {
+            let result = Value.compare(left.sortKey[index], right.sortKey[index])
             guard result != .equal else { continue }
-            return (result == .ascending) == (order.direction == .ascending)
+            return (result == .ascending) == (orders[index].direction == .ascending)
         }
-        return false
+        let result = DocumentPath.compare(left.path, right.path)
+        let wanted: Comparison =
+            orders[namePlace].direction == .ascending ? .ascending : .descending
+        return result == wanted
     }
 }
 
@@ -87,6 +101,19 @@ struct DocumentSet: Equatable, Sendable {
             rows.insert(row, at: index)
             leadingBits.insert(row.leadingBits, at: index)
         }
+    }
+
+    /// Puts rows into the empty set: those of a query mostly come in its order.
+    mutating func fill(with new: [ViewRow]) {
+        precondition(rows.isEmpty)
+        byPath.reserveCapacity(new.count)
+        guard zip(new, new.dropFirst()).allSatisfy(order.precedes) else {
+            for row in new { insert(row) }
+            return
+        }
+        for row in new { byPath[row.path] = row }
+        rows = new
+        leadingBits = new.map(\.leadingBits)
     }
 
     /// - Precondition: None of them is there, and no two have one path.

@@ -33,16 +33,14 @@ struct QueryListener: Equatable, Sendable {
         _ full: ViewSnapshot, _ online: OnlineState.State
     ) -> ViewSnapshot? {
         var snapshot = full
-        if !options.includeMetadataChanges {
-            snapshot.changes.removeAll { $0.kind == .metadata }
-        }
+        if !options.includeMetadataChanges { snapshot.dropMetadataChanges() }
         defer { hadPendingWrites = snapshot.hasPendingWrites }
         guard hasRaised else {
             if isFirst(snapshot, online) { return raiseFirst(snapshot) }
             last = snapshot
             return nil
         }
-        if !snapshot.changes.isEmpty { return snapshot }
+        if snapshot.hasChanges { return snapshot }
         guard options.includeMetadataChanges else { return nil }
         let pendingChanged = hadPendingWrites.map { $0 != snapshot.hasPendingWrites } ?? false
         return snapshot.syncStateChanged || pendingChanged ? snapshot : nil

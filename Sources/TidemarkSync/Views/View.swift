@@ -20,7 +20,7 @@ struct View: Equatable, Sendable {
         case documents(
             [LocalDocument], Target?, version: Timestamp? = nil, awaiting: Timestamp? = nil,
             isBehind: Bool = false)
-        /// The query was run again: these are all its rows.
+        /// The query was run again: these are all its rows, in its order.
         case result(
             [LocalDocument], Target?, version: Timestamp? = nil, isBehind: Bool = false)
         case wentOffline
@@ -54,8 +54,9 @@ struct View: Equatable, Sendable {
     private let prepared: Prepared
     /// Acknowledged writes that are not shown yet: a listen that is behind will tell of them.
     private var held: [DocumentPath: LocalDocument] = [:]
-    /// Rows that are not in the target: few, and all that can be in limbo.
-    private var unsynced: Set<DocumentPath> = []
+    /// Rows that are not in the target: few, and all that can be in limbo. Nil until the target is current
+    /// for the first time: before that nothing is in limbo, and they may be all there are.
+    private var unsynced: Set<DocumentPath>?
 
     init(_ query: Query, in database: DatabaseID, synced: Set<DocumentPath>) {
         self.query = query
@@ -123,8 +124,8 @@ struct View: Equatable, Sendable {
     ) -> [Effect] {
         if let delta = target?.delta {
             synced.subtract(delta.removed)
-            unsynced.subtract(delta.added)
-            for path in delta.removed where rows[path] != nil { unsynced.insert(path) }
+            unsynced?.subtract(delta.added)
+            for path in delta.removed where rows[path] != nil { unsynced?.insert(path) }
             isCurrent = delta.isCurrent
         }
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
@@ -145,6 +146,8 @@ struct View: Equatable, Sendable {
 
     private mutating func updateLimbo() -> [Effect] {
         guard isCurrent else { return [] }
+        let unsynced = unsynced ?? Set(rows.rows.map(\.path)).subtracting(synced)
+        self.unsynced = unsynced
         var now: Set<DocumentPath> = []
         for path in unsynced where awaited[path] == nil {
             guard let row = rows[path], !row.document.hasLocalMutations else { continue }
@@ -178,9 +181,17 @@ extension View {
             applyAll(documents, &changes)
             return changes
         }
+        let edge = edge
+        if documents.count == 1 {
+            // Known before anything is changed: the copy was a fifth of a change's way to a snapshot.
+            let step = step(for: documents[0])
+            if opensGap(step, edge) { return nil }
+            take(step, of: documents[0], &changes)
+            trim(&changes)
+            return changes
+        }
         // A copy, to go back to: as small as the limit.
         var copy = self
-        let edge = edge
         for document in documents {
             guard copy.apply(document, &changes, edge) else { return nil }
         }
@@ -215,23 +226,37 @@ extension View {
     }
 
     private mutating func replace(with documents: [LocalDocument]) -> ChangeSet {
+        if rows.count == 0 { return fill(with: documents) }
         var changes = ChangeSet()
-        if rows.count > 0 {
-            let kept = Set(documents.map(\.path))
-            for row in rows.rows where !kept.contains(row.path) {
-                _ = apply(LocalDocument(unknown: row.path), &changes, nil)
-            }
+        let kept = Set(documents.map(\.path))
+        for row in rows.rows where !kept.contains(row.path) {
+            _ = apply(LocalDocument(unknown: row.path), &changes, nil)
         }
         applyAll(documents, &changes)
         trim(&changes)
         return changes
     }
 
+    /// The rows of a view that has none. They are not tested again, nor sorted, nor counted among changes
+    /// one by one: that was two thirds of a listen's first answer.
+    private mutating func fill(with documents: [LocalDocument]) -> ChangeSet {
+        var new: [ViewRow] = []
+        new.reserveCapacity(documents.count)
+        for document in documents {
+            guard let viewDocument = document.viewDocument else { continue }
+            let row = ViewRow(viewDocument, document.contents, rows.order)
+            note(row)
+            new.append(row)
+        }
+        rows.fill(with: new)
+        return rows.count == 0 ? ChangeSet() : .everythingIsNew
+    }
+
     /// Unlike ``replace(with:)``, nothing of a row before is kept, whatever its state.
     private mutating func exchange(for documents: [LocalDocument]) -> ChangeSet {
         let old = rows
         rows = DocumentSet(old.order)
-        (mutated, unsynced) = ([], [])
+        (mutated, unsynced) = ([], nil)
         for document in documents {
             if let row = row(for: document) { insert(row) }
         }
@@ -253,39 +278,66 @@ extension View {
         return changes
     }
 
+    /// What a document means for the rows.
+    private enum Step {
+        case nothing
+        case added(ViewRow)
+        case removed(ViewRow)
+        /// The change is nil where the listener sees none.
+        case changed(ViewChange.Kind?, ViewRow, from: ViewRow)
+        /// Shown later.
+        case held
+    }
+
+    private func step(for document: LocalDocument) -> Step {
+        let old = rows[document.path]
+        guard let new = row(for: document) else { return old.map(Step.removed) ?? .nothing }
+        guard let old else { return .added(new) }
+        if isAwaitingListen(document, old.document) { return .held }
+        guard new.document.hasSameContents(as: old.document) else {
+            return .changed(.modified, new, from: old)
+        }
+        let isWritten = mutated.contains(document.path)
+        return .changed(isWritten == document.hasLocalMutations ? nil : .metadata, new, from: old)
+    }
+
+    /// Whether a row beyond the limit may have to move up.
+    private func opensGap(_ step: Step, _ edge: ViewRow?) -> Bool {
+        guard let edge else { return false }
+        switch step {
+        case .removed: return true
+        case .changed(.modified?, let new, _):
+            if case .last = query.limit { return rows.order.precedes(new, edge) }
+            return rows.order.precedes(edge, new)
+        case .nothing, .added, .changed, .held: return false
+        }
+    }
+
+    private mutating func take(
+        _ step: Step, of document: LocalDocument, _ changes: inout ChangeSet
+    ) {
+        switch step {
+        case .nothing: break
+        case .added(let new):
+            changes.add(.added, new, from: nil)
+            insert(new)
+        case .removed(let old):
+            remove(document.path)
+            changes.add(.removed, old, from: old)
+        case .changed(let kind, let new, let old):
+            if let kind { changes.add(kind, new, from: old) }
+            insert(new)
+        case .held: held[document.path] = document
+        }
+    }
+
     /// - Returns: False when a row beyond the limit may have to move up.
     private mutating func apply(
         _ document: LocalDocument, _ changes: inout ChangeSet, _ edge: ViewRow?
     ) -> Bool {
-        let path = document.path
-        let old = rows[path]
-        guard let new = row(for: document) else {
-            guard let old else { return true }
-            remove(path)
-            changes.add(.removed, old, from: old)
-            return edge == nil
-        }
-        guard let old else {
-            changes.add(.added, new, from: nil)
-            insert(new)
-            return true
-        }
-        if isAwaitingListen(document, old.document) {
-            held[path] = document
-            return true
-        }
-        if new.document.hasSameContents(as: old.document) {
-            if mutated.contains(path) != document.hasLocalMutations {
-                changes.add(.metadata, new, from: old)
-            }
-            insert(new)
-            return true
-        }
-        changes.add(.modified, new, from: old)
-        insert(new)
-        guard let edge else { return true }
-        if case .last = query.limit { return !rows.order.precedes(new, edge) }
-        return !rows.order.precedes(edge, new)
+        let step = step(for: document)
+        take(step, of: document, &changes)
+        return !opensGap(step, edge)
     }
 
     /// The acknowledgement of a write is not shown before a listen confirms it: two events, not three,
@@ -312,7 +364,7 @@ extension View {
         held[path] = nil
         mutated.remove(path)
         awaited[path] = nil
-        unsynced.remove(path)
+        unsynced?.remove(path)
     }
 
     private mutating func insert(_ row: ViewRow) {
@@ -323,7 +375,9 @@ extension View {
 
     /// What else is remembered of a row.
     private mutating func note(_ row: ViewRow) {
-        if synced.isEmpty || !synced.contains(row.path) { unsynced.insert(row.path) }
+        if unsynced != nil, synced.isEmpty || !synced.contains(row.path) {
+            unsynced!.insert(row.path)
+        }
         if row.document.hasLocalMutations {
             mutated.insert(row.path)
         } else if !mutated.isEmpty {

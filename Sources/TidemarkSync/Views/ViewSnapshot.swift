@@ -6,7 +6,11 @@ public import TidemarkModel
 /// next change, and a copy of a word a row when somebody does.
 public struct ViewSnapshot: Sendable {
     public var query: Query
-    public var changes: [ViewChange]
+    /// Every row as an added one is made when it is asked for, which costs a pass over the rows.
+    public var changes: [ViewChange] {
+        get { listed ?? rows.map { ViewChange(.added, $0.document) } }
+        set { listed = newValue }
+    }
     public var isFromCache: Bool
     public var hasPendingWrites: Bool
     /// Whether the cache and the server agree since the last snapshot on something else than rows.
@@ -18,12 +22,14 @@ public struct ViewSnapshot: Sendable {
     private let rows: [ViewRow]
     private let order: RowOrder
     private var before: Before
+    /// The changes; nil where all rows are added ones.
+    private var listed: [ViewChange]?
 
     /// The rows of the snapshot before, told from these.
     private enum Before {
         case none
         /// Without the added ones, and with the replaced ones as they were.
-        case difference(added: Set<DocumentPath>, replaced: [ViewRow])
+        case difference(ChangeSet)
     }
 
     /// - Parameter changes: Nil when there was no snapshot before: all rows are new then.
@@ -38,12 +44,21 @@ public struct ViewSnapshot: Sendable {
         self.readTime = readTime
         self.rows = rows.rows
         order = rows.order
-        if let changes {
-            self.changes = changes.sorted(rows.order)
-            before = .difference(added: changes.added, replaced: changes.replaced)
+        if let changes, !changes.isEverything {
+            listed = changes.sorted(rows.order)
+            before = .difference(changes)
         } else {
-            self.changes = rows.rows.map { ViewChange(.added, $0.document) }
             before = .none
+        }
+    }
+
+    /// Whether ``changes`` has any.
+    var hasChanges: Bool { listed.map { !$0.isEmpty } ?? !rows.isEmpty }
+
+    /// Leaves out changes of nothing but a document's metadata.
+    mutating func dropMetadataChanges() {
+        if listed?.contains(where: { $0.kind == .metadata }) == true {
+            listed!.removeAll { $0.kind == .metadata }
         }
     }
 
@@ -54,7 +69,8 @@ public struct ViewSnapshot: Sendable {
 
     /// Those of the snapshot before, in the query's order; likewise.
     public var oldDocuments: [ViewDocument] {
-        guard case .difference(let added, let replaced) = before else { return [] }
+        guard case .difference(let changes) = before else { return [] }
+        let (added, replaced) = (changes.added, changes.replaced)
         if replaced.isEmpty {
             return rows.lazy.filter { !added.contains($0.path) }.map(\.document)
         }
@@ -68,7 +84,7 @@ public struct ViewSnapshot: Sendable {
     var asFirst: ViewSnapshot {
         var first = self
         first.before = .none
-        first.changes = rows.map { ViewChange(.added, $0.document) }
+        first.listed = nil
         first.syncStateChanged = true
         return first
     }
