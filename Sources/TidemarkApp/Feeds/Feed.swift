@@ -113,7 +113,8 @@ extension Feed {
 
     /// Hides every item up to `time`, for good; nil for all that is shown now. Works offline.
     ///
-    /// - Returns: Where the mark went; one ahead of the server's time is moved to that instead.
+    /// - Returns: Where the mark went; one ahead of the server's time is moved to that instead. Before
+    ///   anything is known of that time it goes where it was told, and back when the server answers.
     @discardableResult
     public func clear(through time: Timestamp? = nil) async throws(FirestoreError) -> Marks.Move? {
         try await move(.action, to: time.map { .time($0) } ?? .newest)

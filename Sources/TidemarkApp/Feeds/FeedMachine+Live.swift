@@ -138,7 +138,7 @@ extension FeedMachine {
             isFresh = false
             return
         }
-        serverTime.learn(readTime, at: now)
+        learn(readTime, at: now, &effects)
         if heard.isFull, !isHead(listen) {
             // There may be more than it shows: pages bring them, and it begins anew above them.
             stopListening(&effects)

@@ -24,16 +24,40 @@ extension FeedMachine {
                 call.isSaving = false
             }
         #endif
-        if settings.sharesMarks, move.name == .action, let action = marks.action {
-            effects.append(.share(action))
-        }
+        // Else it waits for that, because it may be ahead of it.
+        if move.name == .action, serverNow(at: now) != nil { share(&effects) }
         // Without a mark, items come back that are above and between those of the window.
         if moved == .reset { readAnew() }
         showMarks()
     }
 
+    private func share(_ effects: inout [Effect]) {
+        if settings.sharesMarks, let action = marks.action { effects.append(.share(action)) }
+    }
+
+    /// As far as it is known; nil before the first answer to this feed.
+    private func serverNow(at now: DeviceTime) -> Timestamp? {
+        serverTime.estimate(at: now) ?? progress.lastReadTime
+    }
+
+    /// Takes what a server says the time is. A mark that was moved before anything was known of that may be
+    /// ahead, and would hide what comes until then: it goes back, and only now to the other devices.
+    mutating func learn(
+        _ readTime: Timestamp, at now: DeviceTime, _ effects: inout [Effect]
+    ) {
+        let isFirst = serverNow(at: now) == nil
+        serverTime.learn(readTime, at: now)
+        guard isFirst else { return }
+        if marks.clamp(to: readTime) {
+            effects.append(.save(marks, nil))
+            readAnew()
+            showMarks()
+        }
+        share(&effects)
+    }
+
     private mutating func moveMark(_ move: Move, _ now: DeviceTime) -> Marks.Move? {
-        var serverNow = serverTime.estimate(at: now) ?? progress.lastReadTime
+        var serverNow = self.serverNow(at: now)
         #if TIDEMARK_DEFECTS
             if settings.rules.defects.contains(.deviceClockTrusted) { serverNow = now.wall }
         #endif
@@ -71,7 +95,7 @@ extension FeedMachine {
     mutating func takeShared(
         _ mark: Timestamp?, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
     ) {
-        serverTime.learn(readTime, at: now)
+        learn(readTime, at: now, &effects)
         guard let mark, mark >= .epoch else { return }
         let moved = marks.move(.action, to: mark, serverNow: readTime)
         if case .ignored = moved { return }

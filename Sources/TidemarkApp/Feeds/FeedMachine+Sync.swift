@@ -94,10 +94,11 @@ extension FeedMachine {
         _ page: FeedPage, _ stored: [DocumentPath], _ now: DeviceTime, _ effects: inout [Effect]
     ) {
         guard var run = sync, run.stage == .page else { return }
+        // Before the page's own progress, by which the time is known.
+        learn(page.readTime, at: now, &effects)
         progress = page.progress
         // It may have moved while the page was on its way.
         if let action = marks.action { progress.cut(action: action) }
-        serverTime.learn(page.readTime, at: now)
         run.result.reads += max(1, page.rows)
         run.result.changed += stored.count
         run.reach.startedAt = run.reach.startedAt ?? page.readTime
@@ -165,7 +166,7 @@ extension FeedMachine {
             held: comparison.held, server: comparison.server, middle: comparison.middle,
             at: comparison.readTime)
         if let readTime = comparison.readTime {
-            serverTime.learn(readTime, at: now)
+            learn(readTime, at: now, &effects)
             run.reach.startedAt = run.reach.startedAt ?? readTime
         }
         sync = run

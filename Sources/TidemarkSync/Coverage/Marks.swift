@@ -60,6 +60,16 @@ public struct Marks: Hashable, Sendable {
         return target == time ? .moved(to: target) : .clamped(to: target)
     }
 
+    /// For when the server's time becomes known after a mark was moved: what is ahead of it goes back.
+    ///
+    /// - Returns: Whether a mark was ahead.
+    package mutating func clamp(to serverNow: Timestamp) -> Bool {
+        let before = self
+        action = action.map { min($0, serverNow) }
+        consumption = consumption.map { min($0, serverNow) }
+        return self != before
+    }
+
     /// Takes over what another device of the user has, mark by mark.
     public mutating func merge(_ other: Marks) {
         action = [action, other.action].compactMap(\.self).max()

@@ -135,6 +135,30 @@ import Testing
         }
     }
 
+    @Test func `a clear before anything is known of the server's time goes back to it`()
+        async throws
+    {
+        try await world { world in
+            try await world.insert()
+            let ahead = Timestamp(seconds: world.now + 86_400, nanoseconds: 0)
+            #expect(try await world.feed.clear(through: ahead) == .moved(to: ahead))
+            try await world.feed.sync()
+            let old = Timestamp(seconds: 1, nanoseconds: 0)
+            guard case .ignored(let mark)? = try await world.feed.clear(through: old) else {
+                Issue.record("there is no mark")
+                return
+            }
+            #expect(mark < ahead)
+            try await world.relaunch()
+            #expect(try await world.feed.clear(through: old) == .ignored(at: mark))
+            world.wait(600)
+            try await world.insert()
+            try await world.feed.sync()
+            #expect(try await world.shown() == world.truth(above: mark))
+            #expect(await world.feed.items.count == 1, "nothing that came later is hidden")
+        }
+    }
+
     @Test func `tells its states, the newest first`() async throws {
         try await world { world in
             try await world.insert()

@@ -25,6 +25,14 @@ extension FeedHistory {
         for one in all { try check(one, now) }
     }
 
+    /// Whether the server held the same at both times, as far as it still knows.
+    private func isSame(at time: Timestamp, and other: Timestamp) -> Bool {
+        guard let before = try? truth(at: time), let after = try? truth(at: other) else {
+            return false
+        }
+        return before.all.mapValues(\.updateTime) == after.all.mapValues(\.updateTime)
+    }
+
     func truth(at time: Timestamp?) throws -> HistoryTruth {
         switch world.server.documents(
             Query(collectionID: Self.items), at: time, in: World.database)
@@ -111,7 +119,9 @@ extension FeedHistory {
             throw WorldViolation("\(name) cost \(billed), the plans were \(text)")
         }
         let unchanged = plans.compactMap(\.prediction.ifUnchanged)
-        guard evidence.isUnchanged, unchanged.count == plans.count else { return }
+        guard let since = evidence.unwrittenSince, unchanged.count == plans.count,
+            let readTime = evidence.result.readTime, isSame(at: since, and: readTime)
+        else { return }
         let predicted = unchanged.reduce(0, +)
         guard abs(billed - predicted) <= 1 else {
             throw WorldViolation(

@@ -15,7 +15,7 @@ final class HistoryDevice {
     private(set) var told: Timestamp?
     private var resetsUnderWay = 0
     /// What had been written when the last sync began that ended well.
-    var syncedAt: (writes: Int, process: WorldProcess)?
+    var syncedAt: (writes: Int, now: Timestamp, process: WorldProcess)?
     /// Whether its app keeps the feed up to date by listening.
     private(set) var isLive = false
 
@@ -126,6 +126,8 @@ final class HistoryDevice {
         switch move {
         case .reset: told = nil
         case .moved(let time), .clamped(let time), .ignored(let time):
+            // Ahead of the server's time it goes back, when that is told.
+            let time = min(time, history.world.time.now)
             if resetsUnderWay == 0 { told = max(told ?? time, time) }
         }
     }

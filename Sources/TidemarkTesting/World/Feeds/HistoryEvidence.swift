@@ -46,8 +46,9 @@ final class SyncEvidence {
     let marks: Marks
     let time: Duration
     let reads: Int
-    /// Nothing was written since this device's sync before began.
-    let isUnchanged: Bool
+    /// When this device's sync before began, where nobody has written since; what was written before may
+    /// have reached the server later.
+    let unwrittenSince: Timestamp?
     /// What had writes pending; nil where the process was gone before it could tell.
     var pending: Set<DocumentPath>?
 
@@ -63,10 +64,10 @@ final class SyncEvidence {
         marks = machine.marks
         time = device.history.world.time.elapsed
         reads = device.history.reads(of: device)
-        isUnchanged =
-            device.syncedAt.map {
-                $0.process === feed.process && $0.writes == device.history.writes.count
-            } ?? false
+        unwrittenSince = device.syncedAt.flatMap { before in
+            before.process === feed.process && before.writes == device.history.writes.count
+                ? before.now : nil
+        }
     }
 }
 
@@ -85,7 +86,7 @@ extension FeedHistory {
                 + (evidence.hasMore ? " and more" : ""))
         figures.syncs += 1
         // What is written while a sync is under way, it may or may not have been told of.
-        device.syncedAt = begin.isJoined ? nil : (begin.writes, feed.process)
+        device.syncedAt = begin.isJoined ? nil : (begin.writes, begin.now, feed.process)
         self.evidence.append(evidence)
         let process = feed.process
         let sink = WorldBox { evidence }

@@ -82,9 +82,10 @@ struct HistoryPromise {
         !mayMiss(path) && !mayBeStale(path) && !mayLinger(path)
     }
 
-    /// A count alone does not see a delete beside an insert.
+    /// A count alone does not see a delete beside an insert. What moves is a delete in one range and an
+    /// insert in another, which may be found while the first is not.
     func cancels(missing: Int, lingering: Int) -> Bool {
-        way == .countAudit && missing == lingering
+        way == .countAudit && abs(missing - lingering) <= writes.moved.count
     }
 
     /// Whether its time was below that of an item that was there before it: the newest one that

@@ -45,6 +45,8 @@ struct HistoryWrites {
     private(set) var arrivals: [(itemTime: Timestamp, commitTime: Timestamp)] = []
     /// Documents that were written more than once, or deleted.
     private(set) var changed: Set<DocumentPath> = []
+    /// Documents whose item time was written more than once.
+    private(set) var moved: Set<DocumentPath> = []
     /// Documents that a device of the history has written.
     private(set) var own: Set<DocumentPath> = []
     /// Commits and batches, by anybody.
@@ -81,7 +83,8 @@ struct HistoryWrites {
     }
 
     private mutating func note(_ mutation: Mutation, _ commitTime: Timestamp?) {
-        if !written.insert(mutation.path).inserted { changed.insert(mutation.path) }
+        let isNew = written.insert(mutation.path).inserted
+        if !isNew { changed.insert(mutation.path) }
         let fields: MapValue
         switch mutation.operation {
         case .set(let all): fields = all
@@ -98,6 +101,7 @@ struct HistoryWrites {
             if let commitTime { arrivals.append((time, commitTime)) }
         }
         let sets = mutation.transforms.contains { $0.field == FieldPath(name: "createdAt") }
+        if !isNew, sets || fields["createdAt"] != nil { moved.insert(mutation.path) }
         if sets, let commitTime {
             itemTimes.append(commitTime)
             arrivals.append((commitTime, commitTime))
