@@ -46,8 +46,10 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         var lower: PageEdge?
         var isPending = true
         var isFromCache = true
-        /// Whether the server has confirmed it once. What the cache says before may have holes.
-        var isConfirmed = false
+        /// Where its rows ended in the last snapshot that the server had confirmed; nil before one. Before
+        /// it, and below it, what the cache says may have holes.
+        var confirmedLower: PageEdge?
+        var isConfirmed: Bool { confirmedLower != nil }
 
         var upper: PageEdge { after.map { .after($0) } ?? .newest }
     }
@@ -158,14 +160,16 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private mutating func take(_ rows: [Row], _ isFromCache: Bool, of index: Int) {
         var window = windows[index]
         let isLast = rows.count < pageSize && !isFromCache
-        let lower = lower(rows, window, isLast: isLast)
+        var lower = lower(rows, window, isLast: isLast)
+        if isFromCache, let confirmed = window.confirmedLower { lower = min(lower, confirmed) }
         // More may have come than the page holds: above what it knew, nothing is known but this.
         forgetAbove(window)
-        show(rows, from: window.upper, to: lower)
+        let known = window.upper..<lower
+        show(rows.filter { known.contains($0.position) }, from: window.upper, to: lower)
         if !isFromCache { window.newest = rows.first { !$0.isPending }?.position }
         window.lower = lower
         window.isFromCache = isFromCache
-        if !isFromCache { window.isConfirmed = true }
+        if !isFromCache { window.confirmedLower = lower }
         // The cache's nothing is no page yet.
         if !isFromCache || !rows.isEmpty { window.isPending = false }
         windows[index] = window

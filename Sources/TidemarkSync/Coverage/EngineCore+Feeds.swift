@@ -139,10 +139,7 @@ extension EngineCore {
                 let changed = try local.apply(
                     documents.map(RemoteDocument.found), readTime: readTime,
                     records: page.records, keeping: query, replacing: page.complete,
-                    isListened: { [queries] path in
-                        // The listen knows better, and will tell.
-                        queries.values.contains { $0.view.synced.contains(path) }
-                    })
+                    isListened: { [self] in isListened($0, beside: query) })
                 refreshViews(changed, nil, awaiting: readTime)
                 completion(.success(changed.map(\.path)))
             } catch { completion(.failure(SyncError(storing: error))) }

@@ -60,13 +60,19 @@ public struct Marks: Hashable, Sendable {
         return target == time ? .moved(to: target) : .clamped(to: target)
     }
 
-    /// For when the server's time becomes known after a mark was moved: what is ahead of it goes back.
+    /// How long the first answer may have been under way: by so much a mark may be ahead of its time and
+    /// yet right.
+    package static let travel = Duration.seconds(60)
+
+    /// For when the server's time becomes known after a mark was moved: what is ahead of it by more than
+    /// an answer's travel goes back.
     ///
     /// - Returns: Whether a mark was ahead.
-    package mutating func clamp(to serverNow: Timestamp) -> Bool {
+    package mutating func clamp(to readTime: Timestamp) -> Bool {
         let before = self
-        action = action.map { min($0, serverNow) }
-        consumption = consumption.map { min($0, serverNow) }
+        let end = readTime.advanced(by: Self.travel)
+        action = action.map { $0 > end ? readTime : $0 }
+        consumption = consumption.map { $0 > end ? readTime : $0 }
         return self != before
     }
 

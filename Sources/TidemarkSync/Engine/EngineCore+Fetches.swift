@@ -71,6 +71,15 @@ extension EngineCore {
         return (documents, readTime ?? newest)
     }
 
+    /// Whether a document that is no row of `query` any more may still be one of what is listened to. The
+    /// listen will tell; until then it is shown as it was. Where all filters of `query` hold too it is no
+    /// row there either: kept, it would stand in an answer that says it is complete.
+    func isListened(_ path: DocumentPath, beside query: Query) -> Bool {
+        queries.values.contains { listened in
+            listened.view.synced.contains(path) && !listened.query.isPart(of: query)
+        }
+    }
+
     /// Stores what the server returned, and makes of it what a reader sees.
     func store(
         _ documents: [Document], _ readTime: Timestamp, of query: Query,
@@ -80,10 +89,7 @@ extension EngineCore {
             documents.map(RemoteDocument.found), readTime: readTime, records: records,
             keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
             replacing: part,
-            isListened: { [queries] path in
-                // The listen knows better, and will tell.
-                queries.values.contains { $0.view.synced.contains(path) }
-            })
+            isListened: { [self] in isListened($0, beside: query) })
         refreshViews(changed, nil, awaiting: readTime)
         var plain = query
         plain.offset = 0
@@ -95,5 +101,25 @@ extension EngineCore {
         }
         return ReadResult(
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))
+    }
+}
+
+extension Query {
+    /// Whether it asks for no other rows than `other`, orders, cursors and limits aside.
+    fileprivate func isPart(of other: Query) -> Bool {
+        guard parent == other.parent, collectionID == other.collectionID,
+            allDescendants == other.allDescendants
+        else { return false }
+        let own = conditions
+        return other.conditions.allSatisfy(own.contains)
+    }
+
+    /// All of which a row has to meet.
+    private var conditions: [Filter] {
+        switch filter {
+        case nil: []
+        case .and(let filters)?: filters
+        case let filter?: [filter]
+        }
     }
 }

@@ -75,6 +75,18 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(4, after: position(81), limit: 10)])
     }
 
+    @Test func `take nothing from the cache below what the server has confirmed`() {
+        var machine = Machine(pageSize: 4)
+        _ = machine.step(.start)
+        _ = machine.step(.snapshot(1, rows([9, 8, 7, 6]), isFromCache: false))
+        // The device deletes 6; of what is below it holds only 1.
+        _ = machine.step(.snapshot(1, rows([9, 8, 7, 1]), isFromCache: true))
+        #expect(shown(machine) == [9, 8, 7])
+        _ = machine.step(.snapshot(1, rows([9, 8, 7, 5]), isFromCache: false))
+        #expect(shown(machine) == [9, 8, 7, 5], "4 to 2 are still to come")
+        #expect(machine.step(.loadMore) == [.listen(2, after: position(5), limit: 4)])
+    }
+
     @Test func `show no hole when the head has moved on too far`() {
         var machine = opened()
         _ = machine.step(.snapshot(1, rows(down(150, to: 141)), isFromCache: false))

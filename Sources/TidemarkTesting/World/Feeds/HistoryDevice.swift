@@ -127,8 +127,8 @@ final class HistoryDevice {
         case .reset: told = nil
         case .moved(let time), .clamped(let time), .ignored(let time):
             // Ahead of the server's time it goes back, when that is told.
-            let time = min(time, history.world.time.now)
-            if resetsUnderWay == 0 { told = max(told ?? time, time) }
+            let isAhead = time > history.world.time.now.advanced(by: Marks.travel)
+            if resetsUnderWay == 0, !isAhead { told = max(told ?? time, time) }
         }
     }
 
