@@ -181,8 +181,10 @@ def test_nobody_learns_who_has_an_account(secure_rest):
         start = time.monotonic()
         secure_rest.try_call("signInWithPassword", email=each, password="wrong-1")
         return time.monotonic() - start
-    known, other = sorted(took(email) for _ in range(3)), sorted(took(unknown) for _ in range(3))
-    assert 0.4 < known[0] / other[0] < 2.5
+    # The quickest of seven each, in turns: a machine that is busy meanwhile slows down both.
+    turns = [(took(email), took(unknown)) for _ in range(7)]
+    known, other = (min(times) for times in zip(*turns))
+    assert 0.4 < known / other < 2.5
 
 
 def test_guessing_one_account_s_password_is_stopped(tmp_path):
