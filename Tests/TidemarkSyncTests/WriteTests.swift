@@ -134,6 +134,30 @@ import TidemarkTesting
         #expect(after.write(set("rooms/a", [:])).all == [.journalled(batch: 2)])
     }
 
+    @Test func `a kill leaves out batch ids rather than using one twice`() throws {
+        let file = TemporaryFile()
+        let before = try Harness(cacheFile: file.path)
+        _ = before.write(set("rooms/a", [:]))
+        _ = before.write(set("rooms/b", [:]))
+        before.shakeHands()
+        before.acknowledge(at: 30)
+        before.acknowledge(at: 31)
+        before.engine.core.local.abandon()
+        let after = try Harness(cacheFile: file.path)
+        guard case .journalled(let first)? = after.write(set("rooms/a", [:])).all.first,
+            case .journalled(let second)? = after.write(set("rooms/a", [:])).all.first
+        else { throw Unexpected() }
+        #expect(first > 2 && second == first + 1)
+    }
+
+    @Test func `batch ids go on by one beyond those that are taken at once`() throws {
+        let world = try Harness()
+        for number in 1...250 {
+            let events = world.write(set("rooms/a", ["n": .integer(Int64(number))]))
+            #expect(events.all == [.journalled(batch: Int64(number))])
+        }
+    }
+
     @Test func `a pending increment is not counted twice when the server has it`() throws {
         let world = try Harness()
         let listener = world.listen(rooms())

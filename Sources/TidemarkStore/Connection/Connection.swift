@@ -54,6 +54,8 @@ final class Connection: @unchecked Sendable {
         otherCount = 0
     }
 
+    /// Whether the last insertion, update or deletion met any row.
+    var hasChangedRows: Bool { sqlite3_changes(handle) > 0 }
     var lastInsertedRowID: Int64 { sqlite3_last_insert_rowid(handle) }
 
     /// The error of the call that just failed.

@@ -5,7 +5,8 @@ enum OwnSQL: Int, CaseIterable {
     case collectionByKey, insertCollection, collectionByID, collectionsInRange, collectionsOfGroup
     case nextCollectionOfGroup, firstLiveCollection, nextCollectionKey
     case documentVersion, documentFields
-    case document, documentState, insertDocument, updateDocument, deleteDocument, documentByID
+    case document, documentState, insertDocument, insertNewDocument, updateDocument
+    case deleteDocument, documentByID
     case names, namesReversed, namesAsTheyLie, nameIDs, countNames
     case entries, entriesReversed, entryIDs, countEntries
     case insertEntry, deleteEntry
@@ -18,6 +19,10 @@ enum OwnSQL: Int, CaseIterable {
     private static let columns = """
         d.id, d.collection, d.name, d.kind, d.fields, d.createTime, d.updateTime, d.readTime, \
         d.committed
+        """
+    private static let insertion = """
+        INSERT INTO document (collection, name, kind, fields, createTime, updateTime, readTime,
+        committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
         """
     private static let entriesInRange = "fieldIndex = ? AND scope = ? AND key >= ? AND key < ?"
     private static let namesInRange = "collection = ? AND name >= ? AND name < ?"
@@ -67,11 +72,9 @@ enum OwnSQL: Int, CaseIterable {
             """
         case .documentFields: "SELECT fields FROM document WHERE id = ?"
         case .documentByID: "SELECT \(Self.columns) FROM document d WHERE id = ?"
-        case .insertDocument:
-            """
-            INSERT INTO document (collection, name, kind, fields, createTime, updateTime, readTime,
-            committed) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            """
+        case .insertDocument: Self.insertion
+        case .insertNewDocument:
+            "\(Self.insertion) ON CONFLICT (collection, name) DO NOTHING"
         case .updateDocument:
             """
             UPDATE document SET kind = ?, fields = ?, createTime = ?, updateTime = ?, readTime = ?,

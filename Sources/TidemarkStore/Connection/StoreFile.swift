@@ -105,7 +105,7 @@ extension StoreFile {
         try execute(
             """
             PRAGMA wal_autocheckpoint = \(tuning.logPages);
-            PRAGMA journal_size_limit = \(tuning.logPages * 6_144);
+            PRAGMA journal_size_limit = \(tuning.longestLog * 6_144);
             PRAGMA cache_size = -\(tuning.cacheKibibytes);
             PRAGMA secure_delete = FAST;
             PRAGMA temp_store = MEMORY;

@@ -140,6 +140,18 @@ extension DocumentTable {
         return connection.lastInsertedRowID
     }
 
+    func insert(
+        ifNew document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
+    ) throws(StoreError) -> Int64? {
+        let statement = try connection.statement(.insertNewDocument)
+        defer { statement.release() }
+        statement.bind(1, collection.id)
+        statement.bind(2, name)
+        bind(document, to: statement, from: 3)
+        try statement.run()
+        return connection.hasChangedRows ? connection.lastInsertedRowID : nil
+    }
+
     func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
         let statement = try connection.statement(.updateDocument)
         defer { statement.release() }

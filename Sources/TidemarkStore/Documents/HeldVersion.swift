@@ -50,6 +50,20 @@ extension DocumentTable {
         return held.row
     }
 
+    /// Inserts a document that is hardly stored yet: one search where a look and then an insertion are
+    /// two.
+    ///
+    /// - Returns: The row; nil, with nothing done, where there is one of its name.
+    package func insert(ifNew document: StoredDocument) throws(StoreError) -> Int64? {
+        precondition(document.kind == .found || document.contents.bytes.isEmpty)
+        try transaction.requireWriting()
+        let collection = try self.collection(making: document.path.parent)
+        let name = document.path.nameKey
+        guard let row = try insert(ifNew: document, in: collection, name) else { return nil }
+        try reindex(document, in: collection, name, id: row, from: nil)
+        return row
+    }
+
     private func fields(_ row: Int64) throws(StoreError) -> EncodedFields? {
         let statement = try connection.statement(.documentFields)
         defer { statement.release() }

@@ -88,8 +88,7 @@ extension EngineCore {
     private func count(_ response: ListenResponse) {
         let facts = ListenBilling.Facts(
             isRepeated: { [unowned self] wireID, document in
-                aggregator.targets[wireID]?.updated.contains(document.path) == true
-                    && aggregator.documents[document.path]?.version == document.updateTime
+                aggregator.hasTold(wireID, of: document)
             },
             rows: { [unowned self] wireID in
                 guard let target = aggregator.targets[wireID] else { return 0 }

@@ -131,7 +131,7 @@ extension EngineCore {
     func stepView(_ key: QueryKey, _ event: View.Event) {
         guard let query = queries[key] else { return }
         var effects = query.view.step(event)
-        if effects == [.needsRefill],
+        if case .needsRefill? = effects.first,
             case .documents(_, let target, let version, _, let isBehind) = event
         {
             do {

@@ -108,6 +108,7 @@ extension LocalStore {
             try save(position, transaction)
         }
         writePosition = position
+        batchNumbers = 0..<0
         try loadQueue()
     }
 }

@@ -16,9 +16,9 @@ extension LocalStore {
         var updated: [LocalTarget] = []
         var saved: [LocalTarget] = []
         let changed = try write(.applyRemoteEvent) { transaction in
-            var rows: [DocumentPath: Int64] = [:]
-            let changed = try merge(
-                event.documents.values, readTime: event.version, isHeld, transaction, &rows)
+            let (changed, rows) = try merge(
+                event.documents.values, readTime: event.version, isHeld,
+                added: event.targets.values.map(\.added), transaction)
             for (id, delta) in event.targets {
                 guard let old = targets[id] else { continue }
                 try applyRows(delta, of: id, rows, transaction)
@@ -128,23 +128,36 @@ extension LocalStore {
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
     ) throws -> [Change] {
-        var rows: [DocumentPath: Int64] = [:]
-        return try merge(documents, readTime: readTime, isHeld, transaction, &rows)
+        try merge(documents, readTime: readTime, isHeld, added: [], transaction).changed
     }
 
-    /// - Parameter rows: Gets the rows of the documents that were looked at.
+    /// A document that was looked at, and where it is stored.
+    private typealias Row = (path: DocumentPath, row: Int64)
+
+    /// - Parameter added: Documents that came into a target: most are new to the cache too.
     private func merge(
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
-        _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction,
-        _ rows: inout [DocumentPath: Int64]
-    ) throws -> [Change] {
+        _ isHeld: (DocumentPath, Timestamp) -> Bool, added: [Set<DocumentPath>],
+        _ transaction: StoreTransaction
+    ) throws -> (changed: [Change], rows: [Row]) {
         let table = transaction.documents(of: database)
         var changed: [Change] = []
+        var rows: [Row] = []
         changed.reserveCapacity(documents.count)
         rows.reserveCapacity(documents.count)
         for document in documents {
             let path = document.path
-            if case .found(let found) = document, isHeld(path, found.updateTime) { continue }
+            if case .found(let found) = document {
+                if isHeld(path, found.updateTime) { continue }
+                if added.contains(where: { $0.contains(path) }) {
+                    let new = document.stored(readTime: readTime)
+                    if let row = try table.insert(ifNew: new) {
+                        changed.append((path, new))
+                        rows.append((path, row))
+                        continue
+                    }
+                }
+            }
             let old = try table.version(at: path)
             if case .missing(_, .min) = document {
                 guard old != nil else { continue }
@@ -152,21 +165,29 @@ extension LocalStore {
                 changed.append((path, nil))
                 continue
             }
-            rows[path] = old?.row
-            guard document.isNewer(than: old) else { continue }
+            guard document.isNewer(than: old) else {
+                if let old { rows.append((path, old.row)) }
+                continue
+            }
             let new = document.stored(readTime: readTime)
-            rows[path] = try table.put(new, inPlaceOf: old)
+            rows.append((path, try table.put(new, inPlaceOf: old)))
             changed.append((path, new))
         }
-        return changed
+        return (changed, rows)
     }
 
     private func applyRows(
-        _ delta: TargetDelta, of target: Int32, _ rows: [DocumentPath: Int64],
-        _ transaction: StoreTransaction
+        _ delta: TargetDelta, of target: Int32, _ rows: [Row], _ transaction: StoreTransaction
     ) throws {
         for path in delta.removed { try removeRow(path, of: target, transaction) }
-        for path in delta.added { try addRow(path, of: target, row: rows[path], transaction) }
+        if delta.added.isEmpty { return }
+        let added = rows.filter { delta.added.contains($0.path) }
+        try addRows(added.map(\.row), of: target, transaction)
+        // The others are held already, or are not here at all.
+        guard added.count < delta.added.count else { return }
+        for path in delta.added.subtracting(added.map(\.path)) {
+            try addRow(path, of: target, transaction)
+        }
     }
 
     #if TIDEMARK_DEFECTS

@@ -89,6 +89,26 @@ extension LocalStore {
             [.integer(Int64(target)), .integer(row)])
     }
 
+    /// Documents that came together lie side by side: they become rows of the target together.
+    ///
+    /// - Parameter rows: The documents', each once.
+    func addRows(
+        _ rows: [Int64], of target: Int32, _ transaction: StoreTransaction
+    ) throws {
+        let rows = rows.sorted()
+        var start = 0
+        while start < rows.count {
+            var end = start + 1
+            while end < rows.count, rows[end] == rows[end - 1] + 1 { end += 1 }
+            try transaction.execute(
+                """
+                INSERT OR IGNORE INTO syncTargetRow
+                SELECT ?, id FROM document WHERE id BETWEEN ? AND ?
+                """, [.integer(Int64(target)), .integer(rows[start]), .integer(rows[end - 1])])
+            start = end
+        }
+    }
+
     func removeRow(
         _ path: DocumentPath, of target: Int32, _ transaction: StoreTransaction
     ) throws {

@@ -11,29 +11,59 @@ extension LocalStore {
     ) throws -> (batch: MutationBatch, changed: [LocalDocument]) {
         precondition(!mutations.isEmpty)
         let time = time.truncatedToMicroseconds
+        let contents = mutations.count == 1 ? mutations[0].plainContents : nil
+        var numbers = batchNumbers
         let (batch, bases): (MutationBatch, [Base]) = try write(.writeLocally, .disk) {
             transaction in
+            if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
             let base = try baseMutations(for: mutations, transaction)
             if let rejected { try discardRejected(rejected, transaction) }
             try transaction.execute(
                 """
-                INSERT INTO syncBatch (user, localWriteTime, baseMutations, mutations)
-                VALUES (?, ?, ?, ?)
+                INSERT INTO syncBatch (id, user, localWriteTime, baseMutations, mutations)
+                VALUES (?, ?, ?, ?, ?)
                 """,
                 [
-                    .blob(UserKey(user).bytes),
+                    .integer(numbers.lowerBound), .blob(UserKey(user).bytes),
                     .integer(time.microseconds), .blob(MutationCodec.encode(base)),
-                    .blob(MutationCodec.encode(mutations)),
+                    .blob(MutationCodec.encode(mutations, contents)),
                 ])
             let batch = MutationBatch(
-                id: transaction.lastInsertedRowID, localWriteTime: time, baseMutations: base,
+                id: numbers.lowerBound, localWriteTime: time, baseMutations: base,
                 mutations: mutations)
             return (batch, try storedBases(of: batch, transaction))
         }
+        batchNumbers = numbers.dropFirst()
         pending.append(batch)
         if rejected != nil { rejectedCount -= 1 }
-        return (batch, views(over: bases))
+        return (
+            batch, bases.map { pending.view(of: $0.path, over: $0.stored, newest: contents) }
+        )
     }
+
+    /// A number is never given twice, so the sequence is on disk; it lies on a page of its own, which would
+    /// go into the log with every write. Those that a killed process has left are no batch's.
+    private func takeBatchNumbers(_ transaction: StoreTransaction) throws -> Range<Int64> {
+        let last = try transaction.rows(
+            "SELECT seq FROM sqlite_sequence WHERE name = 'syncBatch'"
+        ).first?.integer(0)
+        let next = (last ?? 0) + 1
+        let end = next + Self.batchNumbersAtOnce
+        try transaction.execute(
+            last == nil
+                ? "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'syncBatch')"
+                : "UPDATE sqlite_sequence SET seq = ? WHERE name = 'syncBatch'",
+            [.integer(end - 1)])
+        return next..<end
+    }
+
+    func giveBackBatchNumbers(_ transaction: StoreTransaction) throws {
+        guard let next = batchNumbers.first else { return }
+        try transaction.execute(
+            "UPDATE sqlite_sequence SET seq = ? WHERE name = 'syncBatch'", [.integer(next - 1)])
+    }
+
+    private static let batchNumbersAtOnce: Int64 = 100
 
     private typealias Base = (path: DocumentPath, stored: StoredDocument?)
 

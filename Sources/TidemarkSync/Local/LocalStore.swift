@@ -21,6 +21,8 @@ final class LocalStore {
     /// As they are on disk; those of which nothing is known yet are not there.
     var persisted: [Int32: LocalTarget] = [:]
     var nextTargetID: Int32 = 2
+    /// Taken out of the sequence on disk for the next batches.
+    var batchNumbers: Range<Int64> = 0..<0
     var nextSequence: Int64 = 1
     /// Of the last consistent snapshot; never goes back.
     var lastVersion = Timestamp.epoch
@@ -100,8 +102,11 @@ final class LocalStore {
         }
         savesReads = true
         let saving = Result {
-            if unsaved.isEmpty, reads.unsaved.isEmpty { return }
-            try write(.close) { for target in unsaved { try save(target, $0) } }
+            if unsaved.isEmpty, reads.unsaved.isEmpty, batchNumbers.isEmpty { return }
+            try write(.close) { transaction in
+                for target in unsaved { try save(target, transaction) }
+                try giveBackBatchNumbers(transaction)
+            }
         }
         try store.close()
         try saving.get()

@@ -12,6 +12,7 @@ struct MutationBatch: Equatable, Sendable {
 
     /// Each once, in the order of their first mutation.
     var paths: [DocumentPath] {
+        if mutations.count == 1 { return [mutations[0].path] }
         var seen: Set<DocumentPath> = []
         return mutations.map(\.path).filter { seen.insert($0).inserted }
     }
@@ -21,20 +22,30 @@ struct MutationBatch: Equatable, Sendable {
 
 extension MutationBatch {
     /// Applies what the batch does to this document, as it looks before the server has spoken.
-    func apply(to document: inout LocalDocument) {
+    ///
+    /// - Parameter contents: ``Mutation/plainContents`` of its only mutation, where they are known.
+    func apply(to document: inout LocalDocument, setTo contents: EncodedFields? = nil) {
         for mutation in baseMutations where mutation.path == document.path {
             apply(mutation, to: &document)
         }
         for mutation in mutations where mutation.path == document.path {
-            apply(mutation, to: &document)
+            apply(mutation, to: &document, setTo: contents)
         }
     }
 
-    private func apply(_ mutation: Mutation, to document: inout LocalDocument) {
+    private func apply(
+        _ mutation: Mutation, to document: inout LocalDocument, setTo contents: EncodedFields? = nil
+    ) {
         guard mutation.precondition.holds(for: document.isFound ? document.version : nil) else {
             return
         }
         if case .verify = mutation.operation { return }
+        if let contents {
+            document.kind = .found
+            document.contents = contents
+            document.hasLocalMutations = true
+            return
+        }
         let current = document.isFound ? document.contents.decoded : nil
         let outcome = mutation.applied(to: current) { previous in
             .pendingServerTimestamp(
@@ -81,6 +92,12 @@ extension Value {
 // MARK: - The server's version
 
 extension Mutation {
+    /// What a document is after it was set to it, encoded; nil for all other mutations.
+    var plainContents: EncodedFields? {
+        guard case .set(let fields) = operation, transforms.isEmpty else { return nil }
+        return EncodedFields(fields)
+    }
+
     /// What the server's document is after it acknowledged this mutation.
     ///
     /// - Returns: Nil when it says nothing new of the document.

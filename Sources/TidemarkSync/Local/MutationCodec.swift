@@ -6,11 +6,12 @@ enum MutationCodec {
     private static let edition: UInt8 = 1
     private static let what = "pending write"
 
-    static func encode(_ mutations: [Mutation]) -> [UInt8] {
+    /// - Parameter contents: ``Mutation/plainContents`` of the only mutation, where they are known.
+    static func encode(_ mutations: [Mutation], _ contents: EncodedFields? = nil) -> [UInt8] {
         var writer = ByteWriter()
         writer.byte(edition)
         writer.count(mutations.count)
-        for mutation in mutations { write(mutation, &writer) }
+        for mutation in mutations { write(mutation, contents, &writer) }
         return writer.bytes
     }
 
@@ -27,12 +28,14 @@ enum MutationCodec {
 // MARK: - Writing
 
 extension MutationCodec {
-    private static func write(_ mutation: Mutation, _ writer: inout ByteWriter) {
+    private static func write(
+        _ mutation: Mutation, _ contents: EncodedFields?, _ writer: inout ByteWriter
+    ) {
         writer.text(mutation.path.text)
         switch mutation.operation {
         case .set(let fields):
             writer.byte(0)
-            writer.data(FieldsCodec.encode(fields))
+            writer.data(contents?.bytes ?? FieldsCodec.encode(fields))
         case .patch(let fields, let mask):
             writer.byte(1)
             writer.data(FieldsCodec.encode(fields))

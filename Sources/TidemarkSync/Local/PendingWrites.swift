@@ -71,11 +71,15 @@ struct PendingWrites: Equatable, Sendable {
     /// take the document below them.
     func overlay(of path: DocumentPath) -> LocalDocument? { overlays[path] }
 
-    mutating func view(of path: DocumentPath, over base: StoredDocument?) -> LocalDocument {
+    /// - Parameter newest: What the newest write sets the document to, where that is encoded already.
+    mutating func view(
+        of path: DocumentPath, over base: StoredDocument?, newest: EncodedFields? = nil
+    ) -> LocalDocument {
         if let overlay = overlays[path] { return overlay }
         var document = base.map(LocalDocument.init) ?? LocalDocument(unknown: path)
         guard let ids = byPath[path] else { return document }
-        for id in ids { batch(id)?.apply(to: &document) }
+        for id in ids.dropLast() { batch(id)?.apply(to: &document) }
+        if let last = ids.last { batch(last)?.apply(to: &document, setTo: newest) }
         overlays[path] = document
         return document
     }

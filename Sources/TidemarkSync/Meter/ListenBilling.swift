@@ -70,10 +70,8 @@ struct ListenBilling: Equatable, Sendable {
         switch response {
         case .documentChange(let change):
             // One that leaves because it has changed is sent too, and costs as much.
-            for id in change.targetIDs + change.removedTargetIDs
-            where targets[id] != nil && !facts.isRepeated(id, change.document) {
-                targets[id]!.documents += 1
-            }
+            for id in change.targetIDs { count(change.document, for: id, facts) }
+            for id in change.removedTargetIDs { count(change.document, for: id, facts) }
             return []
         case .existenceFilter(let filter):
             targets[filter.targetID]?.counted = Int(filter.count)
@@ -82,6 +80,11 @@ struct ListenBilling: Equatable, Sendable {
         // Who is told only that a document is gone pays nothing.
         case .documentDelete, .documentRemove: return []
         }
+    }
+
+    private mutating func count(_ document: Document, for id: Int32, _ facts: Facts) {
+        guard let index = targets.index(forKey: id), !facts.isRepeated(id, document) else { return }
+        targets.values[index].documents += 1
     }
 
     private mutating func receive(_ change: TargetChange, _ facts: Facts) -> [Bill] {

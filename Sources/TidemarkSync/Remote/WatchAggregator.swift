@@ -110,6 +110,14 @@ struct WatchAggregator: Equatable, Sendable {
         }
     }
 
+    /// Whether the target was sent this version since the last snapshot.
+    func hasTold(_ wireID: Int32, of document: Document) -> Bool {
+        guard let index = targets.index(forKey: wireID),
+            targets.values[index].updated.contains(document.path)
+        else { return false }
+        return documents[document.path]?.version == document.updateTime
+    }
+
     func isActive(_ wireID: Int32) -> Bool { targets[wireID]?.pending == 0 }
 }
 
@@ -246,6 +254,10 @@ extension WatchAggregator {
     private func delta(of target: Target) -> TargetDelta {
         var delta = TargetDelta(
             isCurrent: target.isCurrent, resumeToken: target.resumeToken)
+        // Mostly all are new, or all are known.
+        if target.changes.values.first == .added {
+            delta.added.reserveCapacity(target.changes.count)
+        }
         for (path, change) in target.changes {
             switch change {
             case .added: delta.added.insert(path)

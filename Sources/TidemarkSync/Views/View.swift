@@ -361,15 +361,15 @@ extension View {
 
     private mutating func remove(_ path: DocumentPath) {
         rows.remove(path)
-        held[path] = nil
-        mutated.remove(path)
-        awaited[path] = nil
+        if !held.isEmpty { held[path] = nil }
+        if !mutated.isEmpty { mutated.remove(path) }
+        if !awaited.isEmpty { awaited[path] = nil }
         unsynced?.remove(path)
     }
 
     private mutating func insert(_ row: ViewRow) {
         rows.insert(row)
-        held[row.path] = nil
+        if !held.isEmpty { held[row.path] = nil }
         note(row)
     }
 
