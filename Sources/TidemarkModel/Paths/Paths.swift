@@ -130,13 +130,18 @@ extension String {
     }
 
     fileprivate var lastPathSegment: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return self }
-        return String(self[utf8.index(after: slash)...])
+        withBytes { bytes in
+            let start = PathRules.startOfLastSegment(in: bytes)
+            return start == 0
+                ? self : String(decoding: bytes[start...], as: UTF8.self)
+        }
     }
 
     fileprivate var withoutLastPathSegment: String {
-        guard let slash = utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
-        return String(self[..<slash])
+        withBytes { bytes in
+            let start = PathRules.startOfLastSegment(in: bytes)
+            return start == 0 ? "" : String(decoding: bytes[..<(start - 1)], as: UTF8.self)
+        }
     }
 }
 
@@ -193,25 +198,37 @@ enum PathRules {
         return number
     }
 
+    /// 0 where there is one segment only.
+    static func startOfLastSegment(in path: UnsafeBufferPointer<UInt8>) -> Int {
+        var start = path.count
+        while start > 0, path[start - 1] != UInt8(ascii: "/") { start -= 1 }
+        return start
+    }
+
     static func compare(_ left: String, _ right: String) -> Comparison {
-        left.withBytes { a in right.withBytes { b in compare(a[...], b[...]) } }
+        left.withBytes { a in right.withBytes { b in compare(a, b) } }
     }
 
     private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
 
-    private static func compare(_ left: Bytes, _ right: Bytes) -> Comparison {
-        let slash = UInt8(ascii: "/")
-        var (a, b) = (left, right)
-        while !a.isEmpty && !b.isEmpty {
-            let x = a.prefix { $0 != slash }
-            let y = b.prefix { $0 != slash }
-            let order = compareIDs(x, y)
+    private static func compare(
+        _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+    ) -> Comparison {
+        var (a, b) = (0, 0)
+        while a < left.count && b < right.count {
+            let (x, y) = (endOfSegment(at: a, left), endOfSegment(at: b, right))
+            let order = compareIDs(left[a..<x], right[b..<y])
             if order != .equal { return order }
-            a = a.dropFirst(x.count + 1)
-            b = b.dropFirst(y.count + 1)
+            (a, b) = (min(x + 1, left.count), min(y + 1, right.count))
         }
         // What is above comes before what lies below it.
-        return Comparison(a.count, b.count)
+        return Comparison(left.count - a, right.count - b)
+    }
+
+    private static func endOfSegment(at start: Int, _ path: UnsafeBufferPointer<UInt8>) -> Int {
+        var end = start
+        while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+        return end
     }
 
     private static func compareIDs(_ a: Bytes, _ b: Bytes) -> Comparison {

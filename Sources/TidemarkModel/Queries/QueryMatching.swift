@@ -80,6 +80,6 @@ extension UnsafeBufferPointer<UInt8> {
             else { return false }
             start = end + 1
         }
-        return !self[start...].contains(UInt8(ascii: "/"))
+        return PathRules.startOfLastSegment(in: self) == start
     }
 }

@@ -105,13 +105,16 @@ extension EngineCore {
 }
 
 extension Query {
-    /// Whether it asks for no other rows than `other`, orders, cursors and limits aside.
+    /// Whether it asks for no other rows than `other`, orders, cursors and limits aside, and the range of
+    /// the first order that `other` is a page of: a row that has moved along that is no row where it was.
     fileprivate func isPart(of other: Query) -> Bool {
         guard parent == other.parent, collectionID == other.collectionID,
             allDescendants == other.allDescendants
         else { return false }
         let own = conditions
-        return other.conditions.allSatisfy(own.contains)
+        return other.conditions.allSatisfy {
+            $0.isRange(of: other.orders.first) || own.contains($0)
+        }
     }
 
     /// All of which a row has to meet.
@@ -120,6 +123,16 @@ extension Query {
         case nil: []
         case .and(let filters)?: filters
         case let filter?: [filter]
+        }
+    }
+}
+
+extension Filter {
+    fileprivate func isRange(of order: Order?) -> Bool {
+        guard let order, case .field(order.field, let operation, _) = self else { return false }
+        switch operation {
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: return true
+        default: return false
         }
     }
 }

@@ -139,16 +139,23 @@ public final class VirtualScheduler: EngineScheduler {
 
     private func takeTimer(where condition: (Timer) -> Bool) -> Timer? {
         state.withLock { state in
-            let first = state.timers.indices.filter { condition(state.timers[$0]) }.min {
-                let (a, b) = (state.timers[$0], state.timers[$1])
-                return (a.due, a.order) < (b.due, b.order)
+            var first: Int?
+            var (due, order) = (Duration.zero, 0)
+            for (index, timer) in state.timers.enumerated() where condition(timer) {
+                if first != nil, timer.due > due || timer.due == due && timer.order > order {
+                    continue
+                }
+                (first, due, order) = (index, timer.due, timer.order)
             }
             return first.map { state.timers.remove(at: $0) }
         }
     }
 
     fileprivate func cancel(_ order: Int) {
-        state.withLock { $0.timers.removeAll { $0.order == order } }
+        state.withLock { state in
+            guard let index = state.timers.firstIndex(where: { $0.order == order }) else { return }
+            state.timers.remove(at: index)
+        }
     }
 }
 

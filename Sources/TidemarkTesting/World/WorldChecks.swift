@@ -18,6 +18,28 @@ struct WorldEvidence {
         []
 }
 
+/// What the server held at times past, each of them asked for once.
+struct WorldHeld {
+    private struct Key: Hashable {
+        let collection: String
+        let time: Timestamp
+    }
+
+    private var known: [Key: [Document]?] = [:]
+
+    /// Nil where the server does not remember.
+    mutating func documents(
+        of collection: String, at time: Timestamp, _ server: WorldServer
+    ) -> [Document]? {
+        let key = Key(collection: collection, time: time)
+        if let known = known[key] { return known }
+        let query = Query(collectionID: collection)
+        let documents = try? server.documents(query, at: time, in: World.database).get()
+        known[key] = .some(documents)
+        return documents
+    }
+}
+
 struct WorldVersion: Hashable {
     let path: DocumentPath
     let time: Timestamp
@@ -89,7 +111,8 @@ extension World {
         switch result {
         case .failure(let error): note("\(client.name) could not read: \(error)")
         case .success(let result):
-            note("\(client.name) read \(result.documents.count) \(result.freshness)")
+            let name = client.name
+            noteValues { "\(name) read \(result.documents.count) \(result.freshness)" }
             if asking != client.shownTo {
                 violate("\(asking.name)'s read is answered to \(client.shownTo.name)")
             }
@@ -134,8 +157,9 @@ extension World {
         let (versions, truths) = (unchecked.versions, unchecked.truths)
         (unchecked.versions, unchecked.truths) = ([], [])
         for (document, client) in versions { try check(document, client) }
+        var known = WorldHeld()
         for (snapshot, client) in truths {
-            try check(snapshot, client)
+            try check(snapshot, client, &known)
             try checkSum(snapshot, client)
         }
         try checkStrangers()
@@ -148,7 +172,8 @@ extension World {
             case .success(let held) = server.document(
                 at: shown.path, at: shown.updateTime, in: Self.database)
         else { return }
-        guard let held, held.updateTime == shown.updateTime, held.fields == shown.fields else {
+        guard let held, held.updateTime == shown.updateTime, held.contents == shown.contents
+        else {
             let truth = held?.worldText ?? "nothing"
             throw WorldViolation(
                 "\(client) showed \(shown.worldText) of \(shown.updateTime.worldText), "
@@ -156,15 +181,16 @@ extension World {
         }
     }
 
-    private func check(_ snapshot: ViewSnapshot, _ client: String) throws {
+    private func check(
+        _ snapshot: ViewSnapshot, _ client: String, _ known: inout WorldHeld
+    ) throws {
         guard let collection = snapshot.query.collectionID, let time = snapshot.readTime,
-            case .success(let all) = server.documents(
-                Query(collectionID: collection), at: time, in: Self.database)
+            let all = known.documents(of: collection, at: time, server)
         else { return }
         let held = snapshot.query.rows(of: all)
         let shown = snapshot.documents.map(\.document)
         guard held.map(\.path) == shown.map(\.path),
-            zip(held, shown).allSatisfy({ $0.fields == $1.fields })
+            zip(held, shown).allSatisfy({ $0.contents == $1.contents })
         else {
             throw WorldViolation(
                 "\(client) showed \(Self.describe(snapshot)), "

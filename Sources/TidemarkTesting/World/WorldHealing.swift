@@ -107,7 +107,7 @@ extension World {
         let expected = listener.query.rows(of: all)
         let shown = snapshot.documents.map(\.document)
         guard expected.map(\.path) == shown.map(\.path),
-            zip(expected, shown).allSatisfy({ $0.fields == $1.fields })
+            zip(expected, shown).allSatisfy({ $0.contents == $1.contents })
         else {
             return "shows \(shown.map(\.worldText)) of \(name), not \(expected.map(\.worldText))"
         }
@@ -140,7 +140,7 @@ extension World {
                 }
                 let rows = result.documents.map(\.document)
                 guard rows.map(\.path) == expected.map(\.path),
-                    zip(rows, expected).allSatisfy({ $0.fields == $1.fields })
+                    zip(rows, expected).allSatisfy({ $0.contents == $1.contents })
                 else { throw WorldViolation("\(client.name) reads other rows from \(source)") }
             }
         }

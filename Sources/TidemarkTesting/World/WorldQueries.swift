@@ -61,11 +61,12 @@ enum WorldQueries {
 extension Query {
     /// Its rows of all documents, by the model's own filter and order.
     func rows(of documents: [Document]) -> [Document] {
+        let prepared = PreparedQuery(self, in: World.database)
         var rows = documents.filter { contains($0.path) }
             .map { (path: $0.path, fields: $0.fields, document: $0) }
-            .filter { matches($0.path, $0.fields, in: World.database) }
+            .filter { prepared.matches($0.path, $0.fields) }
         rows.sort {
-            compare(($0.path, $0.fields), ($1.path, $1.fields), in: World.database) == .ascending
+            prepared.compare(($0.path, $0.fields), ($1.path, $1.fields)) == .ascending
         }
         let all = rows.map(\.document)
         switch limit {

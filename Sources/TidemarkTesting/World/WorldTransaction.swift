@@ -107,7 +107,7 @@ final class WorldTransaction {
 
     private func failed(_ error: SyncError) {
         let code = RPCStatus.Code(rawValue: Int32(FirestoreError(error).code.rawValue))!
-        world.note("\(transfer.id) fails: \(error)")
+        world.noteValues { [id = transfer.id] in "\(id) fails: \(error)" }
         guard attempts.mayFollow(attempt, failedWith: code) else { return giveUp(error) }
         session.whetherOffline(
             completion: here { transaction, isOffline in
@@ -130,7 +130,9 @@ final class WorldTransaction {
     }
 
     private func end(_ state: WorldTransfer.State) {
-        world.note("\(transfer.id) after \(attempts.made) attempts: \(state)")
+        world.noteValues { [id = transfer.id, made = attempts.made] in
+            "\(id) after \(made) attempts: \(state)"
+        }
         world.bank.set(transfer.id, state)
         client.ended(self)
     }

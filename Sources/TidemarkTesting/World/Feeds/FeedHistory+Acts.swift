@@ -142,7 +142,12 @@ extension FeedHistory {
         guard device.client.isAlive, let mutation = makeChange(device) else { return }
         note("\(device.client.name) writes \(mutation.worldText)")
         writes.begun(mutation)
-        device.client.engine?.write([mutation]) { _ in }
+        let (name, process) = (device.client.name, device.client.process)
+        let sink = WorldBox { [unowned self] in self }
+        device.client.engine?.write([mutation]) { event in
+            guard process.isAlive else { return }
+            sink.value().note("\(name)'s write of \(mutation.path.id) is \(event)")
+        }
     }
 
     private func makeChange(_ device: HistoryDevice?) -> Mutation? {
