@@ -11,6 +11,23 @@ final class Catalog {
     /// The one of the last row that was read: most are of the same.
     private var lastCollection: CollectionRow?
     private var collectionsByPath: [CollectionKey: CollectionRow] = [:]
+    /// How often something was forgotten.
+    private var generation = 0
+
+    /// What a plan is made from: while it is the same, so is the plan.
+    struct Basis {
+        fileprivate let generation: Int
+        fileprivate let group: CollectionGroup?
+        fileprivate let indexes: Int?
+    }
+
+    func basis(_ group: CollectionGroup?) -> Basis {
+        Basis(generation: generation, group: group, indexes: group?.changes)
+    }
+
+    func stillHas(_ basis: Basis) -> Bool {
+        basis.generation == generation && basis.indexes == basis.group?.changes
+    }
 
     /// Past this, the remembered collections are dropped and looked up again as they are used.
     private static let maxCollections = 10_000
@@ -23,6 +40,7 @@ final class Catalog {
     }
 
     func forgetCollections() {
+        generation += 1
         collectionsByID = [:]
         collectionsByPath = [:]
         lastCollection = nil
@@ -50,7 +68,9 @@ final class CollectionGroup {
     let database: Int64
     let id: String
     /// In the order they were made.
-    var indexes: [FieldIndex]
+    var indexes: [FieldIndex] { didSet { changes += 1 } }
+    /// How often the indexes were touched.
+    private(set) var changes = 0
 
     init(database: Int64, id: String, indexes: [FieldIndex]) {
         self.database = database
