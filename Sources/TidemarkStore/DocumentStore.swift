@@ -56,10 +56,9 @@ package final class DocumentStore: Sendable {
         }
     }
 
-    /// Opens, migrates and closes the file, and does nothing in between.
-    private let queue: DatabaseQueue
+    private let file: StoreFile
     private let connection: Connection
-    /// Held by the call that uses the connection. Not the queue's own way to it, which takes 2 µs.
+    /// Held by the call that uses the connection.
     private let inUse = Mutex(())
     private let indexBuilding: IndexBuilding
     private let fault: Fault?
@@ -75,60 +74,14 @@ package final class DocumentStore: Sendable {
     ) throws(StoreError) {
         self.indexBuilding = indexBuilding
         self.fault = fault
-        do {
-            logPages = tuning.logPages
-            queue = try Self.open(location)
-            let migrator = DatabaseMigrator.store(then: migrations)
-            if try queue.read(migrator.hasBeenSuperseded) { throw StoreError.newerSchema }
-            try queue.writeWithoutTransaction { try Self.configure($0, location, tuning) }
-            try migrator.migrate(queue)
-            connection = try queue.writeWithoutTransaction {
-                // Known before any transaction, so that the first one need not ask.
-                try $0.execute(sql: "PRAGMA synchronous = NORMAL")
-                return Connection(handle: $0.sqliteConnection!, longestLog: tuning.longestLog)
-            }
-        } catch { throw StoreError(error) }
-    }
-
-    deinit { queue.writeWithoutTransaction { _ in connection.finalize() } }
-
-    private static func open(_ location: Location) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        #if os(iOS)
-            // It would come to the connection from beside.
-            configuration.automaticMemoryManagement = false
-        #endif
-        // Lone: without other readers, the lock is taken once and not for every transaction.
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA locking_mode = EXCLUSIVE") }
-        switch location {
-        case .memory: return try DatabaseQueue(configuration: configuration)
-        case .file(let path):
-            try FileManager.default.createDirectory(
-                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
-                withIntermediateDirectories: true)
-            return try DatabaseQueue(path: path, configuration: configuration)
+        logPages = tuning.logPages
+        do { file = try StoreFile.open(location, tuning, migrations) } catch {
+            throw StoreError(error)
         }
+        connection = Connection(handle: file.handle, longestLog: tuning.longestLog)
     }
 
-    private static func configure(
-        _ database: Database, _ location: Location, _ tuning: Tuning
-    ) throws {
-        if location != .memory {
-            let mode = try String.fetchOne(database, sql: "PRAGMA journal_mode = WAL")
-            guard mode == "wal" else { throw StoreError.unreadable(detail: "no WAL here") }
-        }
-        try database.execute(
-            sql: """
-                PRAGMA wal_autocheckpoint = \(tuning.logPages);
-                PRAGMA journal_size_limit = \(tuning.logPages * 6_144);
-                PRAGMA cache_size = -\(tuning.cacheKibibytes);
-                PRAGMA secure_delete = FAST;
-                PRAGMA temp_store = MEMORY;
-                PRAGMA cell_size_check = ON;
-                BEGIN EXCLUSIVE; COMMIT;
-                """)
-    }
+    deinit { connection.finalize() }
 
     /// Traps when it is called from inside itself.
     private func exclusively<T, E>(_ body: () throws(E) -> T) throws(E) -> T {
@@ -141,8 +94,10 @@ package final class DocumentStore: Sendable {
 
     /// Ends the use of the file. Later calls throw; closing twice does nothing.
     package func close() throws(StoreError) {
-        exclusively { connection.close() }
-        do { try queue.close() } catch { throw StoreError(error) }
+        try exclusively { () throws(StoreError) in
+            connection.close()
+            try file.close()
+        }
     }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import GRDBSQLite
 
 /// The one connection to the file, with its compiled statements and what is remembered of its
@@ -35,9 +34,6 @@ final class Connection: @unchecked Sendable {
         self.handle = handle
         self.longestLog = longestLog
         log.observe(handle)
-        // GRDB's, for observers of its own, which there are none of; they want its queue.
-        sqlite3_commit_hook(handle, nil, nil)
-        sqlite3_rollback_hook(handle, nil, nil)
     }
 
     func close() {

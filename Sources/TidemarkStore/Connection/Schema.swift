@@ -1,10 +1,13 @@
 import GRDB
 
 extension DatabaseMigrator {
-    /// Every schema of the store ever shipped, oldest first, then its user's. Append only.
+    /// Every schema of the store ever shipped, oldest first. Append only.
+    static let storeMigrations = ["store 1"]
+
+    /// Those, then its user's.
     static func store(then others: [StoreMigration]) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("store 1") { try $0.execute(sql: Self.documents) }
+        migrator.registerMigration(storeMigrations[0]) { try $0.execute(sql: Self.documents) }
         for migration in others {
             migrator.registerMigration(migration.name) { try $0.execute(sql: migration.sql) }
         }

@@ -3,14 +3,14 @@ import TidemarkModel
 /// What is remembered of the small tables: which number a database or a collection has, and which
 /// indexes a group of collections has. Forgotten when a transaction is undone.
 final class Catalog {
-    private var databases: [DatabaseID: Int64] = [:]
-    /// The one that was asked for last: mostly there is no other.
-    private var lastDatabase: (id: DatabaseID, number: Int64)?
-    private var groups: [GroupKey: CollectionGroup] = [:]
-    private var collectionsByID: [Int64: CollectionRow] = [:]
+    /// Lately used. Few: mostly there is one.
+    private var databases: [(id: DatabaseID, number: Int64)] = []
+    private var groups: [Key: CollectionGroup] = [:]
     /// The one of the last row that was read: most are of the same.
     private var lastCollection: CollectionRow?
-    private var collectionsByPath: [CollectionKey: CollectionRow] = [:]
+    private var collectionsByPath: [Key: CollectionRow] = [:]
+    /// Those that rows of other tables have named.
+    private var collectionsByID: [Int64: CollectionRow] = [:]
     /// How often something was forgotten.
     private var generation = 0
 
@@ -29,12 +29,11 @@ final class Catalog {
         basis.generation == generation && basis.indexes == basis.group?.changes
     }
 
-    /// Past this, the remembered collections are dropped and looked up again as they are used.
-    private static let maxCollections = 10_000
+    /// Past these, what is remembered is dropped and looked up again as it is used.
+    private static let maxDatabases = 16, maxCollections = 10_000
 
     func forget() {
-        databases = [:]
-        lastDatabase = nil
+        databases = []
         groups = [:]
         forgetCollections()
     }
@@ -46,20 +45,11 @@ final class Catalog {
         lastCollection = nil
     }
 
-    private struct GroupKey: Hashable {
-        let database: Int64
-        let id: CollectionPath
-    }
-
-    private struct CollectionKey: Hashable {
+    /// Of a collection, or of a group by the id of its collections. One type for both: an app's start
+    /// pays 0.1 ms for every type that is a dictionary's key for the first time.
+    private struct Key: Hashable {
         let database: Int64
         let path: CollectionPath
-    }
-
-    private func remember(_ row: CollectionRow) {
-        if collectionsByID.count >= Self.maxCollections { forgetCollections() }
-        collectionsByID[row.id] = row
-        collectionsByPath[CollectionKey(database: row.group.database, path: row.path)] = row
     }
 }
 
@@ -122,30 +112,31 @@ extension Catalog {
     func database(
         _ database: DatabaseID, _ connection: Connection, creating: Bool = false
     ) throws(StoreError) -> Int64? {
-        if let lastDatabase, lastDatabase.id == database { return lastDatabase.number }
-        if let id = databases[database] {
-            lastDatabase = (database, id)
-            return id
-        }
+        if let known = databases.first(where: { $0.id == database }) { return known.number }
         let select = try connection.statement(.databaseByName)
         defer { select.release() }
         select.bind(1, database.name)
+        let number: Int64
         if try select.step() {
-            databases[database] = select.integer(0)
+            number = select.integer(0)
         } else if creating {
             let insert = try connection.statement(.insertDatabase)
             defer { insert.release() }
             insert.bind(1, database.name)
             try insert.run()
-            databases[database] = connection.lastInsertedRowID
+            number = connection.lastInsertedRowID
+        } else {
+            return nil
         }
-        return databases[database]
+        if databases.count >= Self.maxDatabases { databases = [] }
+        databases.append((database, number))
+        return number
     }
 
     func group(
         _ id: String, in database: Int64, _ connection: Connection
     ) throws(StoreError) -> CollectionGroup {
-        let key = GroupKey(database: database, id: CollectionPath(unchecked: id))
+        let key = Key(database: database, path: CollectionPath(unchecked: id))
         if let group = groups[key] { return group }
         if groups.count >= Self.maxCollections {
             groups = [:]
@@ -168,7 +159,8 @@ extension Catalog {
         {
             return lastCollection
         }
-        if let row = collectionsByPath[CollectionKey(database: database, path: path)] {
+        let key = Key(database: database, path: path)
+        if let row = collectionsByPath[key] {
             lastCollection = row
             return row
         }
@@ -188,7 +180,8 @@ extension Catalog {
         }
         let row = CollectionRow(
             id: id, path: path, group: try group(path.id, in: database, connection))
-        remember(row)
+        if collectionsByPath.count >= Self.maxCollections { forgetCollections() }
+        collectionsByPath[key] = row
         return row
     }
 
@@ -219,7 +212,8 @@ extension Catalog {
         let path = CollectionPath(unchecked: select.text(1))
         let row = CollectionRow(
             id: id, path: path, group: try group(path.id, in: select.integer(0), connection))
-        remember(row)
+        if collectionsByID.count >= Self.maxCollections { forgetCollections() }
+        collectionsByID[id] = row
         return row
     }
 }

@@ -37,7 +37,8 @@ extension DocumentTable {
     }
 
     private func run(
-        _ planned: PlannedQuery, offset: Int, limit: Int?, _ body: (consuming StoredDocument) -> Bool
+        _ planned: PlannedQuery, offset: Int, limit: Int?,
+        _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         let meter = ScanMeter()
         var returned = 0

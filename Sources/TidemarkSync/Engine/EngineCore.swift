@@ -22,7 +22,8 @@ final class EngineCore: @unchecked Sendable {
     var networkEnabled: Bool
     /// Whether ``local`` is a copy of a cache that somebody else has open.
     let isReadOnly: Bool
-    private var timers: [TimerID: any CancellableCall] = [:]
+    /// One of each kind at most.
+    private var timers: [(id: TimerID, call: any CancellableCall)] = []
 
     // Listening.
     var online = OnlineState()
@@ -163,22 +164,28 @@ final class EngineCore: @unchecked Sendable {
     // MARK: Timers
 
     func schedule(_ id: TimerID, after delay: Duration) {
-        timers.removeValue(forKey: id)?.cancel()
-        timers[id] = environment.scheduler.schedule(id, after: delay) { [weak self] in
+        cancelTimer(id)
+        let call = environment.scheduler.schedule(id, after: delay) { [weak self] in
             self?.fire(id)
         }
+        timers.append((id, call))
     }
 
-    func cancelTimer(_ id: TimerID) { timers.removeValue(forKey: id)?.cancel() }
+    func cancelTimer(_ id: TimerID) { forgetTimer(id)?.cancel() }
+
+    @discardableResult
+    private func forgetTimer(_ id: TimerID) -> (any CancellableCall)? {
+        timers.firstIndex { $0.id == id }.map { timers.remove(at: $0).call }
+    }
 
     func cancelAllTimers() {
-        for timer in timers.values { timer.cancel() }
-        timers = [:]
+        for timer in timers { timer.call.cancel() }
+        timers = []
     }
 
     private func fire(_ id: TimerID) {
         guard state == .running else { return }
-        timers[id] = nil
+        forgetTimer(id)
         switch id {
         case .onlineState: perform(online.step(.timerFired))
         case .listenBackoff: performListen(.backoffElapsed)
@@ -197,7 +204,7 @@ final class EngineCore: @unchecked Sendable {
         }
     }
 
-    func isScheduled(_ id: TimerID) -> Bool { timers[id] != nil }
+    func isScheduled(_ id: TimerID) -> Bool { timers.contains { $0.id == id } }
 
     // MARK: Online state
 
