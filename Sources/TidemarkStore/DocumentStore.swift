@@ -182,16 +182,25 @@ extension DocumentStore {
     /// Runs `body` on one consistent state. Writing in it throws.
     ///
     /// - Throws: What `body` throws, or ``StoreError``.
+    // Inlinable, because what a caller of another module returns costs a search for its type each time.
+    @inlinable
+    @inline(__always)
     package func read<T>(
         label: String = "", _ body: (StoreTransaction) throws -> T
     ) throws -> T {
+        var result: T?
+        try reading(label) { result = try body($0) }
+        return result!
+    }
+
+    @usableFromInline
+    func reading(_ label: String, _ body: (StoreTransaction) throws -> Void) throws {
         // Nobody else can write while the queue is held, so the state stands still by itself.
         try exclusively {
             try connection.requireOpen()
-            let result = try body(StoreTransaction(connection: connection))
+            try body(StoreTransaction(connection: connection))
             if let error = fault?(label) { throw error }
             settleIndexes()
-            return result
         }
     }
 

@@ -72,6 +72,37 @@ import TidemarkTesting
         #expect(world.removed == [world.added[0].id])
     }
 
+    @Test func `what a target holds is read when the server is asked, and not to show the cache`()
+        throws
+    {
+        let file = TemporaryFile()
+        let before = try Harness(cacheFile: file.path)
+        _ = before.listen(rooms())
+        before.answer(
+            before.added[0].id, [doc("rooms/a", 10), doc("rooms/b", 11)], at: 20, token: [7])
+        before.terminate()
+
+        let after = try Harness(cacheFile: file.path)
+        let cached = after.listen(rooms(), source: .cache)
+        #expect(try cached.snapshot().ids == ["a", "b"])
+        #expect(after.transport.listens.isEmpty, "nobody has asked the server")
+        #expect(after.engine.core.queries.values.first?.view.synced == nil)
+        let live = after.listen(rooms())
+        #expect(try live.snapshot().ids == ["a", "b"])
+        #expect(after.added[0].expectedCount == 2)
+        let id = after.added[0].id
+        after.answer(id, [], at: 30, token: [8])
+        #expect(after.added.count == 1, "no row is in limbo")
+        _ = (live.take(), cached.take())
+        after.push(
+            .documentDelete(
+                DocumentRemoval(path("rooms/a"), removedTargetIDs: [id], readTime: at(35))))
+        after.snapshot(40)
+        let last = try live.snapshot()
+        #expect(last.summary == ["removed a"] && !last.isFromCache)
+        #expect(try cached.snapshot().ids == ["b"])
+    }
+
     @Test func `a reopened cache shows its rows at once and resumes by token`() throws {
         let file = TemporaryFile()
         let before = try Harness(cacheFile: file.path)

@@ -4,13 +4,21 @@ package protocol FieldSource {
     /// The value at `path`, or nil where a step is missing or is no map.
     subscript(path: FieldPath) -> Value? { get }
     /// Whether the value at `path` is this text, in UTF-8.
-    func holds(text: [UInt8], at path: FieldPath) -> Bool
+    func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool
 }
 
 extension FieldSource {
-    package func holds(text: [UInt8], at path: FieldPath) -> Bool {
+    package func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool {
         guard case .string(let found)? = self[path] else { return false }
         return found.utf8.elementsEqual(text)
+    }
+
+    package func holds(text: [UInt8], at path: FieldPath) -> Bool {
+        text.withUnsafeBufferPointer { holds(text: $0, at: path) }
+    }
+
+    package func holds(text: String, at path: FieldPath) -> Bool {
+        text.withBytes { holds(text: $0, at: path) }
     }
 }
 
@@ -33,7 +41,7 @@ package struct FieldsInPlace: FieldSource {
         self.init(bytes: bytes.bindMemory(to: UInt8.self))
     }
 
-    package func holds(text: [UInt8], at path: FieldPath) -> Bool {
+    package func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool {
         guard path.segments.count == 1 else {
             guard case .string(let found)? = self[path] else { return false }
             return found.utf8.elementsEqual(text)
@@ -42,7 +50,7 @@ package struct FieldsInPlace: FieldSource {
             (try? FieldsCodec.text(of: $0, in: bytes)) ?? nil
         }
         guard let found else { return false }
-        return text.withUnsafeBufferPointer { Comparison.bytes($0, found) == .equal }
+        return found.count == text.count && Comparison.bytes(text, found) == .equal
     }
 
     package subscript(path: FieldPath) -> Value? {

@@ -5,14 +5,30 @@ extension Query {
     ///
     /// Implicit orders are not written out, and a limit to the last rows is not one to the first: take
     /// the id of ``wireForm`` to know what the server is asked.
-    public var canonicalID: String {
-        var text = (parent.map { $0.text + "/" } ?? "").quotedForID
-        text += "|" + (collectionID?.quotedForID ?? "*")
+    public var canonicalID: String { canonicalID(orders: orders) }
+
+    /// The id that it has with other orders.
+    package func canonicalID(orders: [Order]) -> String {
+        // Written piece by piece into one text: pieces joined took a tenth of a small listen.
+        var text = ""
+        text.reserveCapacity(160)
+        text.append(quoted: parent.map { $0.text + "/" } ?? "")
+        text += "|"
+        if let collectionID { text.append(quoted: collectionID) } else { text += "*" }
         if allDescendants { text += "|group" }
-        if let filter { text += "|f:" + filter.canonicalID }
-        if !orders.isEmpty { text += "|ob:" + orders.map(\.canonicalID).joined(separator: ",") }
-        if let start { text += "|lb:" + start.canonicalID }
-        if let end { text += "|ub:" + end.canonicalID }
+        if let filter {
+            text += "|f:"
+            filter.appendID(to: &text)
+        }
+        if !orders.isEmpty {
+            text += "|ob:"
+            text.append(orders) { order, text in
+                text += order.field.encoded
+                text += order.direction == .ascending ? " asc" : " desc"
+            }
+        }
+        if let start { start.appendID("|lb:", to: &text) }
+        if let end { end.appendID("|ub:", to: &text) }
         if offset > 0 { text += "|o:\(offset)" }
         switch limit {
         case .first(let count): text += "|l:\(count)"
@@ -20,57 +36,81 @@ extension Query {
         case nil: break
         }
         if let projection {
-            text += "|p:" + projection.map(\.encoded).joined(separator: ",")
+            text += "|p:"
+            text.append(projection) { field, text in text += field.encoded }
         }
         return text.escapedToASCII
     }
 }
 
-extension Order {
-    fileprivate var canonicalID: String {
-        field.encoded + (direction == .ascending ? " asc" : " desc")
-    }
-}
-
 extension Cursor {
-    fileprivate var canonicalID: String {
-        (before ? "b" : "a") + Value.array(values).canonicalID
+    fileprivate func appendID(_ name: String, to text: inout String) {
+        text += name
+        text += before ? "b" : "a"
+        Value.array(values).appendID(to: &text)
     }
 }
 
 extension Filter {
-    fileprivate var canonicalID: String {
+    fileprivate func appendID(to text: inout String) {
         switch self {
         case .field(let field, let operation, let value):
-            "\(field.encoded) \(operation.wireName) \(value.canonicalID)"
-        case .unary(let field, let operation): "\(field.encoded) \(operation)"
-        case .and(let filters): "and(\(filters.map(\.canonicalID).joined(separator: ",")))"
-        case .or(let filters): "or(\(filters.map(\.canonicalID).joined(separator: ",")))"
+            text += field.encoded
+            text += " "
+            text += operation.wireName
+            text += " "
+            value.appendID(to: &text)
+        case .unary(let field, let operation): text += "\(field.encoded) \(operation)"
+        case .and(let filters): Self.append("and(", filters, to: &text)
+        case .or(let filters): Self.append("or(", filters, to: &text)
         }
+    }
+
+    private static func append(_ name: String, _ filters: [Filter], to text: inout String) {
+        text += name
+        text.append(filters) { filter, text in filter.appendID(to: &text) }
+        text += ")"
     }
 }
 
 extension Value {
     /// A text that two values share only when they are stored alike.
     package var canonicalID: String {
+        var text = ""
+        appendID(to: &text)
+        return text
+    }
+
+    fileprivate func appendID(to text: inout String) {
         switch self {
-        case .null: "null"
-        case .boolean(let value): "\(value)"
-        case .integer(let value): "\(value)"
-        case .double(let value): Self.canonicalID(value)
-        case .timestamp(let value): value.canonicalID
+        case .null: text += "null"
+        case .boolean(let value): text += value ? "true" : "false"
+        case .integer(let value): text += String(value)
+        case .double(let value): text += Self.canonicalID(value)
+        case .timestamp(let value): text += value.canonicalID
         case .pendingServerTimestamp(let time, let previous):
-            "pending(\(time.canonicalID),\(previous?.canonicalID ?? "-"))"
-        case .string(let value): value.quotedForID
-        case .bytes(let value): "x" + value.map(Self.hex).joined()
-        case .reference(let value): "ref" + value.name.quotedForID
+            text += "pending(\(time.canonicalID),\(previous?.canonicalID ?? "-"))"
+        case .string(let value): text.append(quoted: value)
+        case .bytes(let value): text += "x" + value.map(Self.hex).joined()
+        case .reference(let value):
+            text += "ref"
+            text.append(quoted: value.name)
         case .geoPoint(let value):
-            "geo(\(Self.canonicalID(value.latitude)),\(Self.canonicalID(value.longitude)))"
-        case .array(let values): "[\(values.map(\.canonicalID).joined(separator: ","))]"
+            text += "geo(\(Self.canonicalID(value.latitude)),\(Self.canonicalID(value.longitude)))"
+        case .array(let values):
+            text += "["
+            text.append(values) { value, text in value.appendID(to: &text) }
+            text += "]"
         case .vector(let value):
-            "vector[\(value.array.map(Self.canonicalID).joined(separator: ","))]"
+            text += "vector[\(value.array.map(Self.canonicalID).joined(separator: ","))]"
         case .map(let fields):
-            "{\(fields.map { $0.key.quotedForID + ":" + $0.value.canonicalID }.joined(separator: ","))}"
+            text += "{"
+            text.append(fields) { field, text in
+                text.append(quoted: field.key)
+                text += ":"
+                field.value.appendID(to: &text)
+            }
+            text += "}"
         }
     }
 
@@ -103,15 +143,28 @@ extension String {
     }
 
     /// In quotes, with `\` before a quote and before itself, so that it ends where it seems to end.
-    fileprivate var quotedForID: String {
-        if !utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
-            return "\"" + self + "\""
+    fileprivate mutating func append(quoted other: String) {
+        self += "\""
+        if other.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            for scalar in other.unicodeScalars {
+                if scalar == "\"" || scalar == "\\" { unicodeScalars.append("\\") }
+                unicodeScalars.append(scalar)
+            }
+        } else {
+            self += other
         }
-        var result = "\""
-        for scalar in unicodeScalars {
-            if scalar == "\"" || scalar == "\\" { result.unicodeScalars.append("\\") }
-            result.unicodeScalars.append(scalar)
+        self += "\""
+    }
+
+    /// With commas between them.
+    fileprivate mutating func append<Parts: Sequence>(
+        _ parts: Parts, _ append: (Parts.Element, inout String) -> Void
+    ) {
+        var isFirst = true
+        for part in parts {
+            if !isFirst { self += "," }
+            isFirst = false
+            append(part, &self)
         }
-        return result + "\""
     }
 }

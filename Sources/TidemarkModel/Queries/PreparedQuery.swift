@@ -24,9 +24,17 @@ public struct PreparedQuery: Sendable {
         fields.bytes.withUnsafeBufferPointer { matches(path, in: FieldsInPlace(bytes: $0)) }
     }
 
-    /// The filter comes first: it refuses most, and most of them by one of their first fields.
+    /// As ``matches(_:among:)``, of a document that lies in a collection of the query.
+    package func matches(inside path: DocumentPath, among fields: EncodedFields) -> Bool {
+        fields.bytes.withUnsafeBufferPointer { matches(inside: path, in: FieldsInPlace(bytes: $0)) }
+    }
+
     private func matches(_ path: DocumentPath, in fields: some FieldSource) -> Bool {
-        guard query.contains(path) else { return false }
+        query.contains(path) && matches(inside: path, in: fields)
+    }
+
+    /// The filter comes first: it refuses most, and most of them by one of their first fields.
+    private func matches(inside path: DocumentPath, in fields: some FieldSource) -> Bool {
         let row = QueryRow(path: path, fields: fields, database: database)
         if let filter = query.filter, !filter.matches(row) { return false }
         guard orders.allSatisfy({ row.has($0.field) }) else { return false }

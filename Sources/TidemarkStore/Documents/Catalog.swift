@@ -11,6 +11,23 @@ final class Catalog {
     private var collectionsByPath: [Key: CollectionRow] = [:]
     /// Those that rows of other tables have named.
     private var collectionsByID: [Int64: CollectionRow] = [:]
+    /// How often something was forgotten.
+    private var generation = 0
+
+    /// What a plan is made from: while it is the same, so is the plan.
+    struct Basis {
+        fileprivate let generation: Int
+        fileprivate let group: CollectionGroup?
+        fileprivate let indexes: Int?
+    }
+
+    func basis(_ group: CollectionGroup?) -> Basis {
+        Basis(generation: generation, group: group, indexes: group?.changes)
+    }
+
+    func stillHas(_ basis: Basis) -> Bool {
+        basis.generation == generation && basis.indexes == basis.group?.changes
+    }
 
     /// Past these, what is remembered is dropped and looked up again as it is used.
     private static let maxDatabases = 16, maxCollections = 10_000
@@ -22,6 +39,7 @@ final class Catalog {
     }
 
     func forgetCollections() {
+        generation += 1
         collectionsByID = [:]
         collectionsByPath = [:]
         lastCollection = nil
@@ -40,7 +58,9 @@ final class CollectionGroup {
     let database: Int64
     let id: String
     /// In the order they were made.
-    var indexes: [FieldIndex]
+    var indexes: [FieldIndex] { didSet { changes += 1 } }
+    /// How often the indexes were touched.
+    private(set) var changes = 0
 
     init(database: Int64, id: String, indexes: [FieldIndex]) {
         self.database = database

@@ -12,10 +12,13 @@ extension Connection {
         let path = try path(statement)
         guard let kind = StoredDocument.Kind(rawValue: statement.integer(3))
         else { throw .corrupt(detail: "document \(statement.integer(0))") }
+        let createTime = try time(statement, 5)
+        // Most documents are never changed.
+        let isFirst = statement.integer(6) == statement.integer(5)
         let document = StoredDocument(
             path: path, kind: kind,
             contents: EncodedFields(trusted: statement.blob(4)),
-            createTime: try time(statement, 5), updateTime: try time(statement, 6),
+            createTime: createTime, updateTime: isFirst ? createTime : try time(statement, 6),
             readTime: try time(statement, 7), hasCommittedMutations: statement.integer(8) != 0)
         return StoredRow(id: statement.integer(0), document: document)
     }

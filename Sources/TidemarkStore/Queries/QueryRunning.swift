@@ -13,28 +13,32 @@ extension DocumentTable {
 
     /// Hands out the query's rows one by one until `body` returns false. Rows come as they are
     /// found, except where they must be sorted first, or where the limit is to the last.
+    ///
+    /// - Parameter kept: Of this query, if it is asked again and again; its offset and the number in its
+    ///   limit may be others each time.
     @discardableResult
     package func run(
-        _ query: Query, _ body: (StoredDocument) -> Bool
+        _ query: Query, _ kept: KeptPlan? = nil, _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
-        if case .last(let count)? = query.limit { return try runLast(query, count, body) }
-        let planned = try plan(query)
+        if case .last(let count)? = query.limit { return try runLast(query, count, kept, body) }
+        let planned = try plan(query, kept)
         return try run(planned, offset: query.offset, limit: query.limit?.count, body)
     }
 
     /// What ``run(_:)`` would do, in a sentence, without doing it.
     package func explain(_ query: Query) throws(StoreError) -> String {
-        try plan(query).plan.sentence
+        try plan(query).sentence
     }
 
     /// Whether ``run(_:_:)`` finds the rows in the query's order: then it goes on from a cursor at the
     /// cost of what follows, where otherwise all rows are sorted first.
     package func readsInOrder(_ query: Query) throws(StoreError) -> Bool {
-        try !plan(query).plan.isSorted
+        try !plan(query).isSorted
     }
 
     private func run(
-        _ planned: PlannedQuery, offset: Int, limit: Int?, _ body: (StoredDocument) -> Bool
+        _ planned: PlannedQuery, offset: Int, limit: Int?,
+        _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         let meter = ScanMeter()
         var returned = 0
@@ -48,22 +52,22 @@ extension DocumentTable {
                     continue
                 }
                 returned += 1
-                if !body(row.document) || returned == limit { break }
+                if !body((consume row).document) || returned == limit { break }
             }
         }
         wish(planned, scanned: meter.scanned, useful: returned + skipped)
         return QueryStats(
-            plan: planned.plan.sentence, rowsScanned: meter.scanned, rowsReturned: returned,
+            plan: planned.sentence, rowsScanned: meter.scanned, rowsReturned: returned,
             rowsSkipped: skipped)
     }
 
     /// The last rows are the first ones backwards, turned round.
     private func runLast(
-        _ query: Query, _ count: Int, _ body: (StoredDocument) -> Bool
+        _ query: Query, _ count: Int, _ kept: KeptPlan?, _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         if query.offset > 0 { return try runLastAfterOffset(query, count, body) }
         var documents: [StoredDocument] = []
-        let stats = try run(try plan(query), offset: 0, limit: count) {
+        let stats = try run(try plan(query, kept), offset: 0, limit: count) {
             documents.append($0)
             return true
         }
@@ -72,7 +76,7 @@ extension DocumentTable {
 
     /// The offset counts from the front, so the front must be walked.
     private func runLastAfterOffset(
-        _ query: Query, _ count: Int, _ body: (StoredDocument) -> Bool
+        _ query: Query, _ count: Int, _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         var forwards = query
         forwards.limit = nil
@@ -87,7 +91,7 @@ extension DocumentTable {
 
     private func hand(
         out documents: some Sequence<StoredDocument>, _ stats: QueryStats, skipped: Int,
-        _ body: (StoredDocument) -> Bool
+        _ body: (consuming StoredDocument) -> Bool
     ) -> QueryStats {
         var returned = 0
         for document in documents {
@@ -103,16 +107,50 @@ extension DocumentTable {
 // MARK: - Preparing
 
 /// A query with its plan, and the number its database has.
-struct PlannedQuery {
+final class PlannedQuery {
     let query: CompiledQuery
     let database: Int64
     let plan: QueryPlan
+    /// Of the plan.
+    let sentence: String
+    let isSorted: Bool
+    /// What it was made from; nil where there was nothing yet.
+    let basis: Catalog.Basis?
+
+    init(query: CompiledQuery, database: Int64, plan: QueryPlan, basis: Catalog.Basis?) {
+        self.query = query
+        self.database = database
+        self.plan = plan
+        self.basis = basis
+        sentence = plan.sentence
+        isSorted = plan.isSorted
+    }
+}
+
+/// The plan of one query, for who asks it again: making one takes as long as reading ten rows. It is made
+/// anew when the indexes are others.
+package final class KeptPlan {
+    fileprivate var planned: PlannedQuery?
+
+    package init() {}
 }
 
 extension DocumentTable {
+    fileprivate func plan(_ query: Query, _ kept: KeptPlan?) throws(StoreError) -> PlannedQuery {
+        if let planned = kept?.planned, let basis = planned.basis,
+            connection.catalog.stillHas(basis)
+        {
+            return planned
+        }
+        let planned = try plan(query)
+        kept?.planned = planned
+        return planned
+    }
+
     func plan(_ query: Query) throws(StoreError) -> PlannedQuery {
         let compiled = CompiledQuery(query, in: database)
-        let nothing = PlannedQuery(query: compiled, database: 0, plan: QueryPlan(paths: []))
+        let nothing = PlannedQuery(
+            query: compiled, database: 0, plan: QueryPlan(paths: []), basis: nil)
         guard let id = try connection.catalog.database(database, connection) else { return nothing }
         var collection: CollectionRow?
         if let path = query.collection {
@@ -124,7 +162,9 @@ extension DocumentTable {
             group = try connection.catalog.group(groupID, in: id, connection)
         }
         let planner = Planner(query: compiled, collection: collection, group: group)
-        return PlannedQuery(query: compiled, database: id, plan: planner.plan())
+        return PlannedQuery(
+            query: compiled, database: id, plan: planner.plan(),
+            basis: connection.catalog.basis(group))
     }
 
     /// Wishes for indexes when the query looked at far more than it was for.
@@ -145,12 +185,15 @@ extension DocumentTable {
     func rows(
         _ planned: PlannedQuery, _ meter: ScanMeter, capacity: Int
     ) throws(StoreError) -> any RowStream {
+        if planned.plan.paths.count == 1, !planned.isSorted {
+            return try tested(planned.plan.paths[0], planned, meter)
+        }
         var streams: [any RowStream] = []
         for path in planned.plan.paths { streams.append(try tested(path, planned, meter)) }
-        if planned.plan.isSorted {
+        if planned.isSorted {
             return SortedStream(streams, planned.query, capacity: capacity, connection)
         }
-        return streams.count == 1 ? streams[0] : MergeStream(streams, planned.query)
+        return MergeStream(streams, planned.query)
     }
 
     /// The rows of one path that are rows of the query.
@@ -194,7 +237,7 @@ extension DocumentTable {
         // Rows that are sorted afterwards are read as they lie in the file, which touches each page once:
         // that halves the time of a scan.
         let inOrder: OwnSQL = path.isReversed ? .namesReversed : .names
-        let statement = try connection.statement(planned.plan.isSorted ? .namesAsTheyLie : inOrder)
+        let statement = try connection.statement(planned.isSorted ? .namesAsTheyLie : inOrder)
         statement.bind(1, collection)
         statement.bind(2, path.range.lower)
         statement.bind(3, path.range.upper)

@@ -136,6 +136,7 @@ extension EngineCore {
             do {
                 let (documents, readTime) = rows(replies, of: query)
                 let page = made(documents, readTime)
+                try readKeysOfAll()
                 let changed = try local.apply(
                     documents.map(RemoteDocument.found), readTime: readTime,
                     records: page.records, keeping: query, replacing: page.complete,

@@ -74,9 +74,11 @@ extension EngineCore {
     /// Whether a document that is no row of `query` any more may still be one of what is listened to. The
     /// listen will tell; until then it is shown as it was. Where all filters of `query` hold too it is no
     /// row there either: kept, it would stand in an answer that says it is complete.
+    ///
+    /// To be asked after ``readKeysOfAll()``.
     func isListened(_ path: DocumentPath, beside query: Query) -> Bool {
         queries.values.contains { listened in
-            listened.view.synced.contains(path) && !listened.query.isPart(of: query)
+            listened.view.synced?.contains(path) == true && !listened.query.isPart(of: query)
         }
     }
 
@@ -85,6 +87,7 @@ extension EngineCore {
         _ documents: [Document], _ readTime: Timestamp, of query: Query,
         records: [String: [UInt8]], isComplete: Bool = false, replacing part: Query? = nil
     ) throws -> ReadResult {
+        try readKeysOfAll()
         let changed = try local.apply(
             documents.map(RemoteDocument.found), readTime: readTime, records: records,
             keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,

@@ -108,7 +108,8 @@ extension EngineCore {
     }
 
     private func isPinned(_ path: DocumentPath) -> Bool {
-        local.pending.hasWrites(path) || queries.values.contains { $0.view.rows[path] != nil }
+        local.pending.hasWrites(path)
+            || queries.values.contains { $0.view.document(at: path) != nil }
             || followers.values.contains { $0.query.contains(path) }
     }
 }

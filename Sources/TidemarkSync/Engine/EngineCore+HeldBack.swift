@@ -38,7 +38,7 @@ extension EngineCore {
         guard let listened = queries[key] else { return }
         let view = listened.view
         let snapshot = ViewSnapshot(
-            query: view.query, rows: view.rows, changes: ChangeSet(), isFromCache: true,
+            view.shape, rows: view.rows, changes: ChangeSet(), isFromCache: true,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil)
         for listener in listened.listeners.keys.sorted() {
             tell(listener, of: key, .snapshot(snapshot, hasCachedResults: false, .offline))

@@ -9,7 +9,6 @@ final class ListenedQuery {
         let observer: @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     }
 
-    let query: Query
     var targetID: Int32
     /// Whom it is counted for: the first of its listeners that asked the server.
     var tag: ReadTag
@@ -19,12 +18,18 @@ final class ListenedQuery {
     /// By id, in the order they came.
     var listeners: [UInt64: Listener] = [:]
 
-    init(query: Query, targetID: Int32, tag: ReadTag, order: UInt64, view: View) {
-        self.query = query
+    init(targetID: Int32, tag: ReadTag, order: UInt64, view: View) {
         self.targetID = targetID
         self.tag = tag
         self.order = order
         self.view = view
+    }
+
+    var query: Query { view.query }
+
+    /// In the order the listeners came.
+    var listenerIDs: [UInt64] {
+        listeners.count == 1 ? [listeners.first!.key] : listeners.keys.sorted()
     }
 
     /// Whether one of the listeners wants to hear of the server.
@@ -42,7 +47,8 @@ extension EngineCore {
         guard query.offset == 0 else {
             return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
         }
-        let key = QueryKey(query)
+        let recent = local.recent.query(query, in: database)
+        let key = recent.key
         if options.source != .cache, queries[key]?.isRemote != true,
             case .refused(let budget) = verdict(on: options.tag)
         {
@@ -51,7 +57,7 @@ extension EngineCore {
         let listener = ListenedQuery.Listener(
             machine: QueryListener(options), observer: observer)
         if queries[key] == nil {
-            do { try open(query, key, id, listener) } catch {
+            do { try open(recent, id, listener) } catch {
                 return observer(.failure(SyncError(storing: error)))
             }
         } else {
@@ -67,21 +73,19 @@ extension EngineCore {
 
     /// The first listener of a query: runs it on the cache.
     private func open(
-        _ query: Query, _ key: QueryKey, _ id: UInt64, _ listener: ListenedQuery.Listener
+        _ recent: RecentQuery, _ id: UInt64, _ listener: ListenedQuery.Listener
     ) throws {
         defer { wantIndexes() }
-        var targetKey = key
-        if case .last? = query.limit { targetKey = QueryKey(query.wireForm) }
-        let opened = try local.open(query, targetKey)
+        let key = recent.key
+        let opened = try local.open(recent)
         let target = opened.target
-        let view = View(query, in: database, synced: opened.synced)
         // Another query of the same target may be synced already.
         let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0]?.view }
         var delta = TargetDelta(resumeToken: target.resumeToken)
         delta.isCurrent = mirror?.isFresh == true && online.state != .offline
         let listened = ListenedQuery(
-            query: query, targetID: target.id, tag: listener.machine.options.tag, order: id,
-            view: view)
+            targetID: target.id, tag: listener.machine.options.tag, order: id,
+            view: View(recent.shape, synced: opened.synced))
         listened.listeners[id] = listener
         queries[key] = listened
         queriesByTarget[target.id, default: []].append(key)
@@ -93,7 +97,7 @@ extension EngineCore {
         guard let listened = queries[key] else { return }
         let view = listened.view
         let snapshot = ViewSnapshot(
-            query: view.query, rows: view.rows, changes: nil, isFromCache: !view.isFresh,
+            view.shape, rows: view.rows, changes: nil, isFromCache: !view.isFresh,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true,
             readTime: view.isFresh ? view.readTime : nil)
         let hasToken = local.targets[listened.targetID]?.resumeToken.isEmpty == false
@@ -104,6 +108,7 @@ extension EngineCore {
         guard let listened = queries[key], let target = local.targets[listened.targetID],
             remoteTargets[target.id] == nil, mayListen(key)
         else { return }
+        do { try readKeys(of: listened) } catch { return fail(key, SyncError(storing: error)) }
         let kind: ListenTarget.Kind =
             listened.query.onlyDocument.map { .documents([$0]) }
             ?? .query(listened.query.wireForm)
@@ -115,9 +120,14 @@ extension EngineCore {
     }
 
     func tell(_ id: UInt64, of key: QueryKey, _ event: QueryListener.Event) {
-        guard let listened = queries[key], let observer = listened.listeners[id]?.observer,
-            var snapshot = listened.listeners[id]!.machine.step(event)
+        if let listened = queries[key] { tell(id, of: listened, event) }
+    }
+
+    func tell(_ id: UInt64, of listened: ListenedQuery, _ event: QueryListener.Event) {
+        guard let place = listened.listeners.index(forKey: id),
+            var snapshot = listened.listeners.values[place].machine.step(event)
         else { return }
+        let observer = listened.listeners.values[place].observer
         if snapshot.isFromCache { snapshot.staleReason = staleReason(of: listened.targetID) }
         observer(.success(snapshot))
         tellInSyncLater()

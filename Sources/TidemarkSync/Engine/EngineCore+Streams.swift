@@ -172,7 +172,7 @@ extension EngineCore {
     /// The rows of a target as of the last snapshot that was raised.
     func remoteKeys(_ id: Int32) -> Set<DocumentPath> {
         if let keys = limbo.remoteKeys(of: id) { return keys }
-        guard let key = queriesByTarget[id]?.first else { return [] }
-        return queries[key]?.view.synced ?? []
+        let views = (queriesByTarget[id] ?? []).lazy.compactMap { self.queries[$0]?.view }
+        return views.compactMap(\.synced).first ?? []
     }
 }

@@ -76,7 +76,7 @@ extension EngineCore {
     private func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
         if local.pending.hasWrites(path) { return false }
         for query in queries.values {
-            guard let document = query.view.rows[path]?.document else { continue }
+            guard let document = query.view.document(at: path) else { continue }
             return document.document.updateTime == version && !document.hasLocalMutations
                 && !document.hasCommittedMutations
         }
@@ -130,6 +130,9 @@ extension EngineCore {
 
     func stepView(_ key: QueryKey, _ event: View.Event) {
         guard let query = queries[key] else { return }
+        if event.tellsOfTarget {
+            do { try readKeys(of: query) } catch { return fail(key, SyncError(storing: error)) }
+        }
         var effects = query.view.step(event)
         if case .needsRefill? = effects.first,
             case .documents(_, let target, let version, _, let isBehind) = event
@@ -140,19 +143,29 @@ extension EngineCore {
                     .result(rows, target, version: version, isBehind: isBehind))
             } catch { return fail(key, SyncError(storing: error)) }
         }
-        perform(effects, of: key)
+        perform(effects, of: query)
     }
 
-    private func perform(_ effects: [View.Effect], of key: QueryKey) {
-        guard let id = queries[key]?.targetID else { return }
+    /// Reads which documents a query's target has, unless that is known.
+    func readKeys(of query: ListenedQuery) throws {
+        if query.view.synced != nil { return }
+        query.view.learn(synced: try local.remoteKeys(of: query.targetID))
+    }
+
+    func readKeysOfAll() throws {
+        for query in queries.values { try readKeys(of: query) }
+    }
+
+    private func perform(_ effects: [View.Effect], of query: ListenedQuery) {
+        let id = query.targetID
         for effect in effects {
             switch effect {
             case .limbo(let path): enterLimbo(path, view: id)
             case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
             case .raise(let snapshot, let cached):
-                for listener in queries[key]?.listeners.keys.sorted() ?? [] {
+                for listener in query.listenerIDs {
                     tell(
-                        listener, of: key,
+                        listener, of: query,
                         .snapshot(snapshot, hasCachedResults: cached, online.state))
                 }
             case .needsRefill: preconditionFailure("a full result needs no refill")

@@ -111,6 +111,7 @@ extension LocalStore {
             if readTime != .epoch, readTime <= known.snapshotVersion { return }
             let old = SQLValue.integer(Int64(known.id))
             try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [old])
+            recent.forgetTargets()
             try transaction.execute(
                 "INSERT OR REPLACE INTO syncCondemned VALUES (?, ?)",
                 [old, .integer(known.sequence)])

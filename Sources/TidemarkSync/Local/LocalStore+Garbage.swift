@@ -119,6 +119,7 @@ extension LocalStore {
         try transaction.execute(
             "INSERT INTO syncCondemned VALUES (?, ?)", [row.values[0], row.values[1]])
         try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [row.values[0]])
+        recent.forgetTargets()
         return true
     }
 

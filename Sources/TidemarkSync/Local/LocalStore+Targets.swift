@@ -7,23 +7,32 @@ extension LocalStore {
     /// Only reads: a new target goes to disk with the first that is known of it, and its place among
     /// those that were used last when it is released. A listen that is answered by the cache alone costs no
     /// write, which was half of the time of a small one.
-    ///
-    /// - Parameter key: Of the query in the server's form.
-    func open(_ query: Query, _ key: QueryKey) throws -> OpenedQuery {
-        let used = targets.values.first { $0.key == key }
-        let (opened, stored) = try read(.allocateTarget) { transaction in
-            let stored = try used == nil ? storedTarget(key, transaction) : nil
-            var target = used ?? stored ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
-            if used == nil { target.sequence = nextSequence }
-            let isKnown = persisted[target.id] != nil || stored != nil
-            let synced = try isKnown ? remoteKeys(of: target.id, transaction) : []
-            let documents = try run(query, transaction)
-            return (
-                OpenedQuery(target: target, documents: documents, synced: synced), stored
-            )
+    func open(_ recent: RecentQuery) throws -> OpenedQuery {
+        let key = recent.targetKey
+        if let used = targets.values.first(where: { $0.key == key }) {
+            return try read(.allocateTarget) {
+                try answer(recent, used, isKnown: persisted[used.id] != nil, $0)
+            }
         }
-        if used == nil { take(opened.target, stored: stored) }
+        var stored: LocalTarget?
+        let opened = try read(.allocateTarget) { transaction in
+            stored = try storedTarget(key, transaction)
+            var target = stored ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
+            target.sequence = nextSequence
+            return try answer(recent, target, isKnown: stored != nil, transaction)
+        }
+        take(opened.target, stored: stored)
         return opened
+    }
+
+    private func answer(
+        _ recent: RecentQuery, _ target: LocalTarget, isKnown: Bool,
+        _ transaction: StoreTransaction
+    ) throws -> OpenedQuery {
+        OpenedQuery(
+            target: target,
+            documents: try run(recent.shape.query.query, transaction, recent.plan),
+            synced: isKnown ? nil : [])
     }
 
     private func allocate(
@@ -161,7 +170,8 @@ extension LocalStore {
     func storedTarget(
         _ key: QueryKey, _ transaction: StoreTransaction
     ) throws -> LocalTarget? {
-        try transaction.rows(
+        if let known = recent.target(key) { return known }
+        let target = try transaction.rows(
             """
             SELECT id, token, snapshotVersion, confirmed, sequence FROM syncTarget
             WHERE canonical = ?
@@ -173,6 +183,8 @@ extension LocalStore {
                 confirmed: row.integer(3) == 0 ? nil : Timestamp(microseconds: row.integer(3)),
                 sequence: row.integer(4))
         }
+        recent.setTarget(target, key)
+        return target
     }
 
     func save(_ target: LocalTarget, _ transaction: StoreTransaction) throws {
@@ -183,5 +195,6 @@ extension LocalStore {
                 .integer(target.snapshotVersion.microseconds),
                 .integer(target.confirmed?.microseconds ?? 0), .integer(target.sequence),
             ])
+        recent.setTarget(target, target.key)
     }
 }

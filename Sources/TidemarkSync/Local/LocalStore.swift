@@ -20,6 +20,7 @@ final class LocalStore {
     var targets: [Int32: LocalTarget] = [:]
     /// As they are on disk; those of which nothing is known yet are not there.
     var persisted: [Int32: LocalTarget] = [:]
+    var recent = RecentQueries()
     var nextTargetID: Int32 = 2
     /// Taken out of the sequence on disk for the next batches.
     var batchNumbers: Range<Int64> = 0..<0
@@ -201,6 +202,7 @@ extension LocalStore {
             outcome(nil)
             return result
         } catch {
+            recent.forgetTargets()
             if let fault = StorageFault(error) { outcome(fault) }
             throw error
         }
@@ -247,12 +249,29 @@ extension LocalStore {
         try read { try run(query, $0) }
     }
 
-    func run(_ query: Query, _ transaction: StoreTransaction) throws -> [LocalDocument] {
+    /// How many rows there is room for at once, where the query says nothing and at most.
+    private static let (fewRows, mostReserved) = (16, 256)
+
+    /// - Parameter kept: Of the query, if there is one.
+    func run(
+        _ query: Query, _ transaction: StoreTransaction, _ kept: KeptPlan? = nil
+    ) throws -> [LocalDocument] {
         if let path = query.onlyDocument {
             let document = try document(at: path, transaction)
             return document.isFound ? [document] : []
         }
+        let table = transaction.documents(of: database)
         let written = pending.paths(in: query)
+        var rows: [LocalDocument] = []
+        rows.reserveCapacity(
+            min((query.limit?.count ?? Self.fewRows) + written.count, Self.mostReserved))
+        if written.isEmpty, query.offset == 0 {
+            try table.run(query, kept) { row in
+                rows.append(LocalDocument(row))
+                return true
+            }
+            return rows
+        }
         var wider = query
         wider.projection = nil
         wider.offset = 0
@@ -265,14 +284,9 @@ extension LocalStore {
                 wider.limit = .last(count)
             }
         }
-        let table = transaction.documents(of: database)
-        if written.isEmpty && query.offset == 0 {
-            return try table.run(wider).documents.map(LocalDocument.init)
-        }
         var enough = Int.max
         if case .first(let count)? = query.limit { enough = count + query.offset }
-        var rows: [LocalDocument] = []
-        try table.run(wider) { row in
+        try table.run(wider, kept) { row in
             if !pending.hasWrites(row.path) { rows.append(LocalDocument(row)) }
             return rows.count < enough
         }
@@ -281,16 +295,20 @@ extension LocalStore {
 
     /// Those of the written documents that are rows of the query, limit and offset aside.
     ///
+    /// - Parameter paths: All in collections that the query reads.
+    ///
     /// Most are not, and are not looked at further: that is half of a query's time where 500 wait.
     func written(
         _ paths: [DocumentPath], in query: Query, _ transaction: StoreTransaction
     ) throws -> [LocalDocument] {
         let prepared = PreparedQuery(query, in: database)
-        return try paths.compactMap { path in
+        var rows: [LocalDocument] = []
+        for path in paths {
+            if pending.isRow(path, of: prepared) == false { continue }
             let document = try document(at: path, transaction)
-            let isRow = document.isFound && prepared.matches(path, among: document.contents)
-            return isRow ? document : nil
+            if document.isRow(of: prepared) { rows.append(document) }
         }
+        return rows
     }
 
     func written(_ paths: [DocumentPath], in query: Query) throws -> [LocalDocument] {

@@ -3,26 +3,26 @@ import TidemarkModel
 /// A query as a key: by the bytes of its canonical form, so that equal text of other bytes is
 /// another.
 struct QueryKey: Hashable, Sendable {
-    let bytes: [UInt8]
+    private let text: String
     /// The hash of the bytes, taken once: a listen looks for its query a dozen times.
     private let digest: Int
 
-    init(_ query: Query) {
-        var explicit = query
-        explicit.orders = query.normalizedOrders
-        self.init(bytes: Array(explicit.canonicalID.utf8))
-    }
+    init(_ query: Query) { self.init(query.canonicalID(orders: query.normalizedOrders)) }
 
     /// What a bundle holds, as if it were a query's result. No query's form begins with a zero.
-    init(bundle id: String) { self.init(bytes: [0] + Array(id.utf8)) }
+    init(bundle id: String) { self.init("\0" + id) }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-        digest = bytes.hashValue
+    private init(_ text: String) {
+        self.text = text
+        var hasher = Hasher()
+        text.hashBytes(into: &hasher)
+        digest = hasher.finalize()
     }
 
+    var bytes: [UInt8] { Array(text.utf8) }
+
     static func == (left: QueryKey, right: QueryKey) -> Bool {
-        left.digest == right.digest && left.bytes == right.bytes
+        left.digest == right.digest && left.text.hasSameBytes(as: right.text)
     }
 
     func hash(into hasher: inout Hasher) { hasher.combine(digest) }
@@ -33,8 +33,8 @@ struct OpenedQuery {
     let target: LocalTarget
     /// In the query's order.
     let documents: [LocalDocument]
-    /// The rows of its target.
-    let synced: Set<DocumentPath>
+    /// The documents of its target; nil where they have not been read.
+    let synced: Set<DocumentPath>?
 }
 
 /// What is kept of a target between listens.

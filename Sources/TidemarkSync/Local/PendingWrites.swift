@@ -27,7 +27,9 @@ struct PendingWrites: Equatable, Sendable {
     func hasWrites(_ path: DocumentPath) -> Bool { byPath[path] != nil }
 
     /// Documents with pending writes that could be rows of a query.
-    func paths(in query: Query) -> [DocumentPath] { byPath.keys.filter(query.contains) }
+    func paths(in query: Query) -> [DocumentPath] {
+        byPath.isEmpty ? [] : byPath.keys.filter(query.contains)
+    }
 
     mutating func append(_ batch: MutationBatch) {
         precondition(batches.last.map { $0.id < batch.id } ?? true, "batch ids rise")
@@ -70,6 +72,13 @@ struct PendingWrites: Equatable, Sendable {
     /// What the pending writes make of a document, where that was worked out already: it does not
     /// take the document below them.
     func overlay(of path: DocumentPath) -> LocalDocument? { overlays[path] }
+
+    /// Whether a document is a row of a query that reads its collection; nil where what the pending writes
+    /// make of it was not worked out yet.
+    func isRow(_ path: DocumentPath, of query: PreparedQuery) -> Bool? {
+        guard let place = overlays.index(forKey: path) else { return nil }
+        return overlays.values[place].isRow(of: query)
+    }
 
     /// - Parameter newest: What the newest write sets the document to, where that is encoded already.
     mutating func view(

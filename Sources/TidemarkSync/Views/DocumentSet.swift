@@ -16,6 +16,11 @@ final class ViewRow: Sendable {
         leadingBits = order.leadingBits(document.path, sortKey)
     }
 
+    /// Of a document that is found.
+    convenience init(_ document: LocalDocument, _ order: RowOrder) {
+        self.init(document.shown, document.contents, order)
+    }
+
     var path: DocumentPath { document.path }
 }
 
@@ -76,10 +81,48 @@ struct RowOrder: Equatable, Sendable {
     }
 }
 
+/// Rows in a query's order, to be shown: what the cache found, or what a view keeps and changes.
+enum ShownRows: Equatable, Sendable {
+    /// All of them found.
+    case found([LocalDocument])
+    case kept([ViewRow])
+
+    var count: Int {
+        switch self {
+        case .found(let documents): documents.count
+        case .kept(let rows): rows.count
+        }
+    }
+
+    /// Costs a pass over the rows.
+    var documents: [ViewDocument] {
+        switch self {
+        case .found(let documents): documents.map { $0.shown }
+        case .kept(let rows): rows.map(\.document)
+        }
+    }
+
+    /// Likewise, and making each row where none is kept yet.
+    func rows(_ order: RowOrder) -> [ViewRow] {
+        switch self {
+        case .found(let documents): documents.map { ViewRow($0, order) }
+        case .kept(let rows): rows
+        }
+    }
+
+    static func == (left: ShownRows, right: ShownRows) -> Bool {
+        if case .kept(let left) = left, case .kept(let right) = right { return left == right }
+        return left.count == right.count && left.documents == right.documents
+    }
+}
+
 /// Rows in a query's order, found by path too. Insertion and removal cost a binary search and
 /// moving two words a row; many insertions at once move each word once.
-struct DocumentSet: Equatable, Sendable {
+struct DocumentSet: Sendable {
     let order: RowOrder
+    /// What a query of the cache found, as it was read, until somebody looks for a row or changes one.
+    /// Many listens never do, and making a row of each document was a third of their first answer.
+    private var found: [LocalDocument] = []
     private(set) var rows: [ViewRow] = []
     /// Of each row: a search goes through these words and not through the rows.
     private var leadingBits: [UInt64] = []
@@ -87,8 +130,43 @@ struct DocumentSet: Equatable, Sendable {
 
     init(_ order: RowOrder) { self.order = order }
 
-    var count: Int { rows.count }
-    subscript(path: DocumentPath) -> ViewRow? { byPath[path] }
+    var count: Int { found.count + rows.count }
+    var shown: ShownRows { found.isEmpty ? .kept(rows) : .found(found) }
+
+    /// - Precondition: The rows were opened.
+    subscript(path: DocumentPath) -> ViewRow? {
+        precondition(found.isEmpty, "a look for a row before there are any")
+        return byPath[path]
+    }
+
+    /// Puts what a query found into the empty set.
+    ///
+    /// - Parameter documents: In the order of the query, which is that of the rows; all found.
+    mutating func fill(with documents: [LocalDocument]) {
+        precondition(count == 0)
+        assert(isInOrder(documents.map { ViewRow($0, order) }), "a query out of order")
+        found = documents
+    }
+
+    /// Makes rows of what was found: to be called before one is looked for or changed.
+    mutating func open() {
+        if found.isEmpty { return }
+        let new = found.map { ViewRow($0, order) }
+        found = []
+        // An index that the disk has damaged may be out of order.
+        guard isInOrder(new) else {
+            for row in new { insert(row) }
+            return
+        }
+        byPath.reserveCapacity(new.count)
+        for row in new { byPath[row.path] = row }
+        rows = new
+        leadingBits = new.map(\.leadingBits)
+    }
+
+    private func isInOrder(_ rows: [ViewRow]) -> Bool {
+        zip(rows, rows.dropFirst()).allSatisfy(order.precedes)
+    }
 
     mutating func insert(_ row: ViewRow) {
         if let old = byPath.updateValue(row, forKey: row.path) { removeFromRows(old) }
@@ -101,19 +179,6 @@ struct DocumentSet: Equatable, Sendable {
             rows.insert(row, at: index)
             leadingBits.insert(row.leadingBits, at: index)
         }
-    }
-
-    /// Puts rows into the empty set: those of a query mostly come in its order.
-    mutating func fill(with new: [ViewRow]) {
-        precondition(rows.isEmpty)
-        byPath.reserveCapacity(new.count)
-        guard zip(new, new.dropFirst()).allSatisfy(order.precedes) else {
-            for row in new { insert(row) }
-            return
-        }
-        for row in new { byPath[row.path] = row }
-        rows = new
-        leadingBits = new.map(\.leadingBits)
     }
 
     /// - Precondition: None of them is there, and no two have one path.
@@ -165,6 +230,12 @@ struct DocumentSet: Equatable, Sendable {
             if precedes { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+}
+
+extension DocumentSet: Equatable {
+    static func == (left: DocumentSet, right: DocumentSet) -> Bool {
+        left.order == right.order && left.shown == right.shown
     }
 }
 

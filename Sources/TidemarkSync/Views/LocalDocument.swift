@@ -26,7 +26,7 @@ struct LocalDocument: Equatable, Sendable {
         readTime = nil
     }
 
-    init(_ stored: StoredDocument) {
+    init(_ stored: consuming StoredDocument) {
         path = stored.path
         kind = stored.kind
         contents = stored.contents
@@ -38,13 +38,20 @@ struct LocalDocument: Equatable, Sendable {
 
     var isFound: Bool { kind == .found }
 
+    /// - Precondition: The query reads its collection.
+    func isRow(of query: PreparedQuery) -> Bool {
+        isFound && query.matches(inside: path, among: contents)
+    }
+
     /// Nil unless it was found.
     var viewDocument: ViewDocument? {
-        guard isFound else { return nil }
-        let document = Document(
-            path: path, contents: contents, createTime: createTime, updateTime: version)
-        return ViewDocument(
-            document, hasLocalMutations: hasLocalMutations,
-            hasCommittedMutations: hasCommittedMutations)
+        isFound ? shown : nil
+    }
+
+    /// As ``viewDocument``, of one that is known to be found.
+    var shown: ViewDocument {
+        ViewDocument(
+            Document(path: path, contents: contents, createTime: createTime, updateTime: version),
+            hasLocalMutations: hasLocalMutations, hasCommittedMutations: hasCommittedMutations)
     }
 }

@@ -57,6 +57,8 @@ struct QueryListener: Equatable, Sendable {
     private mutating func raiseFirst(_ snapshot: ViewSnapshot) -> ViewSnapshot {
         hasRaised = true
         last = nil
-        return snapshot.asFirst
+        var first = snapshot
+        first.becomeFirst()
+        return first
     }
 }

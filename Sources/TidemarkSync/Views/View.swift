@@ -26,7 +26,17 @@ struct View: Equatable, Sendable {
         case wentOffline
         /// Another cache took the place of the one before: these are all its rows. `synced`: of its
         /// target.
-        case exchanged([LocalDocument], synced: Set<DocumentPath>, hasToken: Bool)
+        case exchanged([LocalDocument], synced: Set<DocumentPath>?, hasToken: Bool)
+
+        /// Whether it says something of the target's documents, so that those have to be known.
+        var tellsOfTarget: Bool {
+            switch self {
+            case .documents(_, let target?, _, _, _), .result(_, let target?, _, _):
+                target.delta.isCurrent || !target.delta.added.isEmpty
+                    || !target.delta.removed.isEmpty
+            case .documents, .result, .wentOffline, .exchanged: false
+            }
+        }
     }
 
     enum Effect: Equatable, Sendable {
@@ -38,11 +48,11 @@ struct View: Equatable, Sendable {
         case needsRefill
     }
 
-    let query: Query
-    let database: DatabaseID
+    let shape: ViewShape
     private(set) var rows: DocumentSet
-    /// The documents of the target, as the server has told.
-    private(set) var synced: Set<DocumentPath>
+    /// The documents of the target, as the server has told. Nil until they are read: who listens to the
+    /// cache alone never needs them, and reading them takes half as long as reading the rows.
+    private(set) var synced: Set<DocumentPath>?
     private(set) var limbo: Set<DocumentPath> = []
     private(set) var mutated: Set<DocumentPath> = []
     private(set) var isCurrent = false
@@ -50,38 +60,38 @@ struct View: Equatable, Sendable {
     private(set) var readTime: Timestamp?
     /// Rows that the target will name once it is consistent at that time.
     private var awaited: [DocumentPath: Timestamp] = [:]
-    /// What is worked out of the query once. As equal as the queries are.
-    private let prepared: Prepared
     /// Acknowledged writes that are not shown yet: a listen that is behind will tell of them.
     private var held: [DocumentPath: LocalDocument] = [:]
     /// Rows that are not in the target: few, and all that can be in limbo. Nil until the target is current
     /// for the first time: before that nothing is in limbo, and they may be all there are.
     private var unsynced: Set<DocumentPath>?
 
-    init(_ query: Query, in database: DatabaseID, synced: Set<DocumentPath>) {
-        self.query = query
-        self.database = database
+    init(_ shape: ViewShape, synced: Set<DocumentPath>?) {
+        self.shape = shape
         self.synced = synced
-        rows = DocumentSet(RowOrder(query))
-        prepared = Prepared(query: PreparedQuery(query, in: database))
+        rows = DocumentSet(shape.order)
     }
 
-    private struct Prepared: Equatable, Sendable {
-        let query: PreparedQuery
-
-        static func == (left: Prepared, right: Prepared) -> Bool {
-            left.query.query == right.query.query && left.query.database == right.query.database
-        }
+    init(_ query: Query, in database: DatabaseID, synced: Set<DocumentPath>?) {
+        self.init(ViewShape(query, in: database), synced: synced)
     }
+
+    var query: Query { shape.query.query }
 
     /// Whether what it shows is the server's present state, as of ``readTime``.
     var isFresh: Bool { isSynced == true }
-    var documents: [ViewDocument] { rows.rows.map(\.document) }
+    /// The row of a document, if it has one.
+    mutating func document(at path: DocumentPath) -> ViewDocument? {
+        rows.open()
+        return rows[path]?.document
+    }
+    var documents: [ViewDocument] { rows.shown.documents }
     var hasPendingWrites: Bool { !mutated.isEmpty }
 
     mutating func step(_ event: Event) -> [Effect] {
         switch event {
         case .documents(let documents, let target, let version, let awaiting, let isBehind):
+            rows.open()
             if let version { readTime = version }
             // Known first, rows that are in the target need not be remembered as being in none.
             if query.limit == nil { learn(target) }
@@ -116,16 +126,25 @@ struct View: Equatable, Sendable {
 
     /// What came into the target; ``finish(_:_:_:offline:)`` takes out what left it.
     private mutating func learn(_ target: Target?) {
-        if let target { synced.formUnion(target.delta.added) }
+        if let target { synced?.formUnion(target.delta.added) }
+    }
+
+    /// - Parameter documents: Of the target, as they are stored now.
+    mutating func learn(synced documents: Set<DocumentPath>) {
+        precondition(synced == nil && !isCurrent)
+        synced = documents
     }
 
     private mutating func finish(
         _ changes: ChangeSet, _ target: Target?, _ version: Timestamp?, offline: Bool = false
     ) -> [Effect] {
         if let delta = target?.delta {
-            synced.subtract(delta.removed)
+            synced?.subtract(delta.removed)
             unsynced?.subtract(delta.added)
-            for path in delta.removed where rows[path] != nil { unsynced?.insert(path) }
+            if unsynced != nil, !delta.removed.isEmpty {
+                rows.open()
+                for path in delta.removed where rows[path] != nil { unsynced!.insert(path) }
+            }
             isCurrent = delta.isCurrent
         }
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
@@ -136,7 +155,7 @@ struct View: Equatable, Sendable {
         isSynced = nowSynced
         if changes.isEmpty && !stateChanged { return effects }
         let snapshot = ViewSnapshot(
-            query: query, rows: rows, changes: changes, isFromCache: !nowSynced,
+            shape, rows: rows, changes: changes, isFromCache: !nowSynced,
             hasPendingWrites: hasPendingWrites, syncStateChanged: stateChanged,
             readTime: nowSynced ? readTime : nil)
         effects.append(
@@ -146,6 +165,8 @@ struct View: Equatable, Sendable {
 
     private mutating func updateLimbo() -> [Effect] {
         guard isCurrent else { return [] }
+        guard let synced else { preconditionFailure("current, and nobody has asked what it holds") }
+        rows.open()
         let unsynced = unsynced ?? Set(rows.rows.map(\.path)).subtracting(synced)
         self.unsynced = unsynced
         var now: Set<DocumentPath> = []
@@ -227,6 +248,7 @@ extension View {
 
     private mutating func replace(with documents: [LocalDocument]) -> ChangeSet {
         if rows.count == 0 { return fill(with: documents) }
+        rows.open()
         var changes = ChangeSet()
         let kept = Set(documents.map(\.path))
         for row in rows.rows where !kept.contains(row.path) {
@@ -240,20 +262,26 @@ extension View {
     /// The rows of a view that has none. They are not tested again, nor sorted, nor counted among changes
     /// one by one: that was two thirds of a listen's first answer.
     private mutating func fill(with documents: [LocalDocument]) -> ChangeSet {
-        var new: [ViewRow] = []
-        new.reserveCapacity(documents.count)
-        for document in documents {
-            guard let viewDocument = document.viewDocument else { continue }
-            let row = ViewRow(viewDocument, document.contents, rows.order)
-            note(row)
-            new.append(row)
+        let found = documents.allSatisfy(\.isFound) ? documents : documents.filter(\.isFound)
+        for document in found {
+            if document.hasLocalMutations {
+                mutated.insert(document.path)
+            } else if !mutated.isEmpty {
+                mutated.remove(document.path)
+            }
         }
-        rows.fill(with: new)
-        return rows.count == 0 ? ChangeSet() : .everythingIsNew
+        if unsynced != nil {
+            for document in found where !isInTarget(document.path) {
+                unsynced!.insert(document.path)
+            }
+        }
+        rows.fill(with: found)
+        return found.isEmpty ? ChangeSet() : .everythingIsNew
     }
 
     /// Unlike ``replace(with:)``, nothing of a row before is kept, whatever its state.
     private mutating func exchange(for documents: [LocalDocument]) -> ChangeSet {
+        rows.open()
         let old = rows
         rows = DocumentSet(old.order)
         (mutated, unsynced) = ([], nil)
@@ -373,11 +401,14 @@ extension View {
         note(row)
     }
 
+    private func isInTarget(_ path: DocumentPath) -> Bool {
+        guard let synced, !synced.isEmpty else { return false }
+        return synced.contains(path)
+    }
+
     /// What else is remembered of a row.
     private mutating func note(_ row: ViewRow) {
-        if unsynced != nil, synced.isEmpty || !synced.contains(row.path) {
-            unsynced!.insert(row.path)
-        }
+        if unsynced != nil, !isInTarget(row.path) { unsynced!.insert(row.path) }
         if row.document.hasLocalMutations {
             mutated.insert(row.path)
         } else if !mutated.isEmpty {
@@ -388,10 +419,9 @@ extension View {
     /// Nil when the document is no row of the query.
     private func row(for document: LocalDocument) -> ViewRow? {
         guard document.isFound,
-            prepared.query.matches(document.path, among: document.contents),
-            let viewDocument = document.viewDocument
+            shape.query.matches(document.path, among: document.contents)
         else { return nil }
-        return ViewRow(viewDocument, document.contents, rows.order)
+        return ViewRow(document, rows.order)
     }
 
     private mutating func trim(_ changes: inout ChangeSet) {

@@ -5,10 +5,11 @@ public import TidemarkModel
 /// It shares its rows with the view it is of: that costs nothing while nobody keeps it beyond the
 /// next change, and a copy of a word a row when somebody does.
 public struct ViewSnapshot: Sendable {
-    public var query: Query
+    public var query: Query { shape.query.query }
+    private let shape: ViewShape
     /// Every row as an added one is made when it is asked for, which costs a pass over the rows.
     public var changes: [ViewChange] {
-        get { listed ?? rows.map { ViewChange(.added, $0.document) } }
+        get { listed ?? rows.documents.map { ViewChange(.added, $0) } }
         set { listed = newValue }
     }
     public var isFromCache: Bool
@@ -19,8 +20,7 @@ public struct ViewSnapshot: Sendable {
     public var readTime: Timestamp?
     /// Why it is from the cache, when that is not for want of a network.
     public var staleReason: StaleReason?
-    private let rows: [ViewRow]
-    private let order: RowOrder
+    private let rows: ShownRows
     private var before: Before
     /// The changes; nil where all rows are added ones.
     private var listed: [ViewChange]?
@@ -34,16 +34,15 @@ public struct ViewSnapshot: Sendable {
 
     /// - Parameter changes: Nil when there was no snapshot before: all rows are new then.
     init(
-        query: Query, rows: DocumentSet, changes: ChangeSet?, isFromCache: Bool,
+        _ shape: ViewShape, rows: DocumentSet, changes: ChangeSet?, isFromCache: Bool,
         hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?
     ) {
-        self.query = query
+        self.shape = shape
         self.isFromCache = isFromCache
         self.hasPendingWrites = hasPendingWrites
         self.syncStateChanged = syncStateChanged
         self.readTime = readTime
-        self.rows = rows.rows
-        order = rows.order
+        self.rows = rows.shown
         if let changes, !changes.isEverything {
             listed = changes.sorted(rows.order)
             before = .difference(changes)
@@ -53,7 +52,7 @@ public struct ViewSnapshot: Sendable {
     }
 
     /// Whether ``changes`` has any.
-    var hasChanges: Bool { listed.map { !$0.isEmpty } ?? !rows.isEmpty }
+    var hasChanges: Bool { listed.map { !$0.isEmpty } ?? (rows.count > 0) }
 
     /// Leaves out changes of nothing but a document's metadata.
     mutating func dropMetadataChanges() {
@@ -65,11 +64,12 @@ public struct ViewSnapshot: Sendable {
     public var count: Int { rows.count }
 
     /// In the query's order. Made when it is asked for, which costs a pass over the rows.
-    public var documents: [ViewDocument] { rows.map(\.document) }
+    public var documents: [ViewDocument] { rows.documents }
 
     /// Those of the snapshot before, in the query's order; likewise.
     public var oldDocuments: [ViewDocument] {
         guard case .difference(let changes) = before else { return [] }
+        let rows = rows.rows(shape.order)
         let (added, replaced) = (changes.added, changes.replaced)
         if replaced.isEmpty {
             return rows.lazy.filter { !added.contains($0.path) }.map(\.document)
@@ -77,16 +77,14 @@ public struct ViewSnapshot: Sendable {
         let changed = Set(replaced.map(\.path))
         var old = rows.filter { !added.contains($0.path) && !changed.contains($0.path) }
         old += replaced
-        return old.sorted(by: order.precedes).map(\.document)
+        return old.sorted(by: shape.order.precedes).map(\.document)
     }
 
     /// As a listener sees it that has seen nothing before.
-    var asFirst: ViewSnapshot {
-        var first = self
-        first.before = .none
-        first.listed = nil
-        first.syncStateChanged = true
-        return first
+    mutating func becomeFirst() {
+        before = .none
+        listed = nil
+        syncStateChanged = true
     }
 }
 

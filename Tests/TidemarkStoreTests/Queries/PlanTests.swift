@@ -68,6 +68,29 @@ import TidemarkStore
         )
     }
 
+    @Test func `a plan that is kept is made anew when the indexes are others`() throws {
+        let store = try messages(500, .onRequest)
+        let kept = KeptPlan()
+        func stats(_ limit: Int = 50) throws -> QueryStats {
+            var query = inConversation
+            query.limit = .first(limit)
+            return try store.read {
+                try $0.documents(of: testDatabase).run(query, kept) { _ in true }
+            }
+        }
+        #expect(try stats().rowsScanned == 500)
+        try declare(
+            store, [IndexDefinition.Field(Self.conversation), IndexDefinition.Field(Self.time)])
+        #expect(try stats().rowsScanned == 50)
+        #expect(try stats(7).rowsScanned == 7)
+        try store.write { try $0.documents(of: testDatabase).removeAll() }
+        #expect(try stats().rowsReturned == 0)
+        try store.write { transaction throws in
+            _ = try transaction.documents(of: testDatabase).put(Self.message(3, of: 500))
+        }
+        #expect(try stats().rowsReturned == 1)
+    }
+
     @Test func `the first slow query makes the index of the second`() throws {
         let store = try messages(2_000, .afterTransactions)
         let slow = try run(store, inConversation)

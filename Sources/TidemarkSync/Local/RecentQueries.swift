@@ -1,0 +1,50 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What was worked out of the queries that were listened to last, and what the disk has of their targets:
+/// an app asks the same ones again and again. Without it, a listen that finds one row took twice as long.
+struct RecentQueries {
+    private var queries: [Query: RecentQuery] = [:]
+    private var targets: [QueryKey: LocalTarget?] = [:]
+
+    /// Past this all are forgotten, and worked out again as they are asked.
+    private static let most = 200
+
+    mutating func query(_ query: Query, in database: DatabaseID) -> RecentQuery {
+        if let known = queries[query] { return known }
+        if queries.count >= Self.most { queries = [:] }
+        let new = RecentQuery(query, in: database)
+        queries[query] = new
+        return new
+    }
+
+    /// What the disk has of a query's target; the outer nil when that is not known.
+    func target(_ key: QueryKey) -> LocalTarget?? { targets[key] }
+
+    mutating func setTarget(_ target: LocalTarget?, _ key: QueryKey) {
+        if targets.count >= Self.most { targets = [:] }
+        targets.updateValue(target, forKey: key)
+    }
+
+    /// When a transaction was undone, or took targets out.
+    mutating func forgetTargets() { targets = [:] }
+}
+
+/// What follows from a query, and how it is run.
+final class RecentQuery {
+    let shape: ViewShape
+    let key: QueryKey
+    /// Of the query in the server's form.
+    let targetKey: QueryKey
+    let plan = KeptPlan()
+
+    init(_ query: Query, in database: DatabaseID) {
+        shape = ViewShape(query, in: database)
+        key = QueryKey(query)
+        if case .last? = query.limit {
+            targetKey = QueryKey(query.wireForm)
+        } else {
+            targetKey = key
+        }
+    }
+}
