@@ -79,6 +79,12 @@ extension PreparedStatement {
         }
     }
 
+    /// Not copied: to stay where it is until the statement has run.
+    func bind(_ index: Int32, inPlace value: UnsafeRawBufferPointer) {
+        guard !value.isEmpty else { return bind(index, []) }
+        _ = sqlite3_bind_blob64(handle, index, value.baseAddress, UInt64(value.count), nil)
+    }
+
     /// An address for a text without bytes, which would be null without one.
     private static var nothing: UnsafePointer<CChar> { UnsafePointer(bitPattern: 1)! }
 

@@ -1,10 +1,3 @@
-/// An entry of an index before it is in the file.
-struct IndexEntry {
-    let key: [UInt8]
-    /// The document's.
-    let row: Int64
-}
-
 /// The entries of one index for the next documents of one collection, on their way into the file.
 ///
 /// Documents are read in the order they lie in the file, and entries written in the order of their
@@ -22,8 +15,7 @@ final class EntryBatch {
     private(set) var through: [UInt8] = []
     private var rows: [Int64] = []
     private var nextRow = 0
-    private var entries = SortedRuns()
-    private var entryBytes = 0
+    private var entries = SortedEntries()
     private var changed: Set<Int64> = []
 
     /// Documents of one batch: what is sorted in a few milliseconds.
@@ -61,7 +53,7 @@ final class EntryBatch {
     /// The next document to be read; nil when it is time to write.
     func takeRow() -> Int64? {
         precondition(stage == .reading)
-        while nextRow < rows.count, entryBytes < Self.maxEntryBytes {
+        while nextRow < rows.count, entries.byteCount < Self.maxEntryBytes {
             nextRow += 1
             if !changed.contains(rows[nextRow - 1]) { return rows[nextRow - 1] }
         }
@@ -69,23 +61,32 @@ final class EntryBatch {
         return nil
     }
 
-    func add(_ read: [IndexEntry]) {
-        entryBytes += read.reduce(0) { $0 + $1.key.count + 64 }
-        entries.add(read)
+    /// - Parameter write: As ``SortedEntries/add(_:_:)`` wants it.
+    func add(
+        _ row: Int64, _ write: (inout KeyWriter) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        try entries.add(row, write)
     }
+
+    func endRun() { entries.endRun() }
 
     // MARK: Writing
 
-    /// The next entry to be written; nil when more is to be read, or nothing.
-    func takeEntry() -> IndexEntry? {
+    /// Has the next entry written.
+    ///
+    /// - Returns: False when more is to be read, or nothing.
+    func writeNext(
+        _ write: (_ key: UnsafeRawBufferPointer, _ row: Int64) throws(StoreError) -> Void
+    ) throws(StoreError) -> Bool {
         precondition(stage == .writing)
         while let entry = entries.popLeast() {
-            if !changed.contains(entry.row) { return entry }
+            if changed.contains(entry.row) { continue }
+            try entries.withKey(of: entry) { key throws(StoreError) in try write(key, entry.row) }
+            return true
         }
-        entries = SortedRuns()
-        entryBytes = 0
+        entries = SortedEntries()
         stage = nextRow < rows.count ? .reading : .done
-        return nil
+        return false
     }
 
     // MARK: Changes
@@ -101,49 +102,5 @@ final class EntryBatch {
     func leaveOut(_ row: Int64) -> Bool {
         changed.insert(row)
         return changed.count <= Self.maxChanges
-    }
-}
-
-/// Sorted runs of entries as one, which is sorted a run at a time: no step takes long.
-struct SortedRuns {
-    private var runs: [(entries: [IndexEntry], next: Int)] = []
-    /// Whether `runs` is a heap by their next entries.
-    private var isHeap = false
-
-    mutating func add(_ entries: [IndexEntry]) {
-        if entries.isEmpty { return }
-        runs.append((entries.sorted { KeyRange.precedes($0.key, $1.key) }, 0))
-        isHeap = false
-    }
-
-    mutating func popLeast() -> IndexEntry? {
-        if !isHeap {
-            for root in (0..<runs.count / 2).reversed() { siftDown(root) }
-            isHeap = true
-        }
-        guard !runs.isEmpty else { return nil }
-        let least = runs[0].entries[runs[0].next]
-        runs[0].next += 1
-        if runs[0].next == runs[0].entries.count {
-            runs.swapAt(0, runs.count - 1)
-            runs.removeLast()
-        }
-        siftDown(0)
-        return least
-    }
-
-    private func precedes(_ a: Int, _ b: Int) -> Bool {
-        KeyRange.precedes(runs[a].entries[runs[a].next].key, runs[b].entries[runs[b].next].key)
-    }
-
-    private mutating func siftDown(_ start: Int) {
-        var root = start
-        while 2 * root + 1 < runs.count {
-            var child = 2 * root + 1
-            if child + 1 < runs.count, precedes(child + 1, child) { child += 1 }
-            guard precedes(child, root) else { return }
-            runs.swapAt(root, child)
-            root = child
-        }
     }
 }

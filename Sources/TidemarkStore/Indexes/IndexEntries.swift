@@ -12,15 +12,12 @@ struct IndexedRow {
 extension IndexDefinition {
     /// The keys of a document, each once: none when it lacks a field of the index.
     func keys(of fields: some FieldSource, _ row: IndexedRow) -> [[UInt8]] {
-        if !self.fields.contains(where: { $0.kind == .contains }) {
+        if hasOneKey {
             var writer = KeyWriter()
             writer.bytes.reserveCapacity(64)
-            for field in self.fields {
-                guard let value = fields[field.path] else { return [] }
-                writer.append(value, field.direction!)
-            }
-            writer.bytes += nameKey(row)
-            return [writer.bytes]
+            let name = scope == .group ? row.path.pathKey : row.name
+            let isWhole = name.withUnsafeBytes { writeKey(of: fields, name: $0, &writer) }
+            return isWhole ? [writer.bytes] : []
         }
         var keys: [[UInt8]] = [[]]
         for field in self.fields {
@@ -37,6 +34,26 @@ extension IndexDefinition {
         let tail = nameKey(row)
         for index in keys.indices { keys[index] += tail }
         return keys
+    }
+
+    /// Whether a document has one key or none: not where it has one for each element of an array.
+    var hasOneKey: Bool { !fields.contains { $0.kind == .contains } }
+
+    /// Writes the only key of a document behind what is there.
+    ///
+    /// - Parameter name: The document's in its collection, or its whole path, as the scope has it.
+    /// - Returns: False when it lacks a field of the index; what is written then is no key.
+    func writeKey(
+        of fields: some FieldSource, name: UnsafeRawBufferPointer, _ writer: inout KeyWriter
+    ) -> Bool {
+        for field in self.fields {
+            guard let value = fields[field.path] else { return false }
+            writer.append(value, field.direction!)
+        }
+        let start = writer.bytes.count
+        writer.bytes.append(contentsOf: name)
+        if self.name == .descending { writer.invert(from: start) }
+        return true
     }
 
     private func nameKey(_ row: IndexedRow) -> [UInt8] {

@@ -82,25 +82,38 @@ extension Connection {
         let collection = try catalog.collection(id: batch.collection, self)
         let statement = try statement(.documentToIndex)
         defer { statement.release() }
-        var entries: [IndexEntry] = []
+        defer { batch.endRun() }
         while budget > 0, let id = batch.takeRow() {
             budget -= 1
             statement.bind(1, id)
             statement.bind(2, collection.id)
             // Gone, or missing by now.
-            if try statement.step() {
-                guard let path = collection.document(named: statement.bytes(0)) else {
-                    throw .corrupt(detail: "a name in \(collection.path)")
-                }
-                let row = IndexedRow(
-                    id: id, collection: collection, name: statement.blob(0), path: path)
-                let fields = FieldsInPlace(statement.bytes(1))
-                entries += index.definition.keys(of: fields, row)
-                    .map { IndexEntry(key: $0, row: id) }
-            }
+            if try statement.step() { try add(statement, id, in: collection, index, batch) }
             statement.reset()
         }
-        batch.add(entries)
+    }
+
+    private func add(
+        _ statement: PreparedStatement, _ id: Int64, in collection: CollectionRow,
+        _ index: FieldIndex, _ batch: EntryBatch
+    ) throws(StoreError) {
+        let definition = index.definition
+        let fields = FieldsInPlace(statement.bytes(1))
+        if definition.hasOneKey, definition.scope == .collection {
+            return try batch.add(id) { writer throws(StoreError) in
+                definition.writeKey(of: fields, name: statement.bytes(0), &writer)
+            }
+        }
+        guard let path = collection.document(named: statement.bytes(0)) else {
+            throw .corrupt(detail: "a name in \(collection.path)")
+        }
+        let row = IndexedRow(id: id, collection: collection, name: statement.blob(0), path: path)
+        for key in definition.keys(of: fields, row) {
+            try batch.add(id) { writer throws(StoreError) in
+                writer.bytes += key
+                return true
+            }
+        }
     }
 
     private func write(
@@ -111,11 +124,14 @@ extension Connection {
         defer { statement.release() }
         statement.bind(1, index.id)
         statement.bind(2, index.scope(collection))
-        while budget > 0, let entry = batch.takeEntry() {
+        while budget > 0 {
+            let wasWritten = try batch.writeNext { key, row throws(StoreError) in
+                statement.bind(3, inPlace: key)
+                statement.bind(4, row)
+                try statement.run()
+            }
+            if !wasWritten { return }
             budget -= 1
-            statement.bind(3, entry.key)
-            statement.bind(4, entry.row)
-            try statement.run()
         }
     }
 

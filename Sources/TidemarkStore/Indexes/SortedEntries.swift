@@ -1,0 +1,117 @@
+import TidemarkModel
+
+/// Entries of an index on their way into the file, in the order of their keys. They are sorted a run at
+/// a time, and the runs merged as they are taken: no step takes long.
+///
+/// All keys lie in one buffer, one behind the other: sorting moves numbers, and counts no references.
+struct SortedEntries {
+    struct Entry {
+        fileprivate let start: Int
+        fileprivate let end: Int
+        /// The document's.
+        let row: Int64
+    }
+
+    private var keys = KeyWriter()
+    private var entries: [Entry] = []
+    /// What is left of each, by its place in `entries`.
+    private var runs: [Range<Int>] = []
+    /// Where the run that is being made begins.
+    private var runStart = 0
+    /// Whether `runs` is a heap by their next entries.
+    private var isHeap = false
+
+    /// What it takes of memory, about.
+    var byteCount: Int { keys.bytes.count + 64 * entries.count }
+
+    /// Adds an entry, unless `write` has no key for it and says so.
+    ///
+    /// - Parameter write: Writes the key behind what is there.
+    mutating func add(
+        _ row: Int64, _ write: (inout KeyWriter) throws(StoreError) -> Bool
+    ) throws(StoreError) {
+        let start = keys.bytes.count
+        guard try write(&keys) else {
+            keys.bytes.removeLast(keys.bytes.count - start)
+            return
+        }
+        entries.append(Entry(start: start, end: keys.bytes.count, row: row))
+    }
+
+    /// Sorts what was added since the last run.
+    mutating func endRun() {
+        if runStart == entries.count { return }
+        keys.bytes.withUnsafeBufferPointer { keys in
+            entries[runStart...].sort { Self.precedes($0, $1, keys) }
+        }
+        runs.append(runStart..<entries.count)
+        runStart = entries.count
+        isHeap = false
+    }
+
+    mutating func popLeast() -> Entry? {
+        guard !runs.isEmpty else { return nil }
+        return keys.bytes.withUnsafeBufferPointer { keys in
+            entries.withUnsafeBufferPointer { entries in
+                Self.popLeast(&runs, &isHeap, entries, keys)
+            }
+        }
+    }
+
+    func withKey<E>(
+        of entry: Entry, _ body: (UnsafeRawBufferPointer) throws(E) -> Void
+    ) throws(E) {
+        var result = Result<Void, E>.success(())
+        keys.bytes.withUnsafeBytes { keys in
+            let key = UnsafeRawBufferPointer(rebasing: keys[entry.start..<entry.end])
+            do throws(E) { try body(key) } catch { result = .failure(error) }
+        }
+        try result.get()
+    }
+}
+
+// MARK: - The heap of runs
+
+extension SortedEntries {
+    private typealias Entries = UnsafeBufferPointer<Entry>
+    private typealias Keys = UnsafeBufferPointer<UInt8>
+
+    private static func precedes(_ a: Entry, _ b: Entry, _ keys: Keys) -> Bool {
+        Comparison.bytes(
+            Keys(rebasing: keys[a.start..<a.end]), Keys(rebasing: keys[b.start..<b.end]))
+            == .ascending
+    }
+
+    private static func popLeast(
+        _ runs: inout [Range<Int>], _ isHeap: inout Bool, _ entries: Entries, _ keys: Keys
+    ) -> Entry {
+        if !isHeap {
+            for root in (0..<runs.count / 2).reversed() { siftDown(root, &runs, entries, keys) }
+            isHeap = true
+        }
+        let least = entries[runs[0].lowerBound]
+        runs[0] = runs[0].dropFirst()
+        if runs[0].isEmpty {
+            runs.swapAt(0, runs.count - 1)
+            runs.removeLast()
+        }
+        siftDown(0, &runs, entries, keys)
+        return least
+    }
+
+    private static func siftDown(
+        _ start: Int, _ runs: inout [Range<Int>], _ entries: Entries, _ keys: Keys
+    ) {
+        func precedes(_ a: Int, _ b: Int) -> Bool {
+            Self.precedes(entries[runs[a].lowerBound], entries[runs[b].lowerBound], keys)
+        }
+        var root = start
+        while 2 * root + 1 < runs.count {
+            var child = 2 * root + 1
+            if child + 1 < runs.count, precedes(child + 1, child) { child += 1 }
+            guard precedes(child, root) else { return }
+            runs.swapAt(root, child)
+            root = child
+        }
+    }
+}
