@@ -261,11 +261,13 @@ extension LocalStore {
             return document.isFound ? [document] : []
         }
         let table = transaction.documents(of: database)
-        let written = pending.paths(in: query)
+        let written =
+            pending.isEmpty
+            ? PendingWrites.Written() : pending.written(in: PreparedQuery(query, in: database))
         var rows: [LocalDocument] = []
         rows.reserveCapacity(
             min((query.limit?.count ?? Self.fewRows) + written.count, Self.mostReserved))
-        if written.isEmpty, query.offset == 0 {
+        if written.count == 0, query.offset == 0 {
             try table.run(query, kept) { row in
                 rows.append(LocalDocument(row))
                 return true
@@ -290,21 +292,20 @@ extension LocalStore {
             if !pending.hasWrites(row.path) { rows.append(LocalDocument(row)) }
             return rows.count < enough
         }
-        return merge(query, rows, try self.written(written, in: query, transaction))
+        let others = try self.written(written.unknown, in: query, transaction)
+        return merge(query, rows, written.rows + others)
     }
 
     /// Those of the written documents that are rows of the query, limit and offset aside.
     ///
     /// - Parameter paths: All in collections that the query reads.
-    ///
-    /// Most are not, and are not looked at further: that is half of a query's time where 500 wait.
     func written(
         _ paths: [DocumentPath], in query: Query, _ transaction: StoreTransaction
     ) throws -> [LocalDocument] {
+        if paths.isEmpty { return [] }
         let prepared = PreparedQuery(query, in: database)
         var rows: [LocalDocument] = []
         for path in paths {
-            if pending.isRow(path, of: prepared) == false { continue }
             let document = try document(at: path, transaction)
             if document.isRow(of: prepared) { rows.append(document) }
         }

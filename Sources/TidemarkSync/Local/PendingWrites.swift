@@ -31,6 +31,45 @@ struct PendingWrites: Equatable, Sendable {
         byPath.isEmpty ? [] : byPath.keys.filter(query.contains)
     }
 
+    /// Those, told apart by what is known of them.
+    struct Written {
+        var count = 0
+        /// The rows of the query among them.
+        var rows: [LocalDocument] = []
+        /// Those of which it was not worked out yet what the pending writes make of them.
+        var unknown: [DocumentPath] = []
+
+        fileprivate mutating func add(
+            _ path: DocumentPath, _ overlay: LocalDocument?, _ query: PreparedQuery
+        ) {
+            count += 1
+            guard let overlay else { return unknown.append(path) }
+            if overlay.isRow(of: query) { rows.append(overlay) }
+        }
+    }
+
+    /// One pass over the pending documents; where all is known, none is looked for.
+    func written(in query: PreparedQuery) -> Written {
+        var written = Written()
+        if knowsAll {
+            for (path, overlay) in overlays where query.query.contains(path) {
+                written.add(path, overlay, query)
+            }
+        } else {
+            for path in byPath.keys where query.query.contains(path) {
+                written.add(path, overlays[path], query)
+            }
+        }
+        return written
+    }
+
+    private var knowsAll: Bool {
+        #if TIDEMARK_DEFECTS
+            if keepsOverlays { return false }
+        #endif
+        return overlays.count == byPath.count
+    }
+
     mutating func append(_ batch: MutationBatch) {
         precondition(batches.last.map { $0.id < batch.id } ?? true, "batch ids rise")
         batches.append(batch)
@@ -72,13 +111,6 @@ struct PendingWrites: Equatable, Sendable {
     /// What the pending writes make of a document, where that was worked out already: it does not
     /// take the document below them.
     func overlay(of path: DocumentPath) -> LocalDocument? { overlays[path] }
-
-    /// Whether a document is a row of a query that reads its collection; nil where what the pending writes
-    /// make of it was not worked out yet.
-    func isRow(_ path: DocumentPath, of query: PreparedQuery) -> Bool? {
-        guard let place = overlays.index(forKey: path) else { return nil }
-        return overlays.values[place].isRow(of: query)
-    }
 
     /// - Parameter newest: What the newest write sets the document to, where that is encoded already.
     mutating func view(
