@@ -31,6 +31,14 @@ import TidemarkTesting
         if share.count >= 50 { #expect(figures.backfilled > share.count * 20, "\(figures)") }
     }
 
+    /// Each was a defect of the product: 1636, that a document which had left the feed's filter stayed while a
+    /// listener of it was behind and only a part of the feed was read again.
+    @Test(arguments: [UInt64(1636)])
+    func `what was found once stays away`(seed: UInt64) throws {
+        let history = try FeedHistory(Self.history(seed))
+        do { try history.run() } catch { Issue.record("\(history.report(error))") }
+    }
+
     #if TIDEMARK_DEFECTS
         @Test(arguments: PlantedDefects.ofBackfills.map(\.name))
         func `a planted defect is found`(name: String) throws {

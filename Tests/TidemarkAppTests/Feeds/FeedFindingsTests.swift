@@ -60,27 +60,6 @@ import TidemarkServer
         listener?.cancel()
     }
 
-    @Test func `what is gone goes from a part that is read again beside a listener`()
-        throws
-    {
-        defer { world.end() }
-        let ids = ["a", "b", "c", "d", "e"]
-        try world.commit(ids.enumerated().map { message($1, age: Int64($0)) })
-        _ = try phone.call { .loadMore(10, $0) }
-        try sync()
-        let listener = phone.engine?.listen(Self.all) { _ in }
-        world.time.advance(by: .seconds(1))
-        // It waits until it tries again; calls reach the server.
-        phone.link.set(isUp: false)
-        world.time.advance(by: .seconds(20))
-        phone.link.set(isUp: true)
-        try world.commit([Mutation(path: path("d"), .delete)])
-        try sync()
-        #expect(phone.shown == ["a", "b", "c", "e"])
-        #expect(phone.machine.shown.unreadCount == 4)
-        listener?.cancel()
-    }
-
     @Test func `more than is remembered, brought by others, is shown too`() throws {
         defer { world.end() }
         try sync()
