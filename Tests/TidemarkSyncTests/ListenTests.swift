@@ -72,15 +72,20 @@ import TidemarkTesting
         #expect(world.removed == [world.added[0].id])
     }
 
-    @Test func `what a target holds is read when the server is asked, and not to show the cache`()
-        throws
-    {
-        let file = TemporaryFile()
+    /// A cache that holds two rooms and their token.
+    private func fillRooms(_ file: TemporaryFile) throws {
         let before = try Harness(cacheFile: file.path)
         _ = before.listen(rooms())
         before.answer(
             before.added[0].id, [doc("rooms/a", 10), doc("rooms/b", 11)], at: 20, token: [7])
         before.terminate()
+    }
+
+    @Test func `what a target holds is read when the server is asked, and not to show the cache`()
+        throws
+    {
+        let file = TemporaryFile()
+        try fillRooms(file)
 
         let after = try Harness(cacheFile: file.path)
         let cached = after.listen(rooms(), source: .cache)
@@ -105,11 +110,7 @@ import TidemarkTesting
 
     @Test func `a reopened cache shows its rows at once and resumes by token`() throws {
         let file = TemporaryFile()
-        let before = try Harness(cacheFile: file.path)
-        _ = before.listen(rooms())
-        before.answer(
-            before.added[0].id, [doc("rooms/a", 10), doc("rooms/b", 11)], at: 20, token: [7])
-        before.terminate()
+        try fillRooms(file)
 
         let after = try Harness(cacheFile: file.path)
         let listener = after.listen(rooms())

@@ -131,25 +131,26 @@ extension DocumentTable {
     func insert(
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> Int64 {
-        let statement = try connection.statement(.insertDocument)
-        defer { statement.release() }
-        statement.bind(1, collection.id)
-        statement.bind(2, name)
-        bind(document, to: statement, from: 3)
-        try statement.run()
+        try insert(document, in: collection, name, by: .insertDocument)
         return connection.lastInsertedRowID
     }
 
     func insert(
         ifNew document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> Int64? {
-        let statement = try connection.statement(.insertNewDocument)
+        try insert(document, in: collection, name, by: .insertNewDocument)
+        return connection.hasChangedRows ? connection.lastInsertedRowID : nil
+    }
+
+    private func insert(
+        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], by sql: OwnSQL
+    ) throws(StoreError) {
+        let statement = try connection.statement(sql)
         defer { statement.release() }
         statement.bind(1, collection.id)
         statement.bind(2, name)
         bind(document, to: statement, from: 3)
         try statement.run()
-        return connection.hasChangedRows ? connection.lastInsertedRowID : nil
     }
 
     func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
