@@ -109,6 +109,18 @@ import TidemarkStore
         #expect(throws: Never.self) { try DocumentStore(file) }
     }
 
+    @Test func `a file that lacks a step gets it, and is opened as it is from then on`() throws {
+        let file = DocumentStore.Location.file(folder.path("store.sqlite"))
+        try DocumentStore(file).close()
+        for round in 1...3 {
+            let store = try DocumentStore(file, migrations: [notes])
+            #expect(throws: StoreError.locked) { try DocumentStore(file, migrations: [notes]) }
+            try store.write { try $0.execute("INSERT INTO note VALUES ('x')") }
+            #expect(try store.read { try $0.rows("SELECT * FROM note") }.count == round)
+            try store.close()
+        }
+    }
+
     @Test func `a newer file is refused and left as it is`() throws {
         let path = folder.path("store.sqlite")
         try DocumentStore(.file(path), migrations: [notes]).close()
