@@ -136,7 +136,7 @@ extension EngineCore {
             do {
                 let (documents, readTime) = rows(replies, of: query)
                 let page = made(documents, readTime)
-                try readKeysOfAll()
+                if page.complete != nil { try readKeysOfAll() }
                 let changed = try local.apply(
                     documents.map(RemoteDocument.found), readTime: readTime,
                     records: page.records, keeping: query, replacing: page.complete,

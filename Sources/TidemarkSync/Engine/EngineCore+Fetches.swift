@@ -87,7 +87,7 @@ extension EngineCore {
         _ documents: [Document], _ readTime: Timestamp, of query: Query,
         records: [String: [UInt8]], isComplete: Bool = false, replacing part: Query? = nil
     ) throws -> ReadResult {
-        try readKeysOfAll()
+        if isComplete || part != nil { try readKeysOfAll() }
         let changed = try local.apply(
             documents.map(RemoteDocument.found), readTime: readTime, records: records,
             keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
