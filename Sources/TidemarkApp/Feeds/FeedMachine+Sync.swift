@@ -65,7 +65,8 @@ extension FeedMachine {
         {
             begin(plan, &effects)
             if case .figures(let ranges) = plan.question {
-                sync?.audit = FeedAudit(ranges)
+                sync?.audit = FeedAudit(
+                    ranges, asOf: ReadPlanner.timeOfAudit(progress, settings.rules))
                 #if TIDEMARK_DEFECTS
                     sync?.audit?.defects = settings.rules.defects
                 #endif

@@ -64,6 +64,20 @@ package struct ChangeCursor: Hashable, Sendable {
         forget(olderThan: since)
     }
 
+    /// Forgets the rows that a page of a delta would have brought, and has not: they are no longer there,
+    /// and no later delta will bring them. Before the page is taken.
+    package mutating func forgetGone(from page: [Row], isLast: Bool) {
+        guard let since = drain?.since ?? since else { return }
+        let paths = Set(page.map(\.path))
+        seen = seen.filter { path, row in
+            if paths.contains(path) || row.changeTime < since { return true }
+            let place = (row.changeTime, path)
+            if let drain, place <= (drain.lastChangeTime, drain.lastPath) { return true }
+            guard !isLast, let last = page.last else { return false }
+            return place > (last.changeTime, last.path)
+        }
+    }
+
     /// Takes one page of a delta, in the order of change time and path.
     ///
     /// - Parameter isLast: The page was shorter than its limit.

@@ -2,7 +2,7 @@ package import TidemarkModel
 
 /// Finds what differs between the device and the server by counting, and halving what does not agree.
 ///
-/// All figures of the server are as of one read time, that of the first. Where a range differs, its
+/// All figures of the server are as of one read time, the one given or that of the first. Where a range differs, its
 /// lower half is asked for; what the upper one has is the difference. A range in which few items are
 /// held, or none, is read again: that costs a read an item, and halving it further would cost as much.
 ///
@@ -58,8 +58,10 @@ package struct FeedAudit: Hashable, Sendable {
     /// What agrees.
     package private(set) var confirmed: [Range<CoveragePosition>] = []
 
-    package init(_ ranges: [Range<CoveragePosition>]) {
+    /// - Parameter time: As of when the server is asked; nil for when it is asked first.
+    package init(_ ranges: [Range<CoveragePosition>], asOf time: Timestamp? = nil) {
         parts = ranges.reversed().map { Part(range: $0) }
+        readTime = time
     }
 
     /// What is to be done next; nil when all is compared and read.

@@ -48,8 +48,9 @@ package struct FeedProgress: Hashable, Sendable {
         #endif
         switch plan.question {
         case .changes:
-            let fresh = cursor.receive(
-                rows.compactMap(\.change), readTime: readTime, isLast: isLast)
+            let changes = rows.compactMap(\.change)
+            cursor.forgetGone(from: changes, isLast: isLast)
+            let fresh = cursor.receive(changes, readTime: readTime, isLast: isLast)
             if isLast { hasDelta = true }
             // With audits, only they tell that what is held is still there.
             if isLast, !rules.way.audits, let asOf = cursor.readTime {

@@ -137,6 +137,15 @@ package enum ReadPlanner {
         return auditPlan(ranges, rules)
     }
 
+    /// As of when an audit compares; nil for now.
+    ///
+    /// What changed up to the cursor's time is held. Counted at a later time, the server would have what
+    /// came meanwhile, and that beside an old delete leaves the count as it was.
+    package static func timeOfAudit(_ progress: FeedProgress, _ rules: FeedRules) -> Timestamp? {
+        guard case .changeTime = rules.way else { return nil }
+        return progress.cursor.readTime
+    }
+
     private static func auditPlan(
         _ ranges: [Range<CoveragePosition>], _ rules: FeedRules
     ) -> ReadPlan {

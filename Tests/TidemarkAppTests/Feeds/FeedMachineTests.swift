@@ -178,6 +178,29 @@ import Tidemark
         return progress
     }
 
+    /// What came after it would be counted, and is not held.
+    @Test func `what is held is counted as of the last read of changes`() throws {
+        let rules = FeedRules(way: .changeTime(audited: true), pageSize: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        let full = try #require(ReadPlanner.next(progress, SyncReach(), action: nil, rules))
+        _ = progress.receive([], of: full, readTime: time(900), rules: rules)
+        var machine = Machine(FeedSettings(rules: rules, window: 3))
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), progress), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        _ = machine.step(.sync(2), now: now)
+        guard case .fetch(let fetch)? = machine.step(.indexesDeclared, now: now).last else {
+            Issue.record("no page is asked for")
+            return
+        }
+        _ = progress.receive([], of: fetch.plan, readTime: time(950), rules: rules)
+        let page = FeedPage(progress: progress, readTime: time(950), rows: 0, changed: [])
+        let everything = CoveragePosition.lowest..<CoveragePosition.highest
+        #expect(
+            machine.step(.fetched(page, stored: []), now: now)
+                .contains(.compare(everything, expected: nil, at: time(950))))
+    }
+
     @Test func `a read that a reset overtook is made again`() {
         var machine = machine()
         _ = machine.step(.open(1), now: now)

@@ -48,6 +48,20 @@ import TidemarkModel
         #expect(cursor.seen.isEmpty, "no later delta brings them again")
     }
 
+    @Test func `forgets what a page would have brought and has not`() {
+        var cursor = ChangeCursor()
+        let rows = [row("a", 900), row("b", 910), row("c", 920), row("d", 930)]
+        _ = cursor.receive(rows, readTime: time(1_000), isLast: true)
+        // The first page goes up to c: b is gone, of d it tells nothing.
+        let first = [rows[0], rows[2]]
+        cursor.forgetGone(from: first, isLast: false)
+        #expect(Set(cursor.seen.values) == [rows[0], rows[2], rows[3]])
+        #expect(cursor.receive(first, readTime: time(1_010), isLast: false).isEmpty)
+        // The last begins behind c, and has nothing.
+        cursor.forgetGone(from: [], isLast: true)
+        #expect(Set(cursor.seen.values) == Set(first))
+    }
+
     @Test func `never moves back`() {
         var cursor = ChangeCursor()
         _ = cursor.receive([], readTime: time(1_000), isLast: true)

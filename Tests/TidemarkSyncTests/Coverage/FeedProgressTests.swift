@@ -77,12 +77,16 @@ import TidemarkModel
         #expect(delta.floor == nil)
         #expect(delta.prediction.ifUnchanged == nil, "those below the mark may come too")
         let again = progress.receive(
-            first, of: delta, readTime: time(1_100), rules: changes)
+            first.reversed(), of: delta, readTime: time(1_100), rules: changes)
         #expect(again.isEmpty, "they are known by path and version")
+        #expect(try plan(progress, action: 7).since == time(700), "a page more of this delta")
         _ = progress.receive(
             [], of: try plan(progress, action: 7), readTime: time(1_101), rules: changes)
         #expect(
             try plan(progress, action: 7).prediction.ifUnchanged == 2, "both lie in the overlap")
+        _ = progress.receive(
+            [first[1]], of: try plan(progress, action: 7), readTime: time(1_102), rules: changes)
+        #expect(try plan(progress, action: 7).prediction.ifUnchanged == 1, "the other is gone")
     }
 
     @Test func `a clear mark that is reset opens what it hid`() throws {
