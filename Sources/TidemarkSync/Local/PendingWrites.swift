@@ -6,11 +6,7 @@ import TidemarkStore
 struct PendingWrites: Equatable, Sendable {
     /// In order.
     private(set) var batches: [MutationBatch] = []
-    /// By document: the ids of the batches that write it, in order.
-    private var byPath: [DocumentPath: [Int64]] = [:]
-    /// The overlays: what the pending writes make of a document. Made on demand, dropped when the
-    /// writes or the document below them change.
-    private var overlays: [DocumentPath: LocalDocument] = [:]
+    private var documents: [DocumentPath: PendingDocument] = [:]
 
     var isEmpty: Bool { batches.isEmpty }
 
@@ -24,11 +20,11 @@ struct PendingWrites: Equatable, Sendable {
         return index < batches.count ? batches[index] : nil
     }
 
-    func hasWrites(_ path: DocumentPath) -> Bool { byPath[path] != nil }
+    func hasWrites(_ path: DocumentPath) -> Bool { documents[path]?.first != nil }
 
     /// Documents with pending writes that could be rows of a query.
     func paths(in query: Query) -> [DocumentPath] {
-        byPath.isEmpty ? [] : byPath.keys.filter(query.contains)
+        documents.lazy.filter { $0.value.first != nil && query.contains($0.key) }.map(\.key)
     }
 
     /// Those, told apart by what is known of them.
@@ -48,34 +44,21 @@ struct PendingWrites: Equatable, Sendable {
         }
     }
 
-    /// One pass over the pending documents; where all is known, none is looked for.
+    /// One pass over the pending documents.
     func written(in query: PreparedQuery) -> Written {
         var written = Written()
-        if knowsAll {
-            for (path, overlay) in overlays where query.query.contains(path) {
-                written.add(path, overlay, query)
-            }
-        } else {
-            for path in byPath.keys where query.query.contains(path) {
-                written.add(path, overlays[path], query)
-            }
+        for (path, document) in documents
+        where document.first != nil && query.query.contains(path) {
+            written.add(path, document.overlay, query)
         }
         return written
-    }
-
-    private var knowsAll: Bool {
-        #if TIDEMARK_DEFECTS
-            if keepsOverlays { return false }
-        #endif
-        return overlays.count == byPath.count
     }
 
     mutating func append(_ batch: MutationBatch) {
         precondition(batches.last.map { $0.id < batch.id } ?? true, "batch ids rise")
         batches.append(batch)
         for path in batch.paths {
-            byPath[path, default: []].append(batch.id)
-            overlays[path] = nil
+            documents[path, default: PendingDocument()].append(batch.id)
         }
     }
 
@@ -85,44 +68,79 @@ struct PendingWrites: Equatable, Sendable {
 
         /// Of a planted defect too.
         mutating func keepOverlays(of other: PendingWrites) {
-            overlays.merge(other.overlays) { own, _ in own }
+            for (path, document) in other.documents where document.overlay != nil {
+                if documents[path]?.overlay != nil { continue }
+                documents[path, default: PendingDocument()].overlay = document.overlay
+            }
         }
     #endif
 
     mutating func remove(_ id: Int64) {
         guard let batch = batch(id) else { return }
-        #if TIDEMARK_DEFECTS
-            let kept = overlays
-            defer { if keepsOverlays { overlays = kept } }
-        #endif
         batches.remove(at: batches.partitioningIndex { $0.id >= id })
         for path in batch.paths {
-            byPath[path]?.removeAll { $0 == id }
-            if byPath[path]?.isEmpty == true { byPath[path] = nil }
-            overlays[path] = nil
+            guard let index = documents.index(forKey: path) else { continue }
+            documents.values[index].remove(id)
+            #if TIDEMARK_DEFECTS
+                if keepsOverlays { continue }
+            #endif
+            documents.values[index].overlay = nil
+            if documents.values[index].first == nil { documents.remove(at: index) }
         }
     }
 
     /// To be called when a document's base changed.
     mutating func forgetOverlay(of path: DocumentPath) {
-        if !overlays.isEmpty { overlays[path] = nil }
+        guard let index = documents.index(forKey: path) else { return }
+        documents.values[index].overlay = nil
     }
 
     /// What the pending writes make of a document, where that was worked out already: it does not
     /// take the document below them.
-    func overlay(of path: DocumentPath) -> LocalDocument? { overlays[path] }
+    func overlay(of path: DocumentPath) -> LocalDocument? { documents[path]?.overlay }
 
     /// - Parameter newest: What the newest write sets the document to, where that is encoded already.
     mutating func view(
         of path: DocumentPath, over base: StoredDocument?, newest: EncodedFields? = nil
     ) -> LocalDocument {
-        if let overlay = overlays[path] { return overlay }
+        let index = documents.index(forKey: path)
+        if let index, let overlay = documents.values[index].overlay { return overlay }
         var document = base.map(LocalDocument.init) ?? LocalDocument(unknown: path)
-        guard let ids = byPath[path] else { return document }
-        for id in ids.dropLast() { batch(id)?.apply(to: &document) }
-        if let last = ids.last { batch(last)?.apply(to: &document, setTo: newest) }
-        overlays[path] = document
+        guard let index, let first = documents.values[index].first else { return document }
+        let later = documents.values[index].later
+        if let last = later.last {
+            batch(first)?.apply(to: &document)
+            for id in later.dropLast() { batch(id)?.apply(to: &document) }
+            batch(last)?.apply(to: &document, setTo: newest)
+        } else {
+            batch(first)?.apply(to: &document, setTo: newest)
+        }
+        documents.values[index].overlay = document
         return document
+    }
+}
+
+/// A document that has pending writes.
+private struct PendingDocument: Equatable {
+    /// The first of the batches that write it; mostly it is the only one. Nil only for a planted defect.
+    private(set) var first: Int64?
+    /// The others, in order.
+    private(set) var later: [Int64] = []
+    /// What they make of the document. Made on demand, dropped when they or the document below them
+    /// change.
+    var overlay: LocalDocument?
+
+    mutating func append(_ id: Int64) {
+        if first == nil { first = id } else { later.append(id) }
+        overlay = nil
+    }
+
+    mutating func remove(_ id: Int64) {
+        if first == id {
+            first = later.isEmpty ? nil : later.removeFirst()
+        } else {
+            later.removeAll { $0 == id }
+        }
     }
 }
 

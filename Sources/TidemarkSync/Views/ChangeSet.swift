@@ -1,8 +1,8 @@
 import TidemarkModel
 
 /// The changes of one snapshot, one a document, however many steps made them.
-struct ChangeSet: Equatable {
-    struct Change: Equatable {
+struct ChangeSet {
+    struct Change {
         var kind: ViewChange.Kind
         /// As it is now or, when it was removed, as it was last.
         var row: ViewRow
@@ -10,9 +10,14 @@ struct ChangeSet: Equatable {
         let old: ViewRow?
     }
 
-    private var changes: [DocumentPath: Change] = [:]
+    private var changes: [Change] = []
+    /// Where the change of a document is; empty while there are so few that looking at each is quicker
+    /// than a hash of its path, as with every write of a user.
+    private var places: [DocumentPath: Int] = [:]
     /// Whether there was no row before, and those that are there now are the change.
     private(set) var isEverything = false
+
+    private static let few = 4
 
     /// All rows there are, of which none was there before.
     static let everythingIsNew: ChangeSet = {
@@ -24,23 +29,28 @@ struct ChangeSet: Equatable {
     var isEmpty: Bool { changes.isEmpty && !isEverything }
 
     /// The rows of before that are there no more, or are others now.
-    var replaced: [ViewRow] { changes.values.compactMap(\.old) }
+    var replaced: [ViewRow] { changes.compactMap(\.old) }
     /// The documents that are rows only now.
     var added: Set<DocumentPath> {
-        Set(changes.lazy.filter { $0.value.kind == .added }.map(\.key))
+        Set(changes.lazy.filter { $0.kind == .added }.map(\.row.path))
     }
 
-    mutating func reserveCapacity(_ count: Int) { changes.reserveCapacity(count) }
+    mutating func reserveCapacity(_ count: Int) {
+        changes.reserveCapacity(count)
+        if count > Self.few { places.reserveCapacity(count) }
+    }
 
     /// - Parameter old: The row before this step; nil when there was none.
     mutating func add(_ kind: ViewChange.Kind, _ row: ViewRow, from old: ViewRow?) {
         precondition(!isEverything)
-        guard let known = changes[row.path] else {
-            changes[row.path] = Change(kind: kind, row: row, old: old)
-            return
+        guard let place = place(of: row.path) else {
+            return append(Change(kind: kind, row: row, old: old))
         }
-        changes[row.path] = Self.merged(known.kind, kind).map {
-            Change(kind: $0, row: row, old: known.old)
+        if let merged = Self.merged(changes[place].kind, kind) {
+            changes[place].kind = merged
+            changes[place].row = row
+        } else {
+            remove(at: place)
         }
     }
 
@@ -49,9 +59,40 @@ struct ChangeSet: Equatable {
     /// - Returns: False, with nothing done, when there is a change of its document already.
     mutating func addNew(_ row: ViewRow) -> Bool {
         let change = Change(kind: .added, row: row, old: nil)
-        guard let known = changes.updateValue(change, forKey: row.path) else { return true }
-        changes[row.path] = known
-        return false
+        guard changes.count > Self.few else {
+            if place(of: row.path) != nil { return false }
+            append(change)
+            return true
+        }
+        // One look, as there may be many thousands.
+        if let known = places.updateValue(changes.count, forKey: row.path) {
+            places[row.path] = known
+            return false
+        }
+        changes.append(change)
+        return true
+    }
+
+    private func place(of path: DocumentPath) -> Int? {
+        changes.count <= Self.few
+            ? changes.firstIndex { $0.row.path == path } : places[path]
+    }
+
+    private mutating func append(_ change: Change) {
+        changes.append(change)
+        if changes.count == Self.few + 1 {
+            for (place, change) in changes.enumerated() { places[change.row.path] = place }
+        } else if changes.count > Self.few {
+            places[change.row.path] = changes.count - 1
+        }
+    }
+
+    /// The last takes its place.
+    private mutating func remove(at place: Int) {
+        changes.swapAt(place, changes.count - 1)
+        let removed = changes.removeLast()
+        places[removed.row.path] = nil
+        if !places.isEmpty, place < changes.count { places[changes[place].row.path] = place }
     }
 
     /// Nil when the two cancel out.
@@ -73,14 +114,12 @@ struct ChangeSet: Equatable {
 
     /// Removed, added, then the others, each in the query's order.
     func sorted(_ order: RowOrder) -> [ViewChange] {
-        var all = Array(changes.values)
-        if all.count > 1 {
-            all.sort { a, b in
-                let (left, right) = (a.kind.rank, b.kind.rank)
-                return left == right ? order.precedes(a.row, b.row) : left < right
-            }
+        if changes.count < 2 { return changes.map { ViewChange($0.kind, $0.row.document) } }
+        let sorted = changes.sorted { a, b in
+            let (left, right) = (a.kind.rank, b.kind.rank)
+            return left == right ? order.precedes(a.row, b.row) : left < right
         }
-        return all.map { ViewChange($0.kind, $0.row.document) }
+        return sorted.map { ViewChange($0.kind, $0.row.document) }
     }
 }
 

@@ -95,9 +95,9 @@ struct View: Equatable, Sendable {
             if let version { readTime = version }
             // Known first, rows that are in the target need not be remembered as being in none.
             if query.limit == nil { learn(target) }
-            guard let changes = apply(documents + release(besides: documents)) else {
-                return [.needsRefill]
-            }
+            let released = release(besides: documents)
+            let all = released.isEmpty ? documents : documents + released
+            guard let changes = apply(all) else { return [.needsRefill] }
             if query.limit != nil { learn(target) }
             // Other targets are ahead of this one: the rows are of no one time.
             if isBehind, !changes.isEmpty { readTime = nil }
