@@ -9,11 +9,14 @@ enum OwnSQL: Int, CaseIterable {
     case deleteDocument, documentByID
     case names, namesReversed, namesAsTheyLie, nameIDs, countNames
     case entries, entriesReversed, entryIDs, countEntries
-    case insertEntry, deleteEntry
+    case insertEntry, insertEntries, deleteEntry
     case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
     case deleteIndex, deleteIndexFields, deleteEntriesOfIndex, unfinishedIndexes, allIndexes
-    case countIndexes, namesToIndex, documentToIndex
+    case countIndexes, namesToIndex, documentsToIndex
     case clearEntries, clearDocuments, clearCollections, resetProgress
+
+    /// Of `insertEntries`: a statement's begin and end cost as much as the insertion of one.
+    static let entriesAtOnce = 25
 
     /// The columns of a ``StoredDocument``, in the order ``DocumentReader`` wants them.
     private static let columns = """
@@ -134,6 +137,10 @@ enum OwnSQL: Int, CaseIterable {
         case .insertEntry:
             // An index that was left half made has entries already.
             "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
+        case .insertEntries:
+            "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES "
+                + (0..<Self.entriesAtOnce).map { "(?1, ?2, ?\(2 * $0 + 3), ?\(2 * $0 + 4))" }
+                .joined(separator: ", ")
         case .deleteEntry: "DELETE FROM entry WHERE fieldIndex = ? AND scope = ? AND key = ?"
         case .indexesOfGroup:
             """
@@ -169,8 +176,11 @@ enum OwnSQL: Int, CaseIterable {
             """
             SELECT id, name FROM document WHERE collection = ? AND name > ? ORDER BY name LIMIT ?
             """
-        case .documentToIndex:
-            "SELECT name, fields FROM document WHERE id = ? AND collection = ? AND kind = 0"
+        case .documentsToIndex:
+            """
+            SELECT name, fields, id FROM document
+            WHERE id BETWEEN ? AND ? AND +collection = ? AND kind = 0
+            """
         case .clearEntries:
             "DELETE FROM entry WHERE fieldIndex IN (SELECT id FROM fieldIndex WHERE database = ?)"
         case .resetProgress:

@@ -22,6 +22,10 @@ final class EntryBatch {
     static let capacity = 50_000
     /// Entries beyond this are written before more documents are read.
     private static let maxEntryBytes = 16 << 20
+    /// Entries that are sorted together.
+    private static let run = 4_000
+    /// Beyond this many others, documents are not read in one go with those before them.
+    private static let widestGap: UInt64 = 4
     /// Past this many changes, the batch is given up for a new one.
     private static let maxChanges = 10_000
 
@@ -35,9 +39,10 @@ final class EntryBatch {
     /// How many documents it still takes.
     var room: Int { Self.capacity - rows.count }
 
-    func list(_ row: Int64, _ name: [UInt8]) {
+    func list(_ row: Int64, _ name: UnsafeRawBufferPointer) {
         rows.append(row)
-        through = name
+        through.removeAll(keepingCapacity: true)
+        through.append(contentsOf: name)
     }
 
     /// - Returns: False when there are none.
@@ -50,15 +55,45 @@ final class EntryBatch {
 
     // MARK: Reading
 
-    /// The next document to be read; nil when it is time to write.
-    func takeRow() -> Int64? {
-        precondition(stage == .reading)
-        while nextRow < rows.count, entries.byteCount < Self.maxEntryBytes {
-            nextRow += 1
-            if !changed.contains(rows[nextRow - 1]) { return rows[nextRow - 1] }
+    /// Whether something is to be written before more is read.
+    var isFull: Bool { entries.byteCount >= Self.maxEntryBytes }
+
+    /// Documents that lie in the file one behind the other, or nearly, and so are read in one go; nil when
+    /// it is time to write.
+    func nextRows(atMost limit: Int) -> (first: Int64, last: Int64)? {
+        precondition(stage == .reading && limit > 0)
+        guard nextRow < rows.count, !isFull else {
+            stage = .writing
+            return nil
         }
-        stage = .writing
-        return nil
+        var end = nextRow + 1
+        while end < rows.count, end - nextRow < limit, isNear(rows[end], rows[end - 1]) { end += 1 }
+        return (rows[nextRow], rows[end - 1])
+    }
+
+    /// In a damaged file they may be as far apart as numbers can be.
+    private func isNear(_ row: Int64, _ before: Int64) -> Bool {
+        UInt64(bitPattern: row &- before) <= Self.widestGap
+    }
+
+    /// Comes to a document that was found.
+    ///
+    /// - Returns: Whether it is one of the batch, and to be indexed with it.
+    func take(_ row: Int64, _ budget: inout Int) -> Bool {
+        while nextRow < rows.count, rows[nextRow] < row { skip(&budget) }
+        guard nextRow < rows.count, rows[nextRow] == row else { return false }
+        skip(&budget)
+        return changed.isEmpty || !changed.contains(row)
+    }
+
+    /// Leaves out the documents up to this one that were not found.
+    func skip(through row: Int64, _ budget: inout Int) {
+        while nextRow < rows.count, rows[nextRow] <= row { skip(&budget) }
+    }
+
+    private func skip(_ budget: inout Int) {
+        nextRow += 1
+        budget -= 1
     }
 
     /// - Parameter write: As ``SortedEntries/add(_:_:)`` wants it.
@@ -68,25 +103,35 @@ final class EntryBatch {
         try entries.add(row, write)
     }
 
-    func endRun() { entries.endRun() }
+    /// Sorts what was read, in runs that take some milliseconds.
+    func endReading() {
+        if stage == .writing || entries.unsorted >= Self.run { entries.endRun() }
+    }
 
     // MARK: Writing
 
-    /// Has the next entry written.
-    ///
-    /// - Returns: False when more is to be read, or nothing.
-    func writeNext(
-        _ write: (_ key: UnsafeRawBufferPointer, _ row: Int64) throws(StoreError) -> Void
-    ) throws(StoreError) -> Bool {
+    /// The next entries to be written; fewer than `count` when no more are.
+    func next(_ count: Int) -> [SortedEntries.Entry] {
         precondition(stage == .writing)
-        while let entry = entries.popLeast() {
-            if changed.contains(entry.row) { continue }
-            try entries.withKey(of: entry) { key throws(StoreError) in try write(key, entry.row) }
-            return true
+        var next: [SortedEntries.Entry] = []
+        next.reserveCapacity(count)
+        while next.count < count, let entry = entries.popLeast() {
+            if changed.isEmpty || !changed.contains(entry.row) { next.append(entry) }
         }
+        return next
+    }
+
+    /// As ``SortedEntries/withKeys(_:)``.
+    func withKeys(
+        _ body: (_ key: (SortedEntries.Entry) -> UnsafeRawBufferPointer) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        try entries.withKeys(body)
+    }
+
+    /// Goes on with what is still to be read.
+    func endWriting() {
         entries = SortedEntries()
         stage = nextRow < rows.count ? .reading : .done
-        return false
     }
 
     // MARK: Changes

@@ -67,7 +67,7 @@ extension Connection {
         var count = 0
         while try statement.step() {
             count += 1
-            batch.list(statement.integer(0), statement.blob(1))
+            batch.list(statement.integer(0), statement.bytes(1))
         }
         budget -= max(1, count / 10)
         if count == wanted, batch.room > 0 { return true }
@@ -80,15 +80,25 @@ extension Connection {
         _ batch: EntryBatch, _ index: FieldIndex, _ budget: inout Int
     ) throws(StoreError) {
         let collection = try catalog.collection(id: batch.collection, self)
-        let statement = try statement(.documentToIndex)
+        let statement = try statement(.documentsToIndex)
         defer { statement.release() }
-        defer { batch.endRun() }
-        while budget > 0, let id = batch.takeRow() {
-            budget -= 1
-            statement.bind(1, id)
-            statement.bind(2, collection.id)
-            // Gone, or missing by now.
-            if try statement.step() { try add(statement, id, in: collection, index, batch) }
+        statement.bind(3, collection.id)
+        defer { batch.endReading() }
+        while budget > 0, let run = batch.nextRows(atMost: budget) {
+            statement.bind(1, run.first)
+            statement.bind(2, run.last)
+            var isWhole = true
+            while try statement.step() {
+                let id = statement.integer(2)
+                guard batch.take(id, &budget) else { continue }
+                try add(statement, id, in: collection, index, batch)
+                if batch.isFull {
+                    isWhole = false
+                    break
+                }
+            }
+            // Those that are gone, or missing by now.
+            if isWhole { batch.skip(through: run.last, &budget) }
             statement.reset()
         }
     }
@@ -120,18 +130,25 @@ extension Connection {
         _ batch: EntryBatch, _ index: FieldIndex, _ budget: inout Int
     ) throws(StoreError) {
         let collection = try catalog.collection(id: batch.collection, self)
-        let statement = try statement(.insertEntry)
-        defer { statement.release() }
-        statement.bind(1, index.id)
-        statement.bind(2, index.scope(collection))
         while budget > 0 {
-            let wasWritten = try batch.writeNext { key, row throws(StoreError) in
-                statement.bind(3, inPlace: key)
-                statement.bind(4, row)
-                try statement.run()
+            let count = min(budget, OwnSQL.entriesAtOnce)
+            let entries = batch.next(count)
+            budget -= entries.count
+            let isWhole = entries.count == OwnSQL.entriesAtOnce
+            let statement = try statement(isWhole ? .insertEntries : .insertEntry)
+            defer { statement.release() }
+            statement.bind(1, index.id)
+            statement.bind(2, index.scope(collection))
+            try batch.withKeys { key throws(StoreError) in
+                for (place, entry) in entries.enumerated() {
+                    let parameter = isWhole ? Int32(2 * place + 3) : 3
+                    statement.bind(parameter, inPlace: key(entry))
+                    statement.bind(parameter + 1, entry.row)
+                    if !isWhole { try statement.run() }
+                }
+                if isWhole { try statement.run() }
             }
-            if !wasWritten { return }
-            budget -= 1
+            if entries.count < count { return batch.endWriting() }
         }
     }
 

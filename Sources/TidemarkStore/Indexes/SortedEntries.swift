@@ -38,6 +38,9 @@ struct SortedEntries {
         entries.append(Entry(start: start, end: keys.bytes.count, row: row))
     }
 
+    /// Those since the last run.
+    var unsorted: Int { entries.count - runStart }
+
     /// Sorts what was added since the last run.
     mutating func endRun() {
         if runStart == entries.count { return }
@@ -58,13 +61,15 @@ struct SortedEntries {
         }
     }
 
-    func withKey<E>(
-        of entry: Entry, _ body: (UnsafeRawBufferPointer) throws(E) -> Void
+    /// Lends the keys of entries, in place.
+    func withKeys<E>(
+        _ body: (_ key: (Entry) -> UnsafeRawBufferPointer) throws(E) -> Void
     ) throws(E) {
         var result = Result<Void, E>.success(())
         keys.bytes.withUnsafeBytes { keys in
-            let key = UnsafeRawBufferPointer(rebasing: keys[entry.start..<entry.end])
-            do throws(E) { try body(key) } catch { result = .failure(error) }
+            do throws(E) {
+                try body { UnsafeRawBufferPointer(rebasing: keys[$0.start..<$0.end]) }
+            } catch { result = .failure(error) }
         }
         try result.get()
     }

@@ -1,6 +1,7 @@
 import Testing
 import TidemarkModel
-import TidemarkStore
+
+@testable import TidemarkStore
 
 /// How much a query looks at, counted, not timed.
 @Suite struct PlanTests {
@@ -122,6 +123,53 @@ import TidemarkStore
         let quick = try run(store, inConversation)
         #expect(quick.stats.rowsScanned == 50)
         #expect(quick.documents == slow.documents)
+    }
+
+    /// Documents are read in the order of the file, in which others lie between them.
+    @Test(arguments: [1, 7, 100]) func `an index leaves out what lies between its documents`(
+        slice: Int
+    ) throws {
+        let store = try DocumentStore(.memory, indexBuilding: .onRequest)
+        try store.write { transaction throws in
+            let table = transaction.documents(of: testDatabase)
+            for number in 0..<500 {
+                try table.put(Self.message(number, of: 500))
+                for other in 0..<number % 9 { try table.put(found("others/\(number)-\(other)")) }
+                if number % 5 == 0 { try table.put(missing("messages/gone\(number)")) }
+            }
+            for number in stride(from: 0, to: 500, by: 4) {
+                try table.remove(Self.message(number, of: 500).path)
+            }
+        }
+        let slow = try run(store, inConversation)
+        var slices = 0
+        while try store.buildWantedIndexes(slice: slice) {
+            slices += 1
+            if slices == 3 { try store.write { try remove(493, $0) } }
+        }
+        let quick = try run(store, inConversation)
+        #expect(quick.stats.rowsScanned == quick.documents.count)
+        let removed = Self.message(493, of: 500).path
+        #expect(slow.documents.contains { $0.path == removed })
+        #expect(quick.documents == slow.documents.filter { $0.path != removed })
+    }
+
+    private func remove(_ number: Int, _ transaction: StoreTransaction) throws {
+        try transaction.documents(of: testDatabase).remove(Self.message(number, of: 500).path)
+    }
+
+    @Test func `documents to be indexed are found by their place, not by their collection`() throws
+    {
+        let store = try messages(50, .onRequest)
+        let plan = try store.read { transaction throws in
+            try transaction.rows(
+                "EXPLAIN QUERY PLAN " + OwnSQL.documentsToIndex.text,
+                [1, 2, 1].map { .integer($0) })
+        }
+        #expect(
+            plan.map { $0.text(3) } == [
+                "SEARCH document USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+            ])
     }
 
     @Test func `slices of one step come to an end`() throws {
