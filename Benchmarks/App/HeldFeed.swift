@@ -108,7 +108,7 @@ final class HeldFeed {
     private static func items(
         of feed: Feed, _ isRight: ([FeedItem]) -> Bool
     ) async -> [FeedItem] {
-        for await state in await feed.states where isRight(state.items) { return state.items }
+        for await state in feed.states where isRight(state.items) { return state.items }
         return []
     }
 
