@@ -5,12 +5,12 @@ import TidemarkModel
 final class Catalog {
     /// Lately used. Few: mostly there is one.
     private var databases: [(id: DatabaseID, number: Int64)] = []
-    private var groups: [Key: CollectionGroup] = [:]
+    private var groups: [String: CollectionGroup] = [:]
     /// The one of the last row that was read: most are of the same.
     private var lastCollection: CollectionRow?
-    private var collectionsByPath: [Key: CollectionRow] = [:]
+    private var collectionsByPath: [String: CollectionRow] = [:]
     /// Those that rows of other tables have named.
-    private var collectionsByID: [Int64: CollectionRow] = [:]
+    private var collectionsByID: [Int: CollectionRow] = [:]
     /// How often something was forgotten.
     private var generation = 0
 
@@ -45,12 +45,10 @@ final class Catalog {
         lastCollection = nil
     }
 
-    /// Of a collection, or of a group by the id of its collections. One type for both: an app's start
-    /// pays 0.1 ms for every type that is a dictionary's key for the first time.
-    private struct Key: Hashable {
-        let database: Int64
-        let path: CollectionPath
-    }
+    /// Of a collection, or of a group by the id of its collections. A text, as others are: an app's start
+    /// pays 0.1 ms for every type that is a dictionary's key for the first time. No path has an empty
+    /// segment.
+    private static func key(_ database: Int64, _ path: String) -> String { "\(database)//\(path)" }
 }
 
 /// The collections of one database that have the same id, and the indexes over them.
@@ -136,7 +134,7 @@ extension Catalog {
     func group(
         _ id: String, in database: Int64, _ connection: Connection
     ) throws(StoreError) -> CollectionGroup {
-        let key = Key(database: database, path: CollectionPath(unchecked: id))
+        let key = Self.key(database, id)
         if let group = groups[key] { return group }
         if groups.count >= Self.maxCollections {
             groups = [:]
@@ -159,7 +157,7 @@ extension Catalog {
         {
             return lastCollection
         }
-        let key = Key(database: database, path: path)
+        let key = Self.key(database, path.text)
         if let row = collectionsByPath[key] {
             lastCollection = row
             return row
@@ -201,7 +199,7 @@ extension Catalog {
     /// The collection that a row of another table names.
     func collection(id: Int64, _ connection: Connection) throws(StoreError) -> CollectionRow {
         if let lastCollection, lastCollection.id == id { return lastCollection }
-        if let row = collectionsByID[id] {
+        if let row = collectionsByID[Int(id)] {
             lastCollection = row
             return row
         }
@@ -213,7 +211,7 @@ extension Catalog {
         let row = CollectionRow(
             id: id, path: path, group: try group(path.id, in: select.integer(0), connection))
         if collectionsByID.count >= Self.maxCollections { forgetCollections() }
-        collectionsByID[id] = row
+        collectionsByID[Int(id)] = row
         return row
     }
 }

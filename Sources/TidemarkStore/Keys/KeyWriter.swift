@@ -137,8 +137,13 @@ extension KeyWriter {
     mutating func appendSegments(of path: String) {
         var path = path
         path.withUTF8 { buffer in
-            for segment in buffer.split(separator: UInt8(ascii: "/")) {
-                append(segment: UnsafeBufferPointer(rebasing: segment))
+            var start = 0
+            for end in 0...buffer.count
+            where end == buffer.count || buffer[end] == UInt8(ascii: "/") {
+                if start < end {
+                    append(segment: UnsafeBufferPointer(rebasing: buffer[start..<end]))
+                }
+                start = end + 1
             }
         }
     }

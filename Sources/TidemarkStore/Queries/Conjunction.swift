@@ -143,6 +143,10 @@ extension Conjunction {
     static func alternatives(of filter: Filter?, in database: DatabaseID) -> [Conjunction]? {
         guard let filter else { return [Conjunction([], in: database)] }
         guard let forms = filter.disjunctiveNormalForm(limit: maxAlternatives) else { return nil }
+        if forms.count == 1 {
+            let only = Conjunction(forms[0], in: database)
+            return only.isEmpty ? [] : [only]
+        }
         var seen: Set<[Filter]> = []
         return forms.filter { seen.insert($0).inserted }.map { Conjunction($0, in: database) }
             .filter { !$0.isEmpty }

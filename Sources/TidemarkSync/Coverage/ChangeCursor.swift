@@ -18,6 +18,10 @@ package struct ChangeCursor: Hashable, Sendable {
             self.changeTime = changeTime
             self.updateTime = updateTime
         }
+
+        fileprivate func isAtMost(_ time: Timestamp, _ path: DocumentPath) -> Bool {
+            (changeTime, self.path) <= (time, path)
+        }
     }
 
     /// Pages that have arrived, with more to come.
@@ -67,15 +71,18 @@ package struct ChangeCursor: Hashable, Sendable {
     /// Forgets the rows that a page of a delta would have brought, and has not: they are no longer there,
     /// and no later delta will bring them. Before the page is taken.
     package mutating func forgetGone(from page: [Row], isLast: Bool) {
-        guard let since = drain?.since ?? since else { return }
-        let paths = Set(page.map(\.path))
-        seen = seen.filter { path, row in
-            if paths.contains(path) || row.changeTime < since { return true }
-            let place = (row.changeTime, path)
-            if let drain, place <= (drain.lastChangeTime, drain.lastPath) { return true }
-            guard !isLast, let last = page.last else { return false }
-            return place > (last.changeTime, last.path)
+        guard !seen.isEmpty, let since = drain?.since ?? since else { return }
+        let (drain, last) = (drain, isLast ? nil : page.last)
+        func isTold(_ row: Row) -> Bool {
+            if row.changeTime < since { return false }
+            if let drain, row.isAtMost(drain.lastChangeTime, drain.lastPath) { return false }
+            return last.map { row.isAtMost($0.changeTime, $0.path) } ?? true
         }
+        // Mostly nothing is gone: counting hashes only the page's paths, and there may be 10,000 others.
+        let expected = seen.values.count(where: isTold)
+        if expected == page.count(where: { seen[$0.path].map(isTold) ?? false }) { return }
+        let paths = Set(page.map(\.path))
+        seen = seen.filter { paths.contains($0.key) || !isTold($0.value) }
     }
 
     /// Takes one page of a delta, in the order of change time and path.

@@ -69,9 +69,7 @@ extension EngineCore {
         queries = [:]
         queriesByTarget = [:]
         for query in all {
-            for id in query.listeners.keys.sorted() {
-                query.listeners[id]!.observer(.failure(.terminated))
-            }
+            for listener in query.listeners { listener.observer(.failure(.terminated)) }
         }
     }
 

@@ -40,7 +40,7 @@ extension EngineCore {
         let snapshot = ViewSnapshot(
             view.shape, rows: view.rows, changes: ChangeSet(), isFromCache: true,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil)
-        for listener in listened.listeners.keys.sorted() {
+        for listener in listened.listenerIDs {
             tell(listener, of: key, .snapshot(snapshot, hasCachedResults: false, .offline))
         }
     }

@@ -5,6 +5,7 @@ import TidemarkModel
 /// A class, so that its view has one owner, whose steps copy nothing, and looking at it copies nothing.
 final class ListenedQuery {
     struct Listener {
+        let id: UInt64
         var machine: QueryListener
         let observer: @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     }
@@ -15,8 +16,8 @@ final class ListenedQuery {
     /// Of its first listen: events come in this order.
     let order: UInt64
     var view: View
-    /// By id, in the order they came.
-    var listeners: [UInt64: Listener] = [:]
+    /// In the order they came, which is that of their ids.
+    private(set) var listeners: [Listener] = []
 
     init(targetID: Int32, tag: ReadTag, order: UInt64, view: View) {
         self.targetID = targetID
@@ -28,12 +29,33 @@ final class ListenedQuery {
     var query: Query { view.query }
 
     /// In the order the listeners came.
-    var listenerIDs: [UInt64] {
-        listeners.count == 1 ? [listeners.first!.key] : listeners.keys.sorted()
-    }
+    var listenerIDs: [UInt64] { listeners.map(\.id) }
 
     /// Whether one of the listeners wants to hear of the server.
-    var isRemote: Bool { listeners.values.contains { $0.machine.options.source != .cache } }
+    var isRemote: Bool { listeners.contains { $0.machine.options.source != .cache } }
+
+    func add(_ listener: Listener) {
+        listeners.insert(listener, at: listeners.partitioningIndex { $0.id > listener.id })
+    }
+
+    func has(_ id: UInt64) -> Bool { place(of: id) != nil }
+
+    func remove(_ id: UInt64) {
+        if let place = place(of: id) { listeners.remove(at: place) }
+    }
+
+    /// Nil when there is nothing to tell, or nobody.
+    func step(_ id: UInt64, _ event: QueryListener.Event) -> (Listener, ViewSnapshot)? {
+        guard let place = place(of: id), let snapshot = listeners[place].machine.step(event) else {
+            return nil
+        }
+        return (listeners[place], snapshot)
+    }
+
+    private func place(of id: UInt64) -> Int? {
+        let place = listeners.partitioningIndex { $0.id >= id }
+        return place < listeners.count && listeners[place].id == id ? place : nil
+    }
 }
 
 extension EngineCore {
@@ -55,16 +77,16 @@ extension EngineCore {
             return observer(.failure(.overBudget(budget)))
         }
         let listener = ListenedQuery.Listener(
-            machine: QueryListener(options), observer: observer)
+            id: id, machine: QueryListener(options), observer: observer)
         if queries[key] == nil {
-            do { try open(recent, id, listener) } catch {
+            do { try open(recent, listener) } catch {
                 return observer(.failure(SyncError(storing: error)))
             }
         } else {
             if options.source != .cache, !queries[key]!.isRemote {
                 queries[key]!.tag = options.tag
             }
-            queries[key]!.listeners[id] = listener
+            queries[key]!.add(listener)
             tell(id, of: key, .online(online.state))
             tellPresentState(id, key)
         }
@@ -73,7 +95,7 @@ extension EngineCore {
 
     /// The first listener of a query: runs it on the cache.
     private func open(
-        _ recent: RecentQuery, _ id: UInt64, _ listener: ListenedQuery.Listener
+        _ recent: RecentQuery, _ listener: ListenedQuery.Listener
     ) throws {
         defer { wantIndexes() }
         let key = recent.key
@@ -84,9 +106,9 @@ extension EngineCore {
         var delta = TargetDelta(resumeToken: target.resumeToken)
         delta.isCurrent = mirror?.isFresh == true && online.state != .offline
         let listened = ListenedQuery(
-            targetID: target.id, tag: listener.machine.options.tag, order: id,
+            targetID: target.id, tag: listener.machine.options.tag, order: listener.id,
             view: View(recent.shape, synced: opened.synced))
-        listened.listeners[id] = listener
+        listened.add(listener)
         queries[key] = listened
         queriesByTarget[target.id, default: []].append(key)
         stepView(
@@ -124,12 +146,9 @@ extension EngineCore {
     }
 
     func tell(_ id: UInt64, of listened: ListenedQuery, _ event: QueryListener.Event) {
-        guard let place = listened.listeners.index(forKey: id),
-            var snapshot = listened.listeners.values[place].machine.step(event)
-        else { return }
-        let observer = listened.listeners.values[place].observer
+        guard case (let listener, var snapshot)? = listened.step(id, event) else { return }
         if snapshot.isFromCache { snapshot.staleReason = staleReason(of: listened.targetID) }
-        observer(.success(snapshot))
+        listener.observer(.success(snapshot))
         tellInSyncLater()
     }
 
@@ -152,8 +171,8 @@ extension EngineCore {
     }
 
     func removeListener(_ id: UInt64) {
-        guard let key = queries.first(where: { $0.value.listeners[id] != nil })?.key else { return }
-        queries[key]!.listeners[id] = nil
+        guard let key = queries.first(where: { $0.value.has(id) })?.key else { return }
+        queries[key]!.remove(id)
         let targetID = queries[key]!.targetID
         if queries[key]!.listeners.isEmpty { drop(key) }
         let keys = queriesByTarget[targetID] ?? []
@@ -186,9 +205,7 @@ extension EngineCore {
     func fail(_ key: QueryKey, _ error: SyncError) {
         guard let listened = queries[key] else { return }
         drop(key)
-        for id in listened.listeners.keys.sorted() {
-            listened.listeners[id]!.observer(.failure(error))
-        }
+        for listener in listened.listeners { listener.observer(.failure(error)) }
         if queriesByTarget[listened.targetID] == nil { closeTarget(listened.targetID) }
     }
 }

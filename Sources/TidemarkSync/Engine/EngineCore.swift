@@ -221,7 +221,7 @@ final class EngineCore: @unchecked Sendable {
     private func onlineStateChanged(to state: OnlineState.State) {
         for key in orderedQueries {
             if state == .offline { stepView(key, .wentOffline) }
-            for id in queries[key]?.listeners.keys.sorted() ?? [] {
+            for id in queries[key]?.listenerIDs ?? [] {
                 tell(id, of: key, .online(state))
             }
         }
