@@ -32,8 +32,8 @@ extension DocumentTable {
             connection.indexing.mayBeUnfinished = true
             return
         }
-        var budget = Int.max
         while group.indexes.contains(where: { !$0.isReady }) {
+            var budget = Int.max
             try connection.fill(group, &budget)
         }
     }

@@ -6,7 +6,7 @@
 /// here. A batch that is lost before its end leaves entries behind; they are overwritten by the
 /// next one, or deleted with the change of their document.
 final class EntryBatch {
-    enum Stage { case listing, reading, writing, done }
+    enum Stage { case listing, sorting, reading, writing, done }
 
     let index: Int64
     let collection: Int64
@@ -48,9 +48,15 @@ final class EntryBatch {
     /// - Returns: False when there are none.
     func endListing() -> Bool {
         precondition(stage == .listing)
-        rows.sort()
-        stage = rows.isEmpty ? .done : .reading
+        stage = rows.isEmpty ? .done : .sorting
         return !rows.isEmpty
+    }
+
+    /// Brings the documents into the order of the file.
+    func sort() {
+        precondition(stage == .sorting)
+        rows.sort()
+        stage = .reading
     }
 
     // MARK: Reading

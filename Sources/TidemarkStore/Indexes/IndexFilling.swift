@@ -34,6 +34,10 @@ extension Connection {
         let batch = batch(for: index)
         switch batch.stage {
         case .listing: return try list(batch, from: index.builtName, &budget)
+        case .sorting:
+            batch.sort()
+            // Some milliseconds for many, so that a look at the time is due, as before it.
+            budget = 0
         case .reading: try read(batch, index, &budget)
         case .writing: try write(batch, index, &budget)
         case .done:
@@ -71,7 +75,10 @@ extension Connection {
         }
         budget -= max(1, count / 10)
         if count == wanted, batch.room > 0 { return true }
-        if batch.endListing() { return true }
+        if batch.endListing() {
+            budget = 0
+            return true
+        }
         indexing.batch = nil
         return false
     }
