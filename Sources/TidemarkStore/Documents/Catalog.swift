@@ -199,7 +199,8 @@ extension Catalog {
     /// The collection that a row of another table names.
     func collection(id: Int64, _ connection: Connection) throws(StoreError) -> CollectionRow {
         if let lastCollection, lastCollection.id == id { return lastCollection }
-        if let row = collectionsByID[Int(id)] {
+        // Where an `Int` is short, a damaged file may name another.
+        if let row = collectionsByID[Int(truncatingIfNeeded: id)], row.id == id {
             lastCollection = row
             return row
         }
@@ -211,7 +212,7 @@ extension Catalog {
         let row = CollectionRow(
             id: id, path: path, group: try group(path.id, in: select.integer(0), connection))
         if collectionsByID.count >= Self.maxCollections { forgetCollections() }
-        collectionsByID[Int(id)] = row
+        collectionsByID[Int(truncatingIfNeeded: id)] = row
         return row
     }
 }

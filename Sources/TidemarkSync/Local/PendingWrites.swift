@@ -6,6 +6,7 @@ import TidemarkStore
 struct PendingWrites: Equatable, Sendable {
     /// In order.
     private(set) var batches: [MutationBatch] = []
+    /// Those that the batches write.
     private var documents: [DocumentPath: PendingDocument] = [:]
 
     var isEmpty: Bool { batches.isEmpty }
