@@ -25,7 +25,7 @@ import TidemarkTesting
             #expect(figures.whole > share.count * 3, "\(figures)")
             #expect(figures.billed > share.count, "\(figures)")
             #expect(figures.items > share.count * 10, "\(figures)")
-            #expect(figures.pages > share.count / 20, "\(figures)")
+            #expect(figures.pages > share.count / 5, "\(figures)")
         }
     }
 
