@@ -140,6 +140,28 @@ import TidemarkStore
         #expect(second.changes.map(\.kind) == [.removed, .added, .modified])
     }
 
+    /// Few are a list, and more are looked up.
+    @Test func `changes of many documents merge as those of one`() {
+        let order = RowOrder(rooms())
+        let rows = (0..<9).map { number in
+            let document = doc("rooms/r\(number)", 1)
+            return ViewRow(ViewDocument(document), document.fields, order)
+        }
+        func ids(_ set: ChangeSet) -> [String] {
+            set.sorted(order).map { "\($0.kind) \($0.document.path.id)" }
+        }
+        var set = ChangeSet()
+        for row in rows { set.add(.added, row, from: nil) }
+        for row in [rows[2]] + rows[5...] { set.add(.removed, row, from: row) }
+        set.add(.modified, rows[1], from: rows[1])
+        #expect(ids(set) == ["added r0", "added r1", "added r3", "added r4"])
+        for row in rows.reversed() {
+            #expect(set.addNew(row) == ![0, 1, 3, 4].contains { rows[$0] === row })
+        }
+        set.add(.removed, rows[8], from: rows[8])
+        #expect(ids(set) == (0..<8).map { "added r\($0)" })
+    }
+
     @Test func `changes of one document merge`() {
         let document = doc("rooms/a", 1)
         let order = RowOrder(rooms())
