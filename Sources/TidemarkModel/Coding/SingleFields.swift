@@ -3,11 +3,20 @@
 package protocol FieldSource {
     /// The value at `path`, or nil where a step is missing or is no map.
     subscript(path: FieldPath) -> Value? { get }
+    /// As the subscript; a text is not copied where it lies in memory that outlives the source.
+    func field(at path: FieldPath) -> FoundField?
     /// Whether the value at `path` is this text, in UTF-8.
     func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool
 }
 
+package enum FoundField {
+    case text(UnsafeBufferPointer<UInt8>)
+    case value(Value)
+}
+
 extension FieldSource {
+    package func field(at path: FieldPath) -> FoundField? { self[path].map(FoundField.value) }
+
     package func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool {
         guard case .string(let found)? = self[path] else { return false }
         return found.utf8.elementsEqual(text)
@@ -42,15 +51,17 @@ package struct FieldsInPlace: FieldSource {
     }
 
     package func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool {
-        guard path.segments.count == 1 else {
-            guard case .string(let found)? = self[path] else { return false }
-            return found.utf8.elementsEqual(text)
+        switch field(at: path) {
+        case .text(let found):
+            found.count == text.count && Comparison.bytes(text, found) == .equal
+        case .value(.string(let found)): found.utf8.elementsEqual(text)
+        default: false
         }
-        let found = path.segments[0].withBytes {
-            (try? FieldsCodec.text(of: $0, in: bytes)) ?? nil
-        }
-        guard let found else { return false }
-        return found.count == text.count && Comparison.bytes(text, found) == .equal
+    }
+
+    package func field(at path: FieldPath) -> FoundField? {
+        guard path.segments.count == 1 else { return self[path].map(FoundField.value) }
+        return path.segments[0].withBytes { (try? FieldsCodec.field($0, in: bytes)) ?? nil }
     }
 
     package subscript(path: FieldPath) -> Value? {
@@ -69,14 +80,17 @@ extension FieldsCodec {
         return try value(&message, depth: 0)
     }
 
-    /// The bytes of a text, where they lie; nil for what is no text.
-    fileprivate static func text(
-        of key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
-    ) throws(CodecError) -> UnsafeBufferPointer<UInt8>? {
-        guard var message = try message(of: key, in: bytes), !message.isAtEnd,
-            try message.tag() == 17 << 3 | 2
-        else { return nil }
-        return try message.lengthDelimited()
+    /// A text as its bytes, where they lie.
+    fileprivate static func field(
+        _ key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
+    ) throws(CodecError) -> FoundField? {
+        guard var message = try message(of: key, in: bytes) else { return nil }
+        var copy = message
+        if !copy.isAtEnd, try copy.tag() == 17 << 3 | 2 {
+            let text = try copy.lengthDelimited()
+            if copy.isAtEnd { return .text(text) }
+        }
+        return .value(try value(&message, depth: 0))
     }
 
     /// The value of one key of a document's fields, not decoded. They are in the order of their keys, so
@@ -94,7 +108,13 @@ extension FieldsCodec {
             var entry = try reader.message()
             // Ours begin with the key; what does not is no entry that we wrote.
             guard !entry.isAtEnd, try entry.tag() == 1 << 3 | 2 else { throw .malformed }
-            switch Comparison.bytes(try entry.lengthDelimited(), key) {
+            let found = try entry.lengthDelimited()
+            // Which mostly decides.
+            if let first = found.first, let wanted = key.first, first != wanted {
+                if first > wanted { return nil }
+                continue
+            }
+            switch Comparison.bytes(found, key) {
             case .ascending: continue
             case .descending: return nil
             case .equal:

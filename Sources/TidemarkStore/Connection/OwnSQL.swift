@@ -12,7 +12,7 @@ enum OwnSQL: Int, CaseIterable {
     case insertEntry, insertEntries, deleteEntry
     case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
     case deleteIndex, deleteIndexFields, deleteEntriesOfIndex, unfinishedIndexes, allIndexes
-    case countIndexes, namesToIndex, documentsToIndex
+    case countIndexes, namesToIndex, nameByID, documentsToIndex
     case clearEntries, clearDocuments, clearCollections, resetProgress
 
     /// Of `insertEntries`: one statement an entry took a third of making an index.
@@ -138,7 +138,9 @@ enum OwnSQL: Int, CaseIterable {
             // An index that was left half made has entries already.
             "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
         case .insertEntries:
-            "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES "
+            // What is there already is the same: a key ends in its document's name. To replace it, SQLite
+            // would keep a journal for each statement.
+            "INSERT OR IGNORE INTO entry (fieldIndex, scope, key, document) VALUES "
                 + (0..<Self.entriesAtOnce).map { "(?1, ?2, ?\(2 * $0 + 3), ?\(2 * $0 + 4))" }
                 .joined(separator: ", ")
         case .deleteEntry: "DELETE FROM entry WHERE fieldIndex = ? AND scope = ? AND key = ?"
@@ -173,9 +175,8 @@ enum OwnSQL: Int, CaseIterable {
             WHERE database = ? AND NOT isDeclared
             """
         case .namesToIndex:
-            """
-            SELECT id, name FROM document WHERE collection = ? AND name > ? ORDER BY name LIMIT ?
-            """
+            "SELECT id FROM document WHERE collection = ? AND name > ? ORDER BY name LIMIT ?"
+        case .nameByID: "SELECT name FROM document WHERE id = ?"
         case .documentsToIndex:
             """
             SELECT name, fields, id FROM document

@@ -3,9 +3,9 @@
 /// Documents are read in the order they lie in the file, and entries written in the order of their
 /// keys: both ways each page is touched once, and not once for each document. That takes several
 /// transactions, in which documents change: a changed one is indexed with its change and left out
-/// here. A batch that is lost before its end leaves entries behind; they are overwritten by the
-/// next one, or deleted with the change of their document.
-final class EntryBatch {
+/// here. A batch that is lost before its end leaves entries behind; the next one finds them there, or
+/// they are deleted with the change of their document.
+struct EntryBatch {
     enum Stage { case listing, sorting, reading, writing, done }
 
     let index: Int64
@@ -39,21 +39,21 @@ final class EntryBatch {
     /// How many documents it still takes.
     var room: Int { Self.capacity - rows.count }
 
-    func list(_ row: Int64, _ name: UnsafeRawBufferPointer) {
-        rows.append(row)
-        through.removeAll(keepingCapacity: true)
-        through.append(contentsOf: name)
-    }
+    mutating func list(_ row: Int64) { rows.append(row) }
 
-    /// - Returns: False when there are none.
-    func endListing() -> Bool {
-        precondition(stage == .listing)
-        stage = rows.isEmpty ? .done : .sorting
-        return !rows.isEmpty
+    /// The one that was listed last.
+    var lastListed: Int64? { rows.last }
+
+    /// - Parameter name: Of the one that was listed last.
+    mutating func haveListed(through name: [UInt8]) { through = name }
+
+    mutating func endListing() {
+        precondition(stage == .listing && !rows.isEmpty)
+        stage = .sorting
     }
 
     /// Brings the documents into the order of the file.
-    func sort() {
+    mutating func sort() {
         precondition(stage == .sorting)
         rows.sort()
         stage = .reading
@@ -66,7 +66,7 @@ final class EntryBatch {
 
     /// Documents that lie in the file one behind the other, or nearly, and so are read in one go; nil when
     /// it is time to write.
-    func nextRows(atMost limit: Int) -> (first: Int64, last: Int64)? {
+    mutating func nextRows(atMost limit: Int) -> (first: Int64, last: Int64)? {
         precondition(stage == .reading && limit > 0)
         guard nextRow < rows.count, !isFull else {
             stage = .writing
@@ -85,7 +85,7 @@ final class EntryBatch {
     /// Comes to a document that was found.
     ///
     /// - Returns: Whether it is one of the batch, and to be indexed with it.
-    func take(_ row: Int64, _ budget: inout Int) -> Bool {
+    mutating func take(_ row: Int64, _ budget: inout Int) -> Bool {
         while nextRow < rows.count, rows[nextRow] < row { skip(&budget) }
         guard nextRow < rows.count, rows[nextRow] == row else { return false }
         skip(&budget)
@@ -93,31 +93,31 @@ final class EntryBatch {
     }
 
     /// Leaves out the documents up to this one that were not found.
-    func skip(through row: Int64, _ budget: inout Int) {
+    mutating func skip(through row: Int64, _ budget: inout Int) {
         while nextRow < rows.count, rows[nextRow] <= row { skip(&budget) }
     }
 
-    private func skip(_ budget: inout Int) {
+    private mutating func skip(_ budget: inout Int) {
         nextRow += 1
         budget -= 1
     }
 
     /// - Parameter write: As ``SortedEntries/add(_:_:)`` wants it.
-    func add(
+    mutating func add(
         _ row: Int64, _ write: (inout KeyWriter) throws(StoreError) -> Bool
     ) throws(StoreError) {
         try entries.add(row, write)
     }
 
     /// Sorts what was read, in runs that take some milliseconds.
-    func endReading() {
+    mutating func endReading() {
         if stage == .writing || entries.unsorted >= Self.run { entries.endRun() }
     }
 
     // MARK: Writing
 
     /// The next entries to be written; fewer than `count` when no more are.
-    func next(_ count: Int) -> [SortedEntries.Entry] {
+    mutating func next(_ count: Int) -> [SortedEntries.Entry] {
         precondition(stage == .writing)
         var next: [SortedEntries.Entry] = []
         next.reserveCapacity(count)
@@ -135,7 +135,7 @@ final class EntryBatch {
     }
 
     /// Goes on with what is still to be read.
-    func endWriting() {
+    mutating func endWriting() {
         entries = SortedEntries()
         stage = nextRow < rows.count ? .reading : .done
     }
@@ -150,7 +150,7 @@ final class EntryBatch {
     /// Its entries are in the file now.
     ///
     /// - Returns: False when that is no longer worth remembering.
-    func leaveOut(_ row: Int64) -> Bool {
+    mutating func leaveOut(_ row: Int64) -> Bool {
         changed.insert(row)
         return changed.count <= Self.maxChanges
     }

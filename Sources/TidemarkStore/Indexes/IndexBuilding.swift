@@ -16,6 +16,8 @@ final class IndexingState {
     var batch: EntryBatch?
     /// Whether what queries wish for is made.
     var isAutomatic = true
+    /// What slices have added to the log since one of them moved it.
+    var pagesInLog = 0
 
     /// How many wishes wait; later ones come again with the next query.
     private static let maxWishes = 32
@@ -31,6 +33,11 @@ final class IndexingState {
     func takeWishes() -> [Wish] {
         defer { wishes = [] }
         return wishes
+    }
+
+    /// Whose entries are in the file now. Past some changes the batch is given up for a new one.
+    func leaveOut(_ row: Int64) {
+        if batch?.leaveOut(row) == false { batch = nil }
     }
 
     func forget() {
@@ -69,19 +76,26 @@ extension Connection {
         return indexing.mayBeUnfinished
     }
 
-    /// What a slice leaves in the log for the next one to move.
-    private static let logOfSlices = 250
+    /// What slices leave in the log for the next one to move; and what they move of others, which else
+    /// is no part of making an index.
+    private static let (logOfSlices, logOfOthers) = (250, 500)
     /// How many steps are made between two looks at the time.
     private static let stepsBetweenLooks = 100
 
     /// One slice: a part of an index, or the log that others have made.
     func buildIndexSlice(steps: Int, isOver: () -> Bool) throws(StoreError) -> Bool {
-        if pagesInLog >= Self.logOfSlices, wantsIndexes {
+        let before = pagesInLog
+        let isLong = indexing.pagesInLog >= Self.logOfSlices || before >= Self.logOfOthers
+        if isLong, wantsIndexes {
             moveLog()
+            indexing.pagesInLog = 0
             return true
         }
         movesLog = false
-        defer { movesLog = true }
+        defer {
+            movesLog = true
+            indexing.pagesInLog += max(0, pagesInLog - before)
+        }
         return try buildIndexes(steps: steps, isOver: isOver)
     }
 
@@ -97,17 +111,18 @@ extension Connection {
         do throws(StoreError) {
             for wish in wishes { try create(wish) }
             var left = steps
-            while left > 0, let group = try unfinishedGroup() {
+            var unfinished = try unfinishedGroup()
+            while left > 0, let group = unfinished {
                 let before = min(left, Self.stepsBetweenLooks)
                 var budget = before
                 try fill(group, &budget)
                 left -= before - budget
+                if group.indexes.allSatisfy(\.isReady) { unfinished = try unfinishedGroup() }
                 if isOver() { break }
             }
-            let isUnfinished = try unfinishedGroup() != nil
             try commit()
-            indexing.mayBeUnfinished = isUnfinished
-            return isUnfinished
+            indexing.mayBeUnfinished = unfinished != nil
+            return unfinished != nil
         } catch {
             // A failed commit has rolled back by itself.
             if isWriting { rollback() }

@@ -47,8 +47,11 @@ extension IndexDefinition {
         of fields: some FieldSource, name: UnsafeRawBufferPointer, _ writer: inout KeyWriter
     ) -> Bool {
         for field in self.fields {
-            guard let value = fields[field.path] else { return false }
-            writer.append(value, field.direction!)
+            switch fields.field(at: field.path) {
+            case nil: return false
+            case .text(let text): writer.append(text: text, field.direction!)
+            case .value(let value): writer.append(value, field.direction!)
+            }
         }
         let start = writer.bytes.count
         writer.bytes.append(contentsOf: name)
@@ -95,7 +98,7 @@ extension Connection {
             batch.holds(row.collection.id, row.name)
         else { return }
         for key in after { try insertEntry(key, of: index, row) }
-        if !batch.leaveOut(row.id) { indexing.batch = nil }
+        indexing.leaveOut(row.id)
     }
 
     private func insertEntry(

@@ -31,35 +31,38 @@ extension Connection {
     private func fillCollection(
         _ index: inout FieldIndex, _ budget: inout Int
     ) throws(StoreError) -> Bool {
-        let batch = batch(for: index)
+        // Taken out for as long as it is changed. What throws undoes the transaction, and forgets it.
+        var batch = takeBatch(for: index)
         switch batch.stage {
-        case .listing: return try list(batch, from: index.builtName, &budget)
+        case .listing:
+            guard try list(&batch, from: index.builtName, &budget) else { return false }
         case .sorting:
             batch.sort()
             // Some milliseconds for many, so that a look at the time is due, as before it.
             budget = 0
-        case .reading: try read(batch, index, &budget)
-        case .writing: try write(batch, index, &budget)
+        case .reading: try read(&batch, index, &budget)
+        case .writing: try write(&batch, index, &budget)
         case .done:
             index.builtName = batch.through
-            indexing.batch = nil
+            return true
         }
+        indexing.batch = batch
         return true
     }
 
-    private func batch(for index: FieldIndex) -> EntryBatch {
+    private func takeBatch(for index: FieldIndex) -> EntryBatch {
+        defer { indexing.batch = nil }
         if let batch = indexing.batch, batch.index == index.id,
             batch.collection == index.builtCollection
         {
             return batch
         }
-        let batch = EntryBatch(index: index.id, collection: index.builtCollection)
-        indexing.batch = batch
-        return batch
+        return EntryBatch(index: index.id, collection: index.builtCollection)
     }
 
+    /// - Returns: Whether there is anything to index.
     private func list(
-        _ batch: EntryBatch, from name: [UInt8], _ budget: inout Int
+        _ batch: inout EntryBatch, from name: [UInt8], _ budget: inout Int
     ) throws(StoreError) -> Bool {
         // A name is listed in a tenth of the time that a document is read in.
         let wanted = min(batch.room, 10 * min(budget, EntryBatch.capacity))
@@ -71,20 +74,27 @@ extension Connection {
         var count = 0
         while try statement.step() {
             count += 1
-            batch.list(statement.integer(0), statement.bytes(1))
+            batch.list(statement.integer(0))
         }
         budget -= max(1, count / 10)
+        guard let last = batch.lastListed else { return false }
+        if count > 0 { batch.haveListed(through: try self.name(ofDocument: last)) }
         if count == wanted, batch.room > 0 { return true }
-        if batch.endListing() {
-            budget = 0
-            return true
-        }
-        indexing.batch = nil
-        return false
+        batch.endListing()
+        budget = 0
+        return true
+    }
+
+    private func name(ofDocument id: Int64) throws(StoreError) -> [UInt8] {
+        let statement = try statement(.nameByID)
+        defer { statement.release() }
+        statement.bind(1, id)
+        guard try statement.step() else { throw .corrupt(detail: "document \(id)") }
+        return statement.blob(0)
     }
 
     private func read(
-        _ batch: EntryBatch, _ index: FieldIndex, _ budget: inout Int
+        _ batch: inout EntryBatch, _ index: FieldIndex, _ budget: inout Int
     ) throws(StoreError) {
         let collection = try catalog.collection(id: batch.collection, self)
         let statement = try statement(.documentsToIndex)
@@ -98,7 +108,7 @@ extension Connection {
             while try statement.step() {
                 let id = statement.integer(2)
                 guard batch.take(id, &budget) else { continue }
-                try add(statement, id, in: collection, index, batch)
+                try add(statement, id, in: collection, index, &batch)
                 if batch.isFull {
                     isWhole = false
                     break
@@ -112,7 +122,7 @@ extension Connection {
 
     private func add(
         _ statement: PreparedStatement, _ id: Int64, in collection: CollectionRow,
-        _ index: FieldIndex, _ batch: EntryBatch
+        _ index: FieldIndex, _ batch: inout EntryBatch
     ) throws(StoreError) {
         let definition = index.definition
         let fields = FieldsInPlace(statement.bytes(1))
@@ -134,7 +144,7 @@ extension Connection {
     }
 
     private func write(
-        _ batch: EntryBatch, _ index: FieldIndex, _ budget: inout Int
+        _ batch: inout EntryBatch, _ index: FieldIndex, _ budget: inout Int
     ) throws(StoreError) {
         let collection = try catalog.collection(id: batch.collection, self)
         while budget > 0 {

@@ -10,10 +10,14 @@ struct SortedEntries {
         fileprivate let end: Int
         /// The document's.
         let row: Int64
+        /// What of the key mostly decides: of two entries, the one with the lesser is the lesser.
+        fileprivate var digest: UInt64 = 0
     }
 
     private var keys = KeyWriter()
     private var entries: [Entry] = []
+    /// What the keys of the first run have in common, by its place in `keys`; nil before that run.
+    private var head: Range<Int>?
     /// What is left of each, by its place in `entries`.
     private var runs: [Range<Int>] = []
     /// Where the run that is being made begins.
@@ -45,7 +49,15 @@ struct SortedEntries {
     mutating func endRun() {
         if runStart == entries.count { return }
         keys.bytes.withUnsafeBufferPointer { keys in
-            entries[runStart...].sort { Self.precedes($0, $1, keys) }
+            let run = runStart..<entries.count
+            let head = head ?? Self.commonHead(entries[run], keys)
+            self.head = head
+            for index in run {
+                let entry = entries[index]
+                entries[index].digest = Self.digest(
+                    Keys(rebasing: keys[entry.start..<entry.end]), Keys(rebasing: keys[head]))
+            }
+            entries[run].sort { Self.precedes($0, $1, keys) }
         }
         runs.append(runStart..<entries.count)
         runStart = entries.count
@@ -75,17 +87,48 @@ struct SortedEntries {
     }
 }
 
-// MARK: - The heap of runs
+// MARK: - Order
 
 extension SortedEntries {
     private typealias Entries = UnsafeBufferPointer<Entry>
     private typealias Keys = UnsafeBufferPointer<UInt8>
 
     private static func precedes(_ a: Entry, _ b: Entry, _ keys: Keys) -> Bool {
-        Comparison.bytes(
+        if a.digest != b.digest { return a.digest < b.digest }
+        return Comparison.bytes(
             Keys(rebasing: keys[a.start..<a.end]), Keys(rebasing: keys[b.start..<b.end]))
             == .ascending
     }
+
+    private static func commonHead(_ entries: ArraySlice<Entry>, _ keys: Keys) -> Range<Int> {
+        guard let first = entries.first else { return 0..<0 }
+        var count = first.end - first.start
+        for entry in entries.dropFirst() {
+            count = min(count, entry.end - entry.start)
+            var same = 0
+            while same < count, keys[first.start + same] == keys[entry.start + same] { same += 1 }
+            count = same
+        }
+        return first.start..<(first.start + count)
+    }
+
+    /// The eight bytes behind the head; of a key that does not begin with it, the least or the greatest.
+    private static func digest(_ key: Keys, _ head: Keys) -> UInt64 {
+        switch Comparison.bytes(Keys(rebasing: key.prefix(head.count)), head) {
+        case .ascending: return 0
+        case .descending: return .max
+        case .equal: break
+        }
+        let tail = UnsafeRawBufferPointer(Keys(rebasing: key.dropFirst(head.count)))
+        if tail.count >= 8 { return tail.loadUnaligned(as: UInt64.self).bigEndian }
+        // As if zeros followed, which is no less than nothing.
+        return tail.reduce(0) { $0 << 8 | UInt64($1) } << UInt64(8 * (8 - tail.count))
+    }
+}
+
+// MARK: - The heap of runs
+
+extension SortedEntries {
 
     private static func popLeast(
         _ runs: inout [Range<Int>], _ isHeap: inout Bool, _ entries: Entries, _ keys: Keys

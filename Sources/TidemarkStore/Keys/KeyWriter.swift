@@ -20,6 +20,7 @@ struct KeyWriter {
 
     static let null: [UInt8] = [tag(rank: 0)]
     static let nan: [UInt8] = key(of: .double(.nan))
+    private static let text = tag(rank: Value.string("").typeRank)
 
     static func key(of value: Value, _ direction: Direction = .ascending) -> [UInt8] {
         var writer = KeyWriter()
@@ -30,6 +31,14 @@ struct KeyWriter {
     mutating func append(_ value: Value, _ direction: Direction) {
         let start = bytes.count
         append(value)
+        if direction == .descending { invert(from: start) }
+    }
+
+    /// A text as its bytes in UTF-8.
+    mutating func append(text: UnsafeBufferPointer<UInt8>, _ direction: Direction) {
+        let start = bytes.count
+        bytes.append(Self.text)
+        append(escaping: text)
         if direction == .descending { invert(from: start) }
     }
 
