@@ -115,20 +115,58 @@ import TidemarkTesting
         #expect(try held(world, "a") == 0)
     }
 
-    /// A write for every listen was half the time of a small one.
-    @Test func `a listener that the cache answers writes nothing until it is gone`() throws {
+    /// A write for every listen was most of the work of a small one.
+    @Test func `a listener that the cache answers writes nothing; others write its use`() throws {
         let file = TemporaryFile()
-        let world = try Harness(cacheFile: file.path)
+        var world = try Harness(cacheFile: file.path)
         visit(world, "a", 10)
-        let store = world.engine.core.local.store
-        for name in ["a", "nobody listened to this"] {
-            let pages = store.pagesInLog
-            let listener = world.listen(Query(collectionID: name), source: .cache)
-            _ = try listener.snapshot()
-            #expect(store.pagesInLog == pages)
-            listener.handle?.cancel()
-            world.run()
-            #expect(store.pagesInLog > pages, "its place among those that were used last")
+        visit(world, "b", 10)
+        #expect(try used(world, "a") < used(world, "b"))
+        let pages = world.engine.core.local.store.pagesInLog
+        for name in ["nobody listened to this", "b", "a", "nobody listened to this"] {
+            look(world, name)
+        }
+        #expect(world.engine.core.local.store.pagesInLog == pages)
+        #expect(try used(world, "a") < used(world, "b"))
+        try world.engine.core.local.probe()
+        #expect(try used(world, "b") < used(world, "a"))
+        #expect(try used(world, "a") < used(world, "nobody listened to this"))
+        look(world, "b")
+        // A close writes it, too.
+        world.engine.terminate {}
+        world.run()
+        world = try Harness(cacheFile: file.path)
+        #expect(try used(world, "nobody listened to this") < used(world, "b"))
+    }
+
+    @Test func `targets whose use waits for a write are few, and survive one that fails`() throws {
+        let world = try Harness()
+        let local = world.engine.core.local
+        for number in 0..<60 { look(world, "a\(number)") }
+        #expect((1...50).contains(local.released.count))
+        let waiting = local.released
+        struct Stop: Error {}
+        #expect(throws: Stop.self) { try local.write(.probe) { _ in throw Stop() } }
+        #expect(local.released == waiting)
+        try local.probe()
+        #expect(local.released.isEmpty)
+        let uses = try (0..<60).map { try used(world, "a\($0)") }
+        #expect(uses == uses.sorted() && Set(uses).count == 60)
+    }
+
+    private func look(_ world: Harness, _ name: String) {
+        let listener = world.listen(Query(collectionID: name), source: .cache)
+        listener.handle?.cancel()
+        world.run()
+    }
+
+    /// When the query was listened to last, as the disk has it.
+    private func used(_ world: Harness, _ name: String) throws -> Int64 {
+        try world.engine.core.local.store.read { transaction in
+            let rows = try transaction.rows(
+                "SELECT sequence FROM syncTarget WHERE canonical = ?",
+                [.blob(QueryKey(Query(collectionID: name)).bytes)])
+            return try #require(rows.first).integer(0)
         }
     }
 

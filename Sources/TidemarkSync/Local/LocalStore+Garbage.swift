@@ -52,6 +52,7 @@ extension LocalStore {
     ///   - most: Not more of them.
     func garbageBound(percent: Int, most: Int) throws -> Int64? {
         precondition((1...100).contains(percent) && most > 0)
+        try saveReleased()
         return try read { transaction in
             let total = try transaction.rows(
                 "SELECT (SELECT count(*) FROM syncTarget) + (SELECT count(*) FROM syncLoose)")[0]

@@ -51,7 +51,8 @@ extension LocalStore {
         nextSequence += 1
         nextTargetID = max(nextTargetID, target.id + 2)
         targets[target.id] = target
-        persisted[target.id] = stored
+        let isStored = released.removeValue(forKey: target.id)?.isStored ?? true
+        persisted[target.id] = isStored ? stored : nil
     }
 
     /// Opens all of these queries, or none. To be called before anything else is in use.
@@ -136,13 +137,31 @@ extension LocalStore {
         try table.remove(path)
     }
 
+    /// How many targets wait for somebody else's transaction.
+    private static let mostReleased = 50
+
     /// Nobody listens to the target any more. What is known of it stays, for the next time.
+    ///
+    /// What the disk has not is written at once. Where that is only when it was used, it goes with the next
+    /// transaction that writes anything: one of its own was most of the work of a listen to the cache,
+    /// and two pages of the log. A kill before that lets it seem unused for longer.
     func releaseTarget(_ id: Int32) throws {
         guard var target = targets.removeValue(forKey: id) else { return }
-        persisted[id] = nil
+        let stored = persisted.removeValue(forKey: id)
+        let isKnown = stored.map { $0.isSame(as: target) } ?? target.isBlank
         target.sequence = nextSequence
         nextSequence += 1
-        try write(.releaseTarget) { try save(target, $0) }
+        if isKnown, released.count < Self.mostReleased {
+            released[id] = ReleasedTarget(target: target, isStored: stored != nil)
+            recent.setTarget(target, target.key)
+        } else {
+            try write(.releaseTarget) { try save(target, $0) }
+        }
+    }
+
+    /// Writes down which targets were used last.
+    func saveReleased() throws {
+        if !released.isEmpty { try write(.releaseTarget) { _ in } }
     }
 
     /// When the server last confirmed all of a query's rows; nil for never.
@@ -171,6 +190,9 @@ extension LocalStore {
         _ key: QueryKey, _ transaction: StoreTransaction
     ) throws -> LocalTarget? {
         if let known = recent.target(key) { return known }
+        if let waiting = released.values.first(where: { $0.target.key == key }) {
+            return waiting.target
+        }
         let target = try transaction.rows(
             """
             SELECT id, token, snapshotVersion, confirmed, sequence FROM syncTarget
@@ -196,5 +218,6 @@ extension LocalStore {
                 .integer(target.confirmed?.microseconds ?? 0), .integer(target.sequence),
             ])
         recent.setTarget(target, target.key)
+        released[target.id] = nil
     }
 }

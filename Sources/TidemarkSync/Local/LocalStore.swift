@@ -20,6 +20,8 @@ final class LocalStore {
     var targets: [Int32: LocalTarget] = [:]
     /// As they are on disk; those of which nothing is known yet are not there.
     var persisted: [Int32: LocalTarget] = [:]
+    /// Those that are in use no more, and whose use is not on disk yet.
+    var released: [Int32: ReleasedTarget] = [:]
     var recent = RecentQueries()
     var nextTargetID: Int32 = 2
     /// Taken out of the sequence on disk for the next batches.
@@ -103,7 +105,9 @@ final class LocalStore {
         }
         savesReads = true
         let saving = Result {
-            if unsaved.isEmpty, reads.unsaved.isEmpty, batchNumbers.isEmpty { return }
+            if unsaved.isEmpty, released.isEmpty, reads.unsaved.isEmpty, batchNumbers.isEmpty {
+                return
+            }
             try write(.close) { transaction in
                 for target in unsaved { try save(target, transaction) }
                 try giveBackBatchNumbers(transaction)
@@ -188,9 +192,11 @@ extension LocalStore {
         _ step: StorageStep, _ durability: DocumentStore.Durability = .process,
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
+        let waiting = released
         do {
             let hasReads = savesReads && !reads.unsaved.isEmpty
             let result = try store.write(durability, label: step.rawValue) { transaction in
+                for waiting in waiting.values { try save(waiting.target, transaction) }
                 let result = try body(transaction)
                 if hasReads { try saveReads(transaction) }
                 return result
@@ -203,6 +209,7 @@ extension LocalStore {
             return result
         } catch {
             recent.forgetTargets()
+            released = waiting
             if let fault = StorageFault(error) { outcome(fault) }
             throw error
         }

@@ -52,6 +52,13 @@ struct LocalTarget: Equatable, Sendable {
     /// Whether nothing is known of it, so that there is nothing to keep.
     var isBlank: Bool { resumeToken.isEmpty && snapshotVersion == .epoch && confirmed == nil }
 
+    /// Whether they differ in their use at most.
+    func isSame(as other: LocalTarget) -> Bool {
+        var other = other
+        other.sequence = sequence
+        return self == other
+    }
+
     /// Whether an event is worth a write of the token: one that is a little old costs little, and a
     /// write for every snapshot costs a lot.
     ///
@@ -60,4 +67,11 @@ struct LocalTarget: Equatable, Sendable {
         old.resumeToken.isEmpty || hasChanges
             || snapshotVersion.duration(since: old.snapshotVersion) >= .seconds(300)
     }
+}
+
+/// A target that is in use no more, with when it was used last, which is not on disk yet.
+struct ReleasedTarget: Equatable, Sendable {
+    let target: LocalTarget
+    /// Whether the disk has it at all.
+    let isStored: Bool
 }

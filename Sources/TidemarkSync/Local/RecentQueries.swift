@@ -22,7 +22,7 @@ struct RecentQueries {
         return new
     }
 
-    /// What the disk has of a query's target; the outer nil when that is not known.
+    /// What the disk has of a query's target, or waits to get; the outer nil when that is not known.
     func target(_ key: QueryKey) -> LocalTarget?? { targets[key] }
 
     mutating func setTarget(_ target: LocalTarget?, _ key: QueryKey) {
