@@ -47,6 +47,8 @@ extension ClientFigure {
         // Their index takes hours to be filled in an app; this is the work alone.
         ClientFigure(
             step: "backfill_b", unit: "ms", peer: [28, 363, 4_301], limits: [nil, nil, 1_000]),
+        // Beside SQLite's own making of an index, in one go that holds the program until it is done.
+        ClientFigure(step: "backfill_b_at_once", unit: "ms", isRatioBar: false),
         ClientFigure(step: "backfill_b_slice", unit: "ms", limits: [8, 8, 8]),
         // The one other thing that holds an idle engine: no bar is set, and it is no secret.
         ClientFigure(step: "log_move", unit: "ms"),
@@ -73,6 +75,8 @@ extension ClientFigure {
     private static let writes = [
         // On a disk that syncs for nothing, because the peer never syncs.
         ClientFigure(step: "g_write", unit: "µs", peer: [32, 42, 55], limits: [64, 84, 110]),
+        // Beside an insertion alone, of a program that does not ask what there is of the document.
+        ClientFigure(step: "g_write_unread", unit: "µs", isRatioBar: false),
         ClientFigure(step: "g_write_synced", unit: "µs"),
         ClientFigure(
             step: "g_conv_with_500_pending", unit: "ms", peer: [13.5, 71, 762],

@@ -19,7 +19,7 @@ extension EngineSteps {
         listening.cancel()
         engine.close()
         return [
-            ClientSample("g_write", written),
+            ClientSample("g_write", written), ClientSample("g_write_unread", written),
             ClientSample("g_conv_with_500_pending", pending / 1e3),
             ClientSample("g_ack", acknowledged), ClientSample("i_update_one", updated),
         ]

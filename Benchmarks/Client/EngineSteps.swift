@@ -67,6 +67,7 @@ struct EngineSteps {
             ClientSample("a_load_no_index", rate),
             ClientSample("c_conv_first", first / 1e3), ClientSample("d_newest_first", top / 1e3),
             ClientSample("backfill_b", slices.reduce(0, +) / 1e3),
+            ClientSample("backfill_b_at_once", slices.reduce(0, +) / 1e3),
             ClientSample("backfill_b_slice", (slices.max() ?? 0) / 1e3),
             ClientSample("log_move", log / 1e3),
         ]
