@@ -105,6 +105,7 @@ extension RawDatabase {
     func indexConversations() {
         run("CREATE INDEX messageByConversation ON message (conversation, time)")
     }
+
     /// An entry for each row, as a program makes them that reads rows (and not another index over them)
     /// and inserts entries: in the order of the entries, which is the fastest, and in one transaction.
     func enterConversations() {

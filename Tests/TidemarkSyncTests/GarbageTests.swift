@@ -124,14 +124,14 @@ import TidemarkTesting
         #expect(try used(world, "a") < used(world, "b"))
         let pages = world.engine.core.local.store.pagesInLog
         for name in ["nobody listened to this", "b", "a", "nobody listened to this"] {
-            look(world, name)
+            try look(world, name)
         }
         #expect(world.engine.core.local.store.pagesInLog == pages)
         #expect(try used(world, "a") < used(world, "b"))
         try world.engine.core.local.probe()
         #expect(try used(world, "b") < used(world, "a"))
         #expect(try used(world, "a") < used(world, "nobody listened to this"))
-        look(world, "b")
+        try look(world, "b")
         // A close writes it, too.
         world.engine.terminate {}
         world.run()
@@ -142,7 +142,7 @@ import TidemarkTesting
     @Test func `targets whose use waits for a write are few, and survive one that fails`() throws {
         let world = try Harness()
         let local = world.engine.core.local
-        for number in 0..<60 { look(world, "a\(number)") }
+        for number in 0..<60 { try look(world, "a\(number)") }
         #expect((1...50).contains(local.released.count))
         let waiting = local.released
         struct Stop: Error {}
@@ -154,8 +154,9 @@ import TidemarkTesting
         #expect(uses == uses.sorted() && Set(uses).count == 60)
     }
 
-    private func look(_ world: Harness, _ name: String) {
+    private func look(_ world: Harness, _ name: String) throws {
         let listener = world.listen(Query(collectionID: name), source: .cache)
+        _ = try listener.snapshot()
         listener.handle?.cancel()
         world.run()
     }

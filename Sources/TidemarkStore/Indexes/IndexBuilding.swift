@@ -17,7 +17,7 @@ final class IndexingState {
     /// Whether what queries wish for is made.
     var isAutomatic = true
     /// What slices have added to the log since one of them moved it.
-    var pagesInLog = 0
+    var pagesLogged = 0
 
     /// How many wishes wait; later ones come again with the next query.
     private static let maxWishes = 32
@@ -85,16 +85,16 @@ extension Connection {
     /// One slice: a part of an index, or the log that others have made.
     func buildIndexSlice(steps: Int, isOver: () -> Bool) throws(StoreError) -> Bool {
         let before = pagesInLog
-        let isLong = indexing.pagesInLog >= Self.logOfSlices || before >= Self.logOfOthers
+        let isLong = indexing.pagesLogged >= Self.logOfSlices || before >= Self.logOfOthers
         if isLong, wantsIndexes {
             moveLog()
-            indexing.pagesInLog = 0
+            indexing.pagesLogged = 0
             return true
         }
         movesLog = false
         defer {
             movesLog = true
-            indexing.pagesInLog += max(0, pagesInLog - before)
+            indexing.pagesLogged += max(0, pagesInLog - before)
         }
         return try buildIndexes(steps: steps, isOver: isOver)
     }

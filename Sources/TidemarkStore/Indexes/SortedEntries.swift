@@ -129,7 +129,6 @@ extension SortedEntries {
 // MARK: - The heap of runs
 
 extension SortedEntries {
-
     private static func popLeast(
         _ runs: inout [Range<Int>], _ isHeap: inout Bool, _ entries: Entries, _ keys: Keys
     ) -> Entry {
