@@ -40,6 +40,27 @@ import TidemarkTesting
         #expect(!world.scheduler.pendingTimers.contains(.logMoving))
     }
 
+    /// Every page costs 4 KiB of the log, and as much time as all else in SQLite.
+    @Test func `a change of a document writes its row, its target's and the time`() throws {
+        let file = TemporaryFile()
+        let world = try Harness(cacheFile: file.path)
+        let listener = world.listen(rooms())
+        let documents = ["rooms/a", "rooms/b"].map { doc($0, 10, ["likes": .integer(1)]) }
+        world.answer(world.added.last!.id, documents, at: 20)
+        let wireID = world.added.last!.id
+        for time in [30, 40] as [Int64] {
+            let before = pages(world)
+            let changed = doc("rooms/a", time, ["likes": .integer(time)])
+            let token = [UInt8(time)]
+            world.push(
+                .documentChange(DocumentChange(changed, targetIDs: [wireID])),
+                .targetChange(TargetChange(.noChange, resumeToken: token, readTime: at(time))))
+            #expect(pages(world) - before == 3)
+        }
+        let last = try listener.take().last?.get()
+        #expect(last?.documents.first?.document.fields["likes"] == .integer(40))
+    }
+
     @Test func `a burst without a pause moves it at its bound`() throws {
         let file = TemporaryFile()
         let world = try Harness(cacheFile: file.path)

@@ -34,6 +34,8 @@ package final class StoreTransaction {
     }
 
     package var lastInsertedRowID: Int64 { connection.lastInsertedRowID }
+    /// Whether the last insertion, update or deletion met any row.
+    package var hasChangedRows: Bool { connection.hasChangedRows }
 
     func requireWriting() throws(StoreError) {
         guard connection.isWriting else { throw .notWriting }

@@ -264,8 +264,11 @@ extension LocalStore {
     }
 
     private func saveLastVersion(_ version: Timestamp, _ transaction: StoreTransaction) throws {
+        let value = SQLValue.integer(version.microseconds)
         try transaction.execute(
-            "INSERT OR REPLACE INTO syncGlobal VALUES ('lastVersion', ?)",
-            [.integer(version.microseconds)])
+            "UPDATE syncGlobal SET value = ? WHERE name = 'lastVersion'", [value])
+        if !transaction.hasChangedRows {
+            try transaction.execute("INSERT INTO syncGlobal VALUES ('lastVersion', ?)", [value])
+        }
     }
 }

@@ -31,7 +31,7 @@ extension LocalStore {
     ) throws -> OpenedQuery {
         OpenedQuery(
             target: target,
-            documents: try run(recent.shape.query.query, transaction, recent.plan),
+            documents: try run(recent.query, transaction, recent.plan),
             synced: isKnown ? nil : [])
     }
 
@@ -209,14 +209,26 @@ extension LocalStore {
         return target
     }
 
+    /// Mostly it is there, with another token, and that is all that is written: to replace the row, or to
+    /// write when it was used, would take its entries out of one index or two and put them back.
     func save(_ target: LocalTarget, _ transaction: StoreTransaction) throws {
-        try transaction.execute(
-            "INSERT OR REPLACE INTO syncTarget VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                .integer(Int64(target.id)), .blob(target.key.bytes), .blob(target.resumeToken),
-                .integer(target.snapshotVersion.microseconds),
-                .integer(target.confirmed?.microseconds ?? 0), .integer(target.sequence),
-            ])
+        let values: [SQLValue] = [
+            .integer(Int64(target.id)), .blob(target.key.bytes), .blob(target.resumeToken),
+            .integer(target.snapshotVersion.microseconds),
+            .integer(target.confirmed?.microseconds ?? 0), .integer(target.sequence),
+        ]
+        let isKnown = persisted[target.id]?.sequence == target.sequence
+        if isKnown {
+            try transaction.execute(
+                """
+                UPDATE syncTarget SET token = ?3, snapshotVersion = ?4, confirmed = ?5
+                WHERE id = ?1 AND canonical = ?2 AND sequence = ?6
+                """, values)
+        }
+        if !isKnown || !transaction.hasChangedRows {
+            try transaction.execute(
+                "INSERT OR REPLACE INTO syncTarget VALUES (?, ?, ?, ?, ?, ?)", values)
+        }
         recent.setTarget(target, target.key)
         released[target.id] = nil
     }
