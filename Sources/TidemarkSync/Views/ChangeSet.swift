@@ -115,9 +115,16 @@ struct ChangeSet {
     /// Removed, added, then the others, each in the query's order.
     func sorted(_ order: RowOrder) -> [ViewChange] {
         if changes.count < 2 { return changes.map { ViewChange($0.kind, $0.row.document) } }
-        let sorted = changes.sorted { a, b in
+        func precedes(_ a: Change, _ b: Change) -> Bool {
             let (left, right) = (a.kind.rank, b.kind.rank)
             return left == right ? order.precedes(a.row, b.row) : left < right
+        }
+        var sorted = changes
+        // One row comes and pushes another out: a sort of two would cost more than all that.
+        if sorted.count == 2 {
+            if precedes(sorted[1], sorted[0]) { sorted.swapAt(0, 1) }
+        } else {
+            sorted.sort(by: precedes)
         }
         return sorted.map { ViewChange($0.kind, $0.row.document) }
     }

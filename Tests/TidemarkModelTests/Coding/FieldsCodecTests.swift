@@ -14,6 +14,25 @@ import Testing
         }
     }
 
+    @Test func `has one form for values that are stored alike, and no other value has it`() {
+        var generator = Generator(seed: 13)
+        var alike = 0
+        for _ in 0..<20_000 {
+            let a = generator.fields()
+            // Mostly the same ones in another order, or with one changed.
+            var b = MapValue()
+            for entry in a.reversed() { b[entry.key] = entry.value }
+            if generator.chance(2), let key = a.first?.key { b[key] = generator.value() }
+            if a == b { alike += 1 }
+            #expect((a == b) == (EncodedFields(a) == EncodedFields(b)), "\(a) and \(b)")
+        }
+        #expect((1_000..<19_000).contains(alike))
+        let nans = [Double.nan, -Double.nan, Double(nan: 7, signaling: false)]
+        #expect(Set(nans.map { EncodedFields(["a": .double($0)]) }).count == 1)
+        #expect(EncodedFields(["a": .double(0)]) != EncodedFields(["a": .double(-0.0)]))
+        #expect(EncodedFields(["a": .integer(3)]) != EncodedFields(["a": .double(3)]))
+    }
+
     @Test func `finds one field in the bytes as it does in all of them decoded`() throws {
         var generator = Generator(seed: 11)
         var found = 0
