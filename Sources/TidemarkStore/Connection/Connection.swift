@@ -11,8 +11,7 @@ import GRDBSQLite
 final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
     private var own: [[PreparedStatement]] = Array(repeating: [], count: OwnSQL.allCases.count)
-    private var others: [String: [PreparedStatement]] = [:]
-    private var otherCount = 0
+    private var others: [SQLText: TextStatements] = [:]
     private var isSynced = false
     private(set) var isWriting = false
     /// Whether commits move a log that has become long; else who commits sees to it.
@@ -21,7 +20,8 @@ final class Connection: @unchecked Sendable {
     let catalog = Catalog()
     let indexing = IndexingState()
 
-    /// How many compiled statements of the store's users are kept.
+    /// Of how many texts of the store's users compiled statements are kept; past it, all are compiled
+    /// again as they are used.
     private static let maxOthers = 256
 
     private var isClosed = false
@@ -48,10 +48,13 @@ final class Connection: @unchecked Sendable {
     /// Finalizes all statements, which keep the connection from closing.
     func finalize() {
         for statement in own.joined() { sqlite3_finalize(statement.handle) }
-        for statement in others.values.joined() { sqlite3_finalize(statement.handle) }
         own = Array(repeating: [], count: OwnSQL.allCases.count)
+        finalizeOthers()
+    }
+
+    private func finalizeOthers() {
+        for statements in others.values { statements.forget() }
         others = [:]
-        otherCount = 0
     }
 
     /// Whether the last insertion, update or deletion met any row.
@@ -76,23 +79,22 @@ extension Connection {
     }
 
     func statement(text: String) throws(StoreError) -> PreparedStatement {
-        if let statement = others[text]?.popLast() {
-            otherCount -= 1
-            return statement
+        let key = SQLText(text: text)
+        if let known = others[key] {
+            if let statement = known.take() { return statement }
+            return try prepare(text, .text(known))
         }
-        return try prepare(text, .text(text))
+        let new = TextStatements()
+        let statement = try prepare(text, .text(new))
+        if others.count >= Self.maxOthers { finalizeOthers() }
+        others[key] = new
+        return statement
     }
 
     func takeBack(_ statement: PreparedStatement) {
         switch statement.pool {
         case .own(let sql): own[sql.rawValue].append(statement)
-        case .text(let text):
-            guard otherCount < Self.maxOthers else {
-                sqlite3_finalize(statement.handle)
-                return
-            }
-            otherCount += 1
-            others[text, default: []].append(statement)
+        case .text(let statements): statements.takeBack(statement)
         }
     }
 

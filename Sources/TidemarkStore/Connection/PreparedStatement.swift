@@ -1,11 +1,50 @@
 import GRDBSQLite
 
+/// The compiled statements of one text that nobody uses at the moment.
+final class TextStatements {
+    private var idle: [PreparedStatement] = []
+    /// Whether it was forgotten, so that nobody would find what comes back to it.
+    private var isForgotten = false
+
+    func take() -> PreparedStatement? { idle.popLast() }
+
+    func takeBack(_ statement: PreparedStatement) {
+        if isForgotten {
+            sqlite3_finalize(statement.handle)
+        } else {
+            idle.append(statement)
+        }
+    }
+
+    func forget() {
+        for statement in idle { sqlite3_finalize(statement.handle) }
+        idle = []
+        isForgotten = true
+    }
+}
+
+/// A text of SQL as a key. The program's own, and so compared as Swift compares texts: at once where it is
+/// the same literal. Hashed by its length and its end: a hash of all of it took as long as a short
+/// statement's run.
+struct SQLText: Hashable {
+    let text: String
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { bytes in
+            hasher.combine(bytes.count)
+            let end = UnsafeBufferPointer(rebasing: bytes.suffix(16))
+            hasher.combine(bytes: UnsafeRawBufferPointer(end))
+        }
+    }
+}
+
 /// A compiled statement, on loan from its ``Connection`` until ``release()``.
 final class PreparedStatement {
     /// Where it goes back to.
     enum Pool {
         case own(OwnSQL)
-        case text(String)
+        case text(TextStatements)
     }
 
     let handle: OpaquePointer

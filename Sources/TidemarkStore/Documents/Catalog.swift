@@ -88,6 +88,20 @@ final class CollectionRow {
         pathPrefix = Array(path.text.utf8) + [UInt8(ascii: "/")]
     }
 
+    /// Whether a document lies directly in it.
+    func holds(_ path: DocumentPath) -> Bool {
+        var text = path.text
+        return text.withUTF8 { bytes in
+            let count = pathPrefix.count
+            guard bytes.count > count else { return false }
+            let start = UnsafeBufferPointer(rebasing: bytes[..<count])
+            let isBelow = pathPrefix.withUnsafeBufferPointer {
+                Comparison.bytes(start, $0) == .equal
+            }
+            return isBelow && !bytes[count...].contains(UInt8(ascii: "/"))
+        }
+    }
+
     /// The path of a document by its name as ``KeyWriter`` wrote it; nil when it is none.
     func document(named name: UnsafeRawBufferPointer) -> DocumentPath? {
         guard let id = KeyWriter.plainText(in: name) else {
@@ -145,6 +159,14 @@ extension Catalog {
             indexes: try FieldIndex.load(group: id, database: database, connection))
         groups[key] = group
         return group
+    }
+
+    /// The collection of a document, where it is that of the row before: its path is not taken apart then.
+    func lastCollection(holding path: DocumentPath, in database: Int64) -> CollectionRow? {
+        guard let lastCollection, lastCollection.group.database == database,
+            lastCollection.holds(path)
+        else { return nil }
+        return lastCollection
     }
 
     /// - Returns: Nil when nothing was ever stored in the collection and it is not to be created.

@@ -61,6 +61,8 @@ extension DocumentPath {
         var writer = KeyWriter()
         text.withUTF8 { buffer in
             let slash = buffer.lastIndex(of: UInt8(ascii: "/")) ?? -1
+            // With what tells its kind and where it ends, unless a byte of it is escaped.
+            writer.bytes.reserveCapacity(buffer.count - slash + 2)
             writer.append(segment: UnsafeBufferPointer(rebasing: buffer[(slash + 1)...]))
         }
         return writer.bytes

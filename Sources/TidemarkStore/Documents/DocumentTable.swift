@@ -12,7 +12,7 @@ package struct DocumentTable {
     }
 
     package func row(at path: DocumentPath) throws(StoreError) -> StoredRow? {
-        guard let collection = try collection(path.parent) else { return nil }
+        guard let collection = try collection(of: path) else { return nil }
         let statement = try connection.statement(.document)
         defer { statement.release() }
         statement.bind(1, collection.id)
@@ -24,7 +24,7 @@ package struct DocumentTable {
     package func put(_ document: StoredDocument) throws(StoreError) {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
-        let collection = try self.collection(making: document.path.parent)
+        let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
         if let old = try state(collection, name) {
             try update(old.id, document)
@@ -45,7 +45,7 @@ package struct DocumentTable {
     ) throws(StoreError) {
         precondition(document.kind == .found)
         try transaction.requireWriting()
-        let collection = try self.collection(making: document.path.parent)
+        let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
         let id: Int64
         if let old {
@@ -64,7 +64,7 @@ package struct DocumentTable {
         try transaction.requireWriting()
         let path = old.document.path
         try connection.run(.deleteDocument, old.id)
-        guard let collection = try collection(path.parent), !collection.group.indexes.isEmpty
+        guard let collection = try collection(of: path), !collection.group.indexes.isEmpty
         else { return }
         let row = IndexedRow(
             id: old.id, collection: collection, name: path.nameKey, path: path)
@@ -74,7 +74,7 @@ package struct DocumentTable {
     /// Forgets the document. Removing one that is not there does nothing.
     package func remove(_ path: DocumentPath) throws(StoreError) {
         try transaction.requireWriting()
-        guard let collection = try collection(path.parent) else { return }
+        guard let collection = try collection(of: path) else { return }
         let name = path.nameKey
         guard let old = try state(collection, name) else { return }
         try connection.run(.deleteDocument, old.id)
@@ -100,10 +100,20 @@ package struct DocumentTable {
         return try connection.catalog.collection(path, in: id, connection)
     }
 
-    /// The collection, which is made where nothing was ever stored in it.
-    func collection(making path: CollectionPath) throws(StoreError) -> CollectionRow {
-        let id = try connection.catalog.database(database, connection, creating: true)!
-        return try connection.catalog.collection(path, in: id, connection, creating: true)!
+    /// The collection that holds a document, if it holds or held any.
+    func collection(of path: DocumentPath) throws(StoreError) -> CollectionRow? {
+        let catalog = connection.catalog
+        guard let id = try catalog.database(database, connection) else { return nil }
+        if let last = catalog.lastCollection(holding: path, in: id) { return last }
+        return try catalog.collection(path.parent, in: id, connection)
+    }
+
+    /// As ``collection(of:)``, and made where nothing was ever stored in it.
+    func collection(making path: DocumentPath) throws(StoreError) -> CollectionRow {
+        let catalog = connection.catalog
+        let id = try catalog.database(database, connection, creating: true)!
+        if let last = catalog.lastCollection(holding: path, in: id) { return last }
+        return try catalog.collection(path.parent, in: id, connection, creating: true)!
     }
 }
 

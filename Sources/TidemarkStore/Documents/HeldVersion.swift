@@ -13,7 +13,7 @@ package struct HeldVersion: Hashable, Sendable {
 extension DocumentTable {
     /// Costs a look-up, and nothing for the document's contents.
     package func version(at path: DocumentPath) throws(StoreError) -> HeldVersion? {
-        guard let collection = try collection(path.parent) else { return nil }
+        guard let collection = try collection(of: path) else { return nil }
         let statement = try connection.statement(.documentVersion)
         defer { statement.release() }
         statement.bind(1, collection.id)
@@ -36,7 +36,7 @@ extension DocumentTable {
     ) throws(StoreError) -> Int64 {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
-        let collection = try self.collection(making: document.path.parent)
+        let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
         guard let held else {
             let row = try insert(document, in: collection, name)
@@ -57,7 +57,7 @@ extension DocumentTable {
     package func insert(ifNew document: StoredDocument) throws(StoreError) -> Int64? {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
-        let collection = try self.collection(making: document.path.parent)
+        let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
         guard let row = try insert(ifNew: document, in: collection, name) else { return nil }
         try reindex(document, in: collection, name, id: row, from: nil)
