@@ -163,11 +163,20 @@ extension DocumentStore {
         _ durability: Durability = .process, label: String = "",
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
+        var result: T?
+        try writing(durability, label) { result = try body($0) }
+        return result!
+    }
+
+    /// As ``write(_:label:_:)``, for who makes many small ones: what a function of another module returns
+    /// costs a search for its type each time.
+    package func writing(
+        _ durability: Durability, _ label: String, _ body: (StoreTransaction) throws -> Void
+    ) throws {
         try exclusively {
             try connection.begin(synced: durability == .disk)
-            let result: T
             do {
-                result = try body(StoreTransaction(connection: connection))
+                try body(StoreTransaction(connection: connection))
                 if let error = fault?(label) { throw error }
             } catch {
                 connection.rollback()
@@ -175,16 +184,12 @@ extension DocumentStore {
             }
             try connection.commit()
             settleIndexes()
-            return result
         }
     }
 
     /// Runs `body` on one consistent state. Writing in it throws.
     ///
     /// - Throws: What `body` throws, or ``StoreError``.
-    // Inlinable, because what a caller of another module returns costs a search for its type each time.
-    @inlinable
-    @inline(__always)
     package func read<T>(
         label: String = "", _ body: (StoreTransaction) throws -> T
     ) throws -> T {
@@ -193,8 +198,8 @@ extension DocumentStore {
         return result!
     }
 
-    @usableFromInline
-    func reading(_ label: String, _ body: (StoreTransaction) throws -> Void) throws {
+    /// As ``read(label:_:)``, in the manner of ``writing(_:_:_:)``.
+    package func reading(_ label: String, _ body: (StoreTransaction) throws -> Void) throws {
         // Nobody else can write while the queue is held, so the state stands still by itself.
         try exclusively {
             try connection.requireOpen()

@@ -19,11 +19,13 @@ final class ListenedQuery {
     /// In the order they came, which is that of their ids.
     private(set) var listeners: [Listener] = []
 
-    init(targetID: Int32, tag: ReadTag, order: UInt64, view: View) {
+    /// Nobody has been told anything.
+    init(targetID: Int32, _ shape: ViewShape, synced: Set<DocumentPath>?, first: Listener) {
         self.targetID = targetID
-        self.tag = tag
-        self.order = order
-        self.view = view
+        tag = first.machine.options.tag
+        order = first.id
+        view = View(shape, synced: synced)
+        listeners = [first]
     }
 
     var query: Query { view.query }
@@ -45,11 +47,15 @@ final class ListenedQuery {
     }
 
     /// Nil when there is nothing to tell, or nobody.
-    func step(_ id: UInt64, _ event: QueryListener.Event) -> (Listener, ViewSnapshot)? {
-        guard let place = place(of: id), let snapshot = listeners[place].machine.step(event) else {
-            return nil
-        }
-        return (listeners[place], snapshot)
+    func step(_ id: UInt64, _ event: consuming QueryListener.Event) -> ViewSnapshot? {
+        guard let place = place(of: id) else { return nil }
+        return listeners[place].machine.step(event)
+    }
+
+    func tell(_ id: UInt64, _ event: Result<ViewSnapshot, SyncError>) {
+        guard let place = place(of: id) else { return }
+        let observer = listeners[place].observer
+        observer(event)
     }
 
     private func place(of id: UInt64) -> Int? {
@@ -64,8 +70,11 @@ extension EngineCore {
         _ observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) {
         if let refusal { return observer(.failure(refusal)) }
-        var query = query
-        query.projection = nil
+        if query.projection != nil {
+            var whole = query
+            whole.projection = nil
+            return addListener(id, whole, options, observer)
+        }
         guard query.offset == 0 else {
             return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
         }
@@ -102,17 +111,16 @@ extension EngineCore {
         let opened = try local.open(recent)
         let target = opened.target
         // Another query of the same target may be synced already.
-        let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0]?.view }
+        let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0] }
         var delta = TargetDelta(resumeToken: target.resumeToken)
-        delta.isCurrent = mirror?.isFresh == true && online.state != .offline
+        delta.isCurrent = mirror?.view.isFresh == true && online.state != .offline
         let listened = ListenedQuery(
-            targetID: target.id, tag: listener.machine.options.tag, order: listener.id,
-            view: View(recent.shape, synced: opened.synced))
-        listened.add(listener)
+            targetID: target.id, recent.shape, synced: opened.synced, first: listener)
         queries[key] = listened
         queriesByTarget[target.id, default: []].append(key)
         stepView(
-            key, .result(opened.documents, View.Target(delta: delta), version: mirror?.readTime))
+            listened, key,
+            .result(opened.documents, View.Target(delta: delta), version: mirror?.view.readTime))
     }
 
     private func tellPresentState(_ id: UInt64, _ key: QueryKey) {
@@ -146,9 +154,11 @@ extension EngineCore {
     }
 
     func tell(_ id: UInt64, of listened: ListenedQuery, _ event: QueryListener.Event) {
-        guard case (let listener, var snapshot)? = listened.step(id, event) else { return }
-        if snapshot.isFromCache { snapshot.staleReason = staleReason(of: listened.targetID) }
-        listener.observer(.success(snapshot))
+        guard var snapshot = listened.step(id, event) else { return }
+        if snapshot.isFromCache, let reason = staleReason(of: listened.targetID) {
+            snapshot.staleReason = reason
+        }
+        listened.tell(id, .success(snapshot))
         tellInSyncLater()
     }
 

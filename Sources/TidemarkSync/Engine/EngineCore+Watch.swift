@@ -129,7 +129,11 @@ extension EngineCore {
     }
 
     func stepView(_ key: QueryKey, _ event: View.Event) {
-        guard let query = queries[key] else { return }
+        if let query = queries[key] { stepView(query, key, event) }
+    }
+
+    /// - Parameter key: The query's.
+    func stepView(_ query: ListenedQuery, _ key: QueryKey, _ event: View.Event) {
         if event.tellsOfTarget {
             do { try readKeys(of: query) } catch { return fail(key, SyncError(storing: error)) }
         }
@@ -156,20 +160,24 @@ extension EngineCore {
         for query in queries.values { try readKeys(of: query) }
     }
 
-    private func perform(_ effects: [View.Effect], of query: ListenedQuery) {
+    private func perform(_ effects: consuming [View.Effect], of query: ListenedQuery) {
+        // Mostly it is one, which is moved and not copied.
+        if effects.count == 1 { return perform(effects.removeLast(), of: query) }
+        for effect in effects { perform(effect, of: query) }
+    }
+
+    private func perform(_ effect: consuming View.Effect, of query: ListenedQuery) {
         let id = query.targetID
-        for effect in effects {
-            switch effect {
-            case .limbo(let path): enterLimbo(path, view: id)
-            case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
-            case .raise(let snapshot, let cached):
-                for listener in query.listenerIDs {
-                    tell(
-                        listener, of: query,
-                        .snapshot(snapshot, hasCachedResults: cached, online.state))
-                }
-            case .needsRefill: preconditionFailure("a full result needs no refill")
+        switch consume effect {
+        case .limbo(let path): enterLimbo(path, view: id)
+        case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
+        case .raise(let snapshot, let cached):
+            for listener in query.listenerIDs {
+                tell(
+                    listener, of: query,
+                    .snapshot(snapshot, hasCachedResults: cached, online.state))
             }
+        case .needsRefill: preconditionFailure("a full result needs no refill")
         }
     }
 

@@ -195,18 +195,18 @@ extension LocalStore {
         let waiting = released
         do {
             let hasReads = savesReads && !reads.unsaved.isEmpty
-            let result = try store.write(durability, label: step.rawValue) { transaction in
+            var result: T?
+            try store.writing(durability, step.rawValue) { transaction in
                 for waiting in waiting.values { try save(waiting.target, transaction) }
-                let result = try body(transaction)
+                result = try body(transaction)
                 if hasReads { try saveReads(transaction) }
-                return result
             }
             if hasReads {
                 reads.saved(at: elapsed())
                 savesReads = false
             }
             outcome(nil)
-            return result
+            return result!
         } catch {
             recent.forgetTargets()
             released = waiting
@@ -218,10 +218,12 @@ extension LocalStore {
     func read<T>(
         _ step: StorageStep = .read, _ body: (StoreTransaction) throws -> T
     ) throws -> T {
-        do { return try store.read(label: step.rawValue, body) } catch {
+        var result: T?
+        do { try store.reading(step.rawValue) { result = try body($0) } } catch {
             if let fault = StorageFault(error) { outcome(fault) }
             throw error
         }
+        return result!
     }
 
     /// Writes something of no meaning, to see whether that can be done.

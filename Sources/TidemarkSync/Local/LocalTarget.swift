@@ -3,29 +3,37 @@ import TidemarkModel
 /// A query as a key: by the bytes of its canonical form, so that equal text of other bytes is
 /// another.
 struct QueryKey: Hashable, Sendable {
-    private let text: String
-    /// The hash of the bytes, taken once: a listen looks for its query a dozen times.
-    private let digest: Int
+    private let form: Form
+
+    /// A class: who asks for the same query again has the same one, so that most comparisons see no text.
+    private final class Form: Sendable {
+        let text: String
+        /// The hash of the bytes, taken once: a listen looks for its query a dozen times.
+        let digest: Int
+
+        init(_ text: String) {
+            self.text = text
+            var hasher = Hasher()
+            text.hashBytes(into: &hasher)
+            digest = hasher.finalize()
+        }
+    }
 
     init(_ query: Query) { self.init(query.canonicalID(orders: query.normalizedOrders)) }
 
     /// What a bundle holds, as if it were a query's result. No query's form begins with a zero.
     init(bundle id: String) { self.init("\0" + id) }
 
-    private init(_ text: String) {
-        self.text = text
-        var hasher = Hasher()
-        text.hashBytes(into: &hasher)
-        digest = hasher.finalize()
-    }
+    private init(_ text: String) { form = Form(text) }
 
-    var bytes: [UInt8] { Array(text.utf8) }
+    var bytes: [UInt8] { Array(form.text.utf8) }
 
     static func == (left: QueryKey, right: QueryKey) -> Bool {
-        left.digest == right.digest && left.text.hasSameBytes(as: right.text)
+        let (a, b) = (left.form, right.form)
+        return a === b || (a.digest == b.digest && a.text.hasSameBytes(as: b.text))
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
+    func hash(into hasher: inout Hasher) { hasher.combine(form.digest) }
 }
 
 /// A query that somebody begins to listen to, or whose cache is exchanged for another one.

@@ -13,7 +13,7 @@ struct RecentQueries {
 
     mutating func query(_ query: Query, in database: DatabaseID) -> RecentQuery {
         let hash = query.hashValue
-        if let known = queries[hash]?.first(where: { $0.shape.query.query == query }) {
+        if let known = queries[hash]?.first(where: { $0.query == query }) {
             return known
         }
         if queries.count >= Self.most { queries = [:] }
@@ -36,6 +36,7 @@ struct RecentQueries {
 
 /// What follows from a query, and how it is run.
 final class RecentQuery {
+    let query: Query
     let shape: ViewShape
     let key: QueryKey
     /// Of the query in the server's form.
@@ -43,6 +44,7 @@ final class RecentQuery {
     let plan = KeptPlan()
 
     init(_ query: Query, in database: DatabaseID) {
+        self.query = query
         shape = ViewShape(query, in: database)
         key = QueryKey(query)
         if case .last? = query.limit {

@@ -18,8 +18,8 @@ struct QueryListener: Equatable, Sendable {
     init(_ options: SyncEngine.ListenOptions) { self.options = options }
 
     /// - Returns: What to tell the listener, if anything.
-    mutating func step(_ event: Event) -> ViewSnapshot? {
-        switch event {
+    mutating func step(_ event: consuming Event) -> ViewSnapshot? {
+        switch consume event {
         case .snapshot(let snapshot, let cached, let online):
             if cached { hasCachedResults = true }
             return receive(snapshot, online)
@@ -30,11 +30,11 @@ struct QueryListener: Equatable, Sendable {
     }
 
     private mutating func receive(
-        _ full: ViewSnapshot, _ online: OnlineState.State
+        _ snapshot: consuming ViewSnapshot, _ online: OnlineState.State
     ) -> ViewSnapshot? {
-        var snapshot = full
         if !options.includeMetadataChanges { snapshot.dropMetadataChanges() }
-        defer { hadPendingWrites = snapshot.hasPendingWrites }
+        let pendingChanged = hadPendingWrites.map { $0 != snapshot.hasPendingWrites } ?? false
+        hadPendingWrites = snapshot.hasPendingWrites
         guard hasRaised else {
             if isFirst(snapshot, online) { return raiseFirst(snapshot) }
             last = snapshot
@@ -42,7 +42,6 @@ struct QueryListener: Equatable, Sendable {
         }
         if snapshot.hasChanges { return snapshot }
         guard options.includeMetadataChanges else { return nil }
-        let pendingChanged = hadPendingWrites.map { $0 != snapshot.hasPendingWrites } ?? false
         return snapshot.syncStateChanged || pendingChanged ? snapshot : nil
     }
 
@@ -54,11 +53,10 @@ struct QueryListener: Equatable, Sendable {
     }
 
     /// Everything is new to a listener that has seen nothing.
-    private mutating func raiseFirst(_ snapshot: ViewSnapshot) -> ViewSnapshot {
+    private mutating func raiseFirst(_ snapshot: consuming ViewSnapshot) -> ViewSnapshot {
         hasRaised = true
         last = nil
-        var first = snapshot
-        first.becomeFirst()
-        return first
+        snapshot.becomeFirst()
+        return snapshot
     }
 }
