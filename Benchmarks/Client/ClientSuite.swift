@@ -36,9 +36,17 @@ struct ClientSuite {
 
     private typealias Samples = [Side: [String: [Double]]]
 
+    /// How often a part is measured: by turns with raw SQLite, because a machine that others share changes
+    /// its speed from one second to the next. The median counts, of either.
+    private enum Rounds {
+        static let fills = 3, warm = 5, writes = 5
+        /// Where most of a run is the start of a program.
+        static let starts = 9
+    }
+
     private func measure(_ size: Int) throws -> Samples {
         var samples: Samples = [:]
-        func add(_ part: ClientPart, rounds: Int = 1) throws {
+        func add(_ part: ClientPart, rounds: Int) throws {
             guard only.isEmpty || only.contains(part.rawValue) else { return }
             for _ in 0..<rounds {
                 for side in [Side.ours, .raw] {
@@ -48,39 +56,41 @@ struct ClientSuite {
                 }
             }
         }
-        // Small loads are over too soon to be measured once.
-        try add(.load, rounds: size > 50_000 ? 1 : 3)
-        try add(.fill)
-        try add(.coldQuery, rounds: 9)
-        try add(.coldPoint, rounds: 9)
-        try add(.warm)
+        try add(.load, rounds: Rounds.fills)
+        try add(.fill, rounds: Rounds.fills)
+        try add(.coldQuery, rounds: Rounds.starts)
+        try add(.coldPoint, rounds: Rounds.starts)
+        try add(.warm, rounds: Rounds.warm)
         if only.isEmpty || only.contains(ClientPart.writes.rawValue) {
             try writes(size, &samples)
         }
         return samples
     }
 
-    /// Each load has a folder of its own; the steps after it share what was filled.
+    /// Each load has a folder of its own; the steps after it share what was filled last.
     private func place(_ part: ClientPart, _ side: Side, _ size: Int) throws -> URL {
         let filled = folder.appending(path: "client-\(size)-\(side)")
         let place = part == .load ? folder.appending(path: UUID().uuidString) : filled
+        if part == .fill { try? FileManager.default.removeItem(at: place) }
         try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
         return place
     }
 
-    /// On a copy in memory, and with the disk's syncs after that.
+    /// On copies in memory, and with the disk's syncs after that.
     private func writes(_ size: Int, _ samples: inout Samples) throws {
-        for side in [Side.ours, .raw] {
-            let place = try place(.writes, side, size)
-            if let memory = Self.memory {
+        for _ in 0..<Rounds.writes {
+            for side in [Side.ours, .raw] {
+                guard let memory = Self.memory else { continue }
                 let copy = memory.appending(path: UUID().uuidString)
-                try FileManager.default.copyItem(at: place, to: copy)
+                try FileManager.default.copyItem(at: place(.writes, side, size), to: copy)
                 defer { try? FileManager.default.removeItem(at: copy) }
                 for sample in try child(.writes, side, size, copy) {
-                    samples[side, default: [:]][sample.step] = [sample.value]
+                    samples[side, default: [:]][sample.step, default: []].append(sample.value)
                 }
             }
-            for sample in try child(.writes, side, size, place)
+        }
+        for side in [Side.ours, .raw] {
+            for sample in try child(.writes, side, size, place(.writes, side, size))
             where sample.step != "g_write_unread" {
                 let step = sample.step == "g_write" ? "g_write_synced" : sample.step
                 if samples[side]?[step] == nil {
