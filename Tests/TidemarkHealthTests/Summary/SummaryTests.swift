@@ -147,7 +147,7 @@ import Testing
     }
 
     @MainActor
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `is refreshed once for all the changes of half a second`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()
@@ -169,7 +169,7 @@ import Testing
     }
 
     @MainActor
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(15)))
     func `keeps its values when reading fails, and says why`() async throws {
         let scratch = try Scratch()
         let store = try await store(scratch)
