@@ -20,7 +20,7 @@ import TidemarkStore
     }
 
     private func view(_ query: Query = rooms()) -> View {
-        View(query, in: Harness.database, synced: [])
+        View.empty(query, in: Harness.database, synced: [])
     }
 
     private let current = TargetDelta(isCurrent: true)

@@ -106,7 +106,7 @@ import TidemarkTesting
     }
 
     @Test func `rows of which other targets know more are of no one time`() throws {
-        var view = View(rooms(), in: Harness.database, synced: [path("rooms/a")])
+        var view = View.empty(rooms(), in: Harness.database, synced: [path("rooms/a")])
         let old = LocalDocument(StoredDocument(doc("rooms/a", 1), readTime: at(1)))
         let new = LocalDocument(
             StoredDocument(doc("rooms/a", 9, ["n": .integer(1)]), readTime: at(9)))

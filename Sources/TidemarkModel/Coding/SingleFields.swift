@@ -38,6 +38,21 @@ extension EncodedFields: FieldSource {
     package subscript(path: FieldPath) -> Value? {
         bytes.withUnsafeBufferPointer { FieldsInPlace(bytes: $0)[path] }
     }
+
+    /// Whether both have the same value there; decodes nothing. False where it cannot be told without:
+    /// for fields inside of maps that differ. A field that one lacks is not agreed upon.
+    package func surelyAgrees(with other: EncodedFields, at path: FieldPath) -> Bool {
+        path.segments[0].withBytes { key in
+            bytes.withUnsafeBufferPointer { bytes in
+                other.bytes.withUnsafeBufferPointer { others in
+                    guard let mine = try? FieldsCodec.message(of: key, in: bytes)?.rest,
+                        let theirs = try? FieldsCodec.message(of: key, in: others)?.rest
+                    else { return false }
+                    return mine.count == theirs.count && Comparison.bytes(mine, theirs) == .equal
+                }
+            }
+        }
+    }
 }
 
 /// Fields where they lie, in memory that outlives this: as ``EncodedFields`` has them.
@@ -95,7 +110,7 @@ extension FieldsCodec {
 
     /// The value of one key of a document's fields, not decoded. They are in the order of their keys, so
     /// the search ends where the key would be.
-    private static func message(
+    fileprivate static func message(
         of key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
     ) throws(CodecError) -> WireReader? {
         var reader = WireReader(bytes)

@@ -11,6 +11,9 @@ struct WireReader {
 
     var isAtEnd: Bool { next == end }
 
+    /// What has not been read.
+    var rest: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: next, count: end - next) }
+
     /// A field's number and wire type in one: `field << 3 | wire type`.
     @inline(__always)
     mutating func tag() throws(CodecError) -> UInt64 {

@@ -61,8 +61,22 @@ package struct WireWriter {
     }
 
     private mutating func widenLength(at start: Int, to length: UInt64) {
-        var prefix = WireWriter()
-        prefix.varint(length)
-        bytes.replaceSubrange(start...start, with: prefix.bytes)
+        let end = bytes.count
+        var rest = length
+        while rest >= 0x80 {
+            bytes.append(0)
+            rest >>= 7
+        }
+        let width = bytes.count - end + 1
+        bytes.withUnsafeMutableBytes { buffer in
+            let contents = buffer.baseAddress! + start + 1
+            (contents + width - 1).copyMemory(from: contents, byteCount: end - start - 1)
+            var rest = length
+            for index in start..<(start + width) {
+                buffer[index] = UInt8(truncatingIfNeeded: rest) | 0x80
+                rest >>= 7
+            }
+            buffer[start + width - 1] &= 0x7F
+        }
     }
 }

@@ -24,7 +24,7 @@ final class ListenedQuery {
         self.targetID = targetID
         tag = first.machine.options.tag
         order = first.id
-        view = View(shape, synced: synced)
+        view = .empty(shape, synced: synced)
         listeners = [first]
     }
 

@@ -75,7 +75,7 @@ extension EngineCore {
             ReadRow.Name(
                 day: day, label: name(of: tag), screen: tag.screen ?? "", cause: tag.cause ?? .get),
             count)
-        tellReads(.billed(ReadRow(name, count)))
+        if !readObservers.isEmpty { tellReads(.billed(ReadRow(name, count))) }
         let elapsed = environment.scheduler.elapsed
         local.savesReads =
             local.reads.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true

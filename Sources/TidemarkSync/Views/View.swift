@@ -66,14 +66,16 @@ struct View: Equatable, Sendable {
     /// for the first time: before that nothing is in limbo, and they may be all there are.
     private var unsynced: Set<DocumentPath>?
 
-    init(_ shape: ViewShape, synced: Set<DocumentPath>?) {
-        self.shape = shape
-        self.synced = synced
-        rows = DocumentSet(shape.order)
+    /// Without rows. Made of its parts at once: an initialiser that sets them one by one copies the whole
+    /// view in its end.
+    static func empty(_ shape: ViewShape, synced: Set<DocumentPath>?) -> View {
+        View(shape: shape, rows: DocumentSet(shape.order), synced: synced)
     }
 
-    init(_ query: Query, in database: DatabaseID, synced: Set<DocumentPath>?) {
-        self.init(ViewShape(query, in: database), synced: synced)
+    static func empty(
+        _ query: Query, in database: DatabaseID, synced: Set<DocumentPath>?
+    ) -> View {
+        empty(ViewShape(query, in: database), synced: synced)
     }
 
     var query: Query { shape.query.query }

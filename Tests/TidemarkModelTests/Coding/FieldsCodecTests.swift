@@ -33,6 +33,32 @@ import Testing
         #expect(EncodedFields(["a": .integer(3)]) != EncodedFields(["a": .double(3)]))
     }
 
+    @Test func `tells of two documents whether they surely agree on a field`() {
+        var generator = Generator(seed: 17)
+        var (agreed, differed) = (0, 0)
+        for _ in 0..<5_000 {
+            let a = generator.fields()
+            var b = a
+            for entry in a where generator.chance(3) { b[entry.key] = generator.value() }
+            var paths = Generator.texts.map { FieldPath(unchecked: [$0]) }
+            for entry in a {
+                guard case .map(let inner) = entry.value else { continue }
+                paths += inner.map { FieldPath(unchecked: [entry.key, $0.key]) }
+            }
+            for path in paths {
+                let isSure = EncodedFields(a).surelyAgrees(with: EncodedFields(b), at: path)
+                if isSure { #expect(a[path] == b[path]) }
+                if path.segments.count == 1 {
+                    #expect(isSure == (a[path] != nil && a[path] == b[path]))
+                }
+                if isSure { agreed += 1 } else if a[path] != nil { differed += 1 }
+            }
+        }
+        #expect(agreed > 1_000 && differed > 1_000)
+        let damaged = EncodedFields(trusted: [0x12, 0xFF])
+        #expect(!damaged.surelyAgrees(with: damaged, at: FieldPath(name: "a")))
+    }
+
     @Test func `finds one field in the bytes as it does in all of them decoded`() throws {
         var generator = Generator(seed: 11)
         var found = 0
