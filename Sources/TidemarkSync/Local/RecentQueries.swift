@@ -36,6 +36,7 @@ struct RecentQueries {
 
 /// What follows from a query, and how it is run.
 final class RecentQuery {
+    /// That of the shape, where looking at it copies nothing.
     let query: Query
     let shape: ViewShape
     let key: QueryKey
