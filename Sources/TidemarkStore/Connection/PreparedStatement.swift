@@ -50,6 +50,8 @@ final class PreparedStatement {
     let handle: OpaquePointer
     let pool: Pool
     private unowned let connection: Connection
+    /// What two arguments lie in.
+    private var range: HeldRange?
 
     init(handle: OpaquePointer, pool: Pool, connection: Connection) {
         self.handle = handle
@@ -76,6 +78,15 @@ final class PreparedStatement {
     func run() throws(StoreError) {
         while try step() {}
         sqlite3_reset(handle)
+    }
+
+    /// As ``run()``, with an argument that SQLite need not copy.
+    func run(_ index: Int32, _ value: [UInt8]) throws(StoreError) {
+        try value.withUnsafeBufferPointer { buffer throws(StoreError) in
+            bind(index, inPlace: UnsafeRawBufferPointer(buffer))
+            try run()
+        }
+        bindNull(index)
     }
 
     func reset() { sqlite3_reset(handle) }
@@ -122,6 +133,13 @@ extension PreparedStatement {
     func bind(_ index: Int32, inPlace value: UnsafeRawBufferPointer) {
         guard !value.isEmpty else { return bind(index, []) }
         _ = sqlite3_bind_blob64(handle, index, value.baseAddress, UInt64(value.count), nil)
+    }
+
+    /// Two arguments, which the statement holds on to.
+    func bind(_ first: Int32, _ range: HeldRange) {
+        bind(first, inPlace: range.lower)
+        bind(first + 1, inPlace: range.upper)
+        self.range = range
     }
 
     /// An address for a text without bytes, which would be null without one.

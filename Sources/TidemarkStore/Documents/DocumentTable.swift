@@ -159,27 +159,25 @@ extension DocumentTable {
         defer { statement.release() }
         statement.bind(1, collection.id)
         statement.bind(2, name)
-        bind(document, to: statement, from: 3)
-        try statement.run()
+        try run(statement, with: document, from: 3)
     }
 
     func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
         let statement = try connection.statement(.updateDocument)
         defer { statement.release() }
-        bind(document, to: statement, from: 1)
         statement.bind(7, id)
-        try statement.run()
+        try run(statement, with: document, from: 1)
     }
 
-    private func bind(
-        _ document: StoredDocument, to statement: PreparedStatement, from index: Int32
-    ) {
+    private func run(
+        _ statement: PreparedStatement, with document: StoredDocument, from index: Int32
+    ) throws(StoreError) {
         statement.bind(index, document.kind.rawValue)
-        statement.bind(index + 1, document.contents.bytes)
         statement.bind(index + 2, document.createTime.microseconds)
         statement.bind(index + 3, document.updateTime.microseconds)
         statement.bind(index + 4, document.readTime.microseconds)
         statement.bind(index + 5, document.hasCommittedMutations ? 1 : 0)
+        try statement.run(index + 1, document.contents.bytes)
     }
 
     func reindex(

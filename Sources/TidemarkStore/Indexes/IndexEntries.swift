@@ -122,9 +122,8 @@ extension Connection {
         defer { statement.release() }
         statement.bind(1, index.id)
         statement.bind(2, index.scope(row.collection))
-        statement.bind(3, key)
         statement.bind(4, row.id)
-        try statement.run()
+        try statement.run(3, key)
     }
 
     private func deleteEntry(

@@ -79,3 +79,22 @@ struct KeyRange: Hashable {
         }
     }
 }
+
+/// The bounds of a range where they stay: a plan is run again and again, and SQLite would copy them each
+/// time.
+final class HeldRange {
+    let lower: UnsafeRawBufferPointer
+    let upper: UnsafeRawBufferPointer
+    private let memory: UnsafeMutableRawBufferPointer
+
+    init(_ range: KeyRange) {
+        let split = range.lower.count
+        memory = .allocate(byteCount: split + range.upper.count, alignment: 1)
+        memory.copyBytes(from: range.lower)
+        UnsafeMutableRawBufferPointer(rebasing: memory[split...]).copyBytes(from: range.upper)
+        lower = UnsafeRawBufferPointer(rebasing: memory[..<split])
+        upper = UnsafeRawBufferPointer(rebasing: memory[split...])
+    }
+
+    deinit { memory.deallocate() }
+}

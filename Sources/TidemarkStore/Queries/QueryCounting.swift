@@ -49,14 +49,12 @@ extension DocumentTable {
             statement = try connection.statement(.countEntries)
             statement.bind(1, index.id)
             statement.bind(2, scope)
-            statement.bind(3, path.range.lower)
-            statement.bind(4, path.range.upper)
+            statement.bind(3, path.bounds!)
             statement.bind(5, limit)
         case .names(let collection):
             statement = try connection.statement(.countNames)
             statement.bind(1, collection.id)
-            statement.bind(2, path.range.lower)
-            statement.bind(3, path.range.upper)
+            statement.bind(2, path.bounds!)
             statement.bind(4, limit)
         case .point, .everything: return nil
         }
@@ -72,8 +70,7 @@ extension DocumentTable {
             let statement = Loan(try connection.statement(.entryIDs))
             statement.statement.bind(1, index.id)
             statement.statement.bind(2, scope)
-            statement.statement.bind(3, path.range.lower)
-            statement.statement.bind(4, path.range.upper)
+            statement.statement.bind(3, path.bounds!)
             return { () throws(StoreError) in
                 guard try statement.statement.step() else { return nil }
                 meter.scanned += 1

@@ -120,6 +120,10 @@ final class PlannedQuery {
     init(query: CompiledQuery, database: Int64, plan: QueryPlan, basis: Catalog.Basis?) {
         self.query = query
         self.database = database
+        var plan = plan
+        for index in plan.paths.indices {
+            plan.paths[index].bounds = HeldRange(plan.paths[index].range)
+        }
         self.plan = plan
         self.basis = basis
         sentence = plan.sentence
@@ -216,8 +220,7 @@ extension DocumentTable {
             let statement = try connection.statement(path.isReversed ? .entriesReversed : .entries)
             statement.bind(1, index.id)
             statement.bind(2, scope)
-            statement.bind(3, path.range.lower)
-            statement.bind(4, path.range.upper)
+            statement.bind(3, path.bounds!)
             return RangeStream(
                 statement, connection, meter,
                 test: path.isExact ? nil : (planned.query, path.test))
@@ -239,8 +242,7 @@ extension DocumentTable {
         let inOrder: OwnSQL = path.isReversed ? .namesReversed : .names
         let statement = try connection.statement(planned.isSorted ? .namesAsTheyLie : inOrder)
         statement.bind(1, collection)
-        statement.bind(2, path.range.lower)
-        statement.bind(3, path.range.upper)
+        statement.bind(2, path.bounds!)
         return RangeStream(
             statement, connection, meter, test: path.isExact ? nil : (planned.query, path.test))
     }
