@@ -135,13 +135,13 @@ extension EngineCore {
         remoteTargets = [:]
         queriesByTarget = [:]
         for (key, query) in zip(orderedQueries, reopened) {
-            queries[key]!.targetID = query.target.id
-            queriesByTarget[query.target.id, default: []].append(key)
+            queries[key]!.targetID = query.targetID
+            queriesByTarget[query.targetID, default: []].append(key)
             stepView(
                 key,
                 .exchanged(
                     query.documents, synced: query.synced,
-                    hasToken: !query.target.resumeToken.isEmpty))
+                    hasToken: !query.resumeToken.isEmpty))
         }
     }
 

@@ -7,8 +7,10 @@ final class ListenedQuery {
     struct Listener {
         let id: UInt64
         var machine: QueryListener
-        let observer: @Sendable (Result<ViewSnapshot, SyncError>) -> Void
+        let observer: Observer
     }
+
+    typealias Observer = @Sendable (Result<ViewSnapshot, SyncError>) -> Void
 
     var targetID: Int32
     /// Whom it is counted for: the first of its listeners that asked the server.
@@ -33,6 +35,9 @@ final class ListenedQuery {
     /// In the order the listeners came.
     var listenerIDs: [UInt64] { listeners.map(\.id) }
 
+    /// Mostly there is one; nil where there are more, or none.
+    var onlyListenerID: UInt64? { listeners.count == 1 ? listeners[0].id : nil }
+
     /// Whether one of the listeners wants to hear of the server.
     var isRemote: Bool { listeners.contains { $0.machine.options.source != .cache } }
 
@@ -46,19 +51,17 @@ final class ListenedQuery {
         if let place = place(of: id) { listeners.remove(at: place) }
     }
 
-    /// Nil when there is nothing to tell, or nobody.
-    func step(_ id: UInt64, _ event: consuming QueryListener.Event) -> ViewSnapshot? {
+    /// - Returns: What is to be told to whom; nil when there is nothing to tell, or nobody.
+    func step(
+        _ id: UInt64, _ event: consuming QueryListener.Event
+    ) -> (ViewSnapshot, observer: Observer)? {
         guard let place = place(of: id) else { return nil }
-        return listeners[place].machine.step(event)
-    }
-
-    func tell(_ id: UInt64, _ event: Result<ViewSnapshot, SyncError>) {
-        guard let place = place(of: id) else { return }
-        let observer = listeners[place].observer
-        observer(event)
+        guard let snapshot = listeners[place].machine.step(event) else { return nil }
+        return (snapshot, listeners[place].observer)
     }
 
     private func place(of id: UInt64) -> Int? {
+        if let only = onlyListenerID { return only == id ? 0 : nil }
         let place = listeners.partitioningIndex { $0.id >= id }
         return place < listeners.count && listeners[place].id == id ? place : nil
     }
@@ -109,15 +112,15 @@ extension EngineCore {
         defer { wantIndexes() }
         let key = recent.key
         let opened = try local.open(recent)
-        let target = opened.target
+        let id = opened.targetID
         // Another query of the same target may be synced already.
-        let mirror = queriesByTarget[target.id]?.first.flatMap { queries[$0] }
-        var delta = TargetDelta(resumeToken: target.resumeToken)
+        let mirror = queriesByTarget[id]?.first.flatMap { queries[$0] }
+        var delta = TargetDelta(resumeToken: opened.resumeToken)
         delta.isCurrent = mirror?.view.isFresh == true && online.state != .offline
         let listened = ListenedQuery(
-            targetID: target.id, recent.shape, synced: opened.synced, first: listener)
+            targetID: id, recent.shape, synced: opened.synced, first: listener)
         queries[key] = listened
-        queriesByTarget[target.id, default: []].append(key)
+        queriesByTarget[id, default: []].append(key)
         stepView(
             listened, key,
             .result(opened.documents, View.Target(delta: delta), version: mirror?.view.readTime))
@@ -153,12 +156,14 @@ extension EngineCore {
         if let listened = queries[key] { tell(id, of: listened, event) }
     }
 
-    func tell(_ id: UInt64, of listened: ListenedQuery, _ event: QueryListener.Event) {
-        guard var snapshot = listened.step(id, event) else { return }
+    func tell(
+        _ id: UInt64, of listened: ListenedQuery, _ event: consuming QueryListener.Event
+    ) {
+        guard case (var snapshot, let observer)? = listened.step(id, event) else { return }
         if snapshot.isFromCache, let reason = staleReason(of: listened.targetID) {
             snapshot.staleReason = reason
         }
-        listened.tell(id, .success(snapshot))
+        observer(.success(snapshot))
         tellInSyncLater()
     }
 

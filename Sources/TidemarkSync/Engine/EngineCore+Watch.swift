@@ -172,11 +172,10 @@ extension EngineCore {
         case .limbo(let path): enterLimbo(path, view: id)
         case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
         case .raise(let snapshot, let cached):
-            for listener in query.listenerIDs {
-                tell(
-                    listener, of: query,
-                    .snapshot(snapshot, hasCachedResults: cached, online.state))
-            }
+            let event = QueryListener.Event.snapshot(
+                snapshot, hasCachedResults: cached, online.state)
+            if let only = query.onlyListenerID { return tell(only, of: query, event) }
+            for listener in query.listenerIDs { tell(listener, of: query, event) }
         case .needsRefill: preconditionFailure("a full result needs no refill")
         }
     }

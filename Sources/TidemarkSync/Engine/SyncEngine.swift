@@ -130,9 +130,13 @@ public final class SyncEngine: Sendable {
         _ start: @escaping @Sendable (EngineCore, UInt64) -> Void,
         end: @escaping @Sendable (EngineCore, UInt64) -> Void
     ) -> any CancellableCall {
-        let id = nextListener.wrappingAdd(1, ordering: .relaxed).newValue
+        let id = newListenerID()
         perform { start($0, id) }
         return Subscription(id: id, core: core, scheduler, end)
+    }
+
+    private func newListenerID() -> UInt64 {
+        nextListener.wrappingAdd(1, ordering: .relaxed).newValue
     }
 
     /// Listens to a query until the returned handle is cancelled. The first snapshot comes from the
@@ -141,11 +145,10 @@ public final class SyncEngine: Sendable {
         _ query: Query, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
-        subscribe {
-            $0.addListener($1, query, options, observer)
-        } end: {
-            $0.removeListener($1)
-        }
+        // In one closure, which a screen full of listeners waits for.
+        let id = newListenerID()
+        scheduler.enqueue { [core] in core.addListener(id, query, options, observer) }
+        return Subscription(id: id, core: core, scheduler) { $0.removeListener($1) }
     }
 
     /// Tells whether this device can store data: the present state first, then every change, until

@@ -106,7 +106,7 @@ extension LocalStore {
     ) throws {
         // A listen that is under way knows better.
         if targets.values.contains(where: { $0.key == key }) { return }
-        let known = try storedTarget(key, transaction)
+        let known = try storedTarget(key, transaction)?.target
         if let known {
             if readTime != .epoch, readTime <= known.snapshotVersion { return }
             let old = SQLValue.integer(Int64(known.id))

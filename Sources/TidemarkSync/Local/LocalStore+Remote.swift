@@ -15,6 +15,7 @@ extension LocalStore {
         let version = max(event.version, lastVersion)
         var updated: [LocalTarget] = []
         var saved: [LocalTarget] = []
+        var savesVersion = false
         let changed = try write(.applyRemoteEvent) { transaction in
             let (changed, rows) = try merge(
                 event.documents.values, readTime: event.version, isHeld,
@@ -24,7 +25,7 @@ extension LocalStore {
                 try applyRows(delta, of: id, rows, transaction)
                 let new = target(old, after: delta, event)
                 updated.append(new)
-                let stored = persisted[id]
+                let stored = persisted[id]?.target
                 if stored == nil || event.mismatches[id] != nil
                     || new.shouldPersist(over: stored!, hasChanges: delta.hasChanges)
                 {
@@ -33,15 +34,18 @@ extension LocalStore {
                 }
             }
             try touch(looseDocuments(of: event), transaction)
-            if version > lastVersion, !event.documents.isEmpty || !saved.isEmpty {
-                try saveLastVersion(version, transaction)
-            }
+            // A page of the log, unless a target is written that says as much.
+            savesVersion =
+                version > savedVersion && !(event.documents.isEmpty && saved.isEmpty)
+                && !saved.contains { $0.serverVersion >= version }
+            if savesVersion { try saveLastVersion(version, transaction) }
             return changed
         }
         nextSequence += 1
         lastVersion = version
+        if savesVersion { savedVersion = version }
         for target in updated { targets[target.id] = target }
-        for target in saved { persisted[target.id] = target }
+        for target in saved { persisted[target.id] = KeptTarget(target) }
         return views(of: changed)
     }
 
@@ -263,7 +267,7 @@ extension LocalStore {
             "INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", [.text(key), .blob(value)])
     }
 
-    private func saveLastVersion(_ version: Timestamp, _ transaction: StoreTransaction) throws {
+    func saveLastVersion(_ version: Timestamp, _ transaction: StoreTransaction) throws {
         let value = SQLValue.integer(version.microseconds)
         try transaction.execute(
             "UPDATE syncGlobal SET value = ? WHERE name = 'lastVersion'", [value])

@@ -10,36 +10,28 @@ extension LocalStore {
     func open(_ recent: RecentQuery) throws -> OpenedQuery {
         let key = recent.targetKey
         if let used = targets.values.first(where: { $0.key == key }) {
-            return try read(.allocateTarget) {
-                try answer(recent, used, isKnown: persisted[used.id] != nil, $0)
+            let documents = try read(.allocateTarget) {
+                try run(recent.query, $0, recent.plan)
             }
+            return OpenedQuery(used, documents, synced: persisted[used.id] == nil ? [] : nil)
         }
-        var stored: LocalTarget?
-        let opened = try read(.allocateTarget) { transaction in
+        var stored: KeptTarget?
+        let documents = try read(.allocateTarget) { transaction in
             stored = try storedTarget(key, transaction)
-            var target = stored ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
-            target.sequence = nextSequence
-            return try answer(recent, target, isKnown: stored != nil, transaction)
+            return try run(recent.query, transaction, recent.plan)
         }
-        take(opened.target, stored: stored)
+        var target = stored?.target ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
+        target.sequence = nextSequence
+        let opened = OpenedQuery(target, documents, synced: stored == nil ? [] : nil)
+        take(target, stored: stored)
         return opened
-    }
-
-    private func answer(
-        _ recent: RecentQuery, _ target: LocalTarget, isKnown: Bool,
-        _ transaction: StoreTransaction
-    ) throws -> OpenedQuery {
-        OpenedQuery(
-            target: target,
-            documents: try run(recent.query, transaction, recent.plan),
-            synced: isKnown ? nil : [])
     }
 
     private func allocate(
         _ key: QueryKey, _ transaction: StoreTransaction
     ) throws -> LocalTarget {
         var target =
-            try storedTarget(key, transaction)
+            try storedTarget(key, transaction)?.target
             ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
         target.sequence = nextSequence
         try save(target, transaction)
@@ -47,12 +39,13 @@ extension LocalStore {
     }
 
     /// - Parameter stored: As it is on disk, if it is.
-    private func take(_ target: LocalTarget, stored: LocalTarget?) {
+    private func take(_ target: consuming LocalTarget, stored: KeptTarget?) {
+        let id = target.id
         nextSequence += 1
-        nextTargetID = max(nextTargetID, target.id + 2)
-        targets[target.id] = target
-        let isStored = released.removeValue(forKey: target.id)?.isStored ?? true
-        persisted[target.id] = isStored ? stored : nil
+        nextTargetID = max(nextTargetID, id + 2)
+        targets[id] = target
+        let isStored = released.removeValue(forKey: id)?.isStored ?? true
+        if isStored, let stored { persisted[id] = stored }
     }
 
     /// Opens all of these queries, or none. To be called before anything else is in use.
@@ -62,9 +55,9 @@ extension LocalStore {
                 let key = QueryKey(query.wireForm)
                 let known = targets.values.first { $0.key == key }
                 let target = try known ?? allocate(key, transaction)
-                if known == nil { take(target, stored: target) }
+                if known == nil { take(target, stored: KeptTarget(target)) }
                 return OpenedQuery(
-                    target: target, documents: try run(query, transaction),
+                    target, try run(query, transaction),
                     synced: try remoteKeys(of: target.id, transaction))
             }
         }
@@ -148,12 +141,13 @@ extension LocalStore {
     func releaseTarget(_ id: Int32) throws {
         guard var target = targets.removeValue(forKey: id) else { return }
         let stored = persisted.removeValue(forKey: id)
-        let isKnown = stored.map { $0.isSame(as: target) } ?? target.isBlank
+        let isKnown = stored.map { $0.target.isSame(as: target) } ?? target.isBlank
         target.sequence = nextSequence
         nextSequence += 1
         if isKnown, released.count < Self.mostReleased {
-            released[id] = ReleasedTarget(target: target, isStored: stored != nil)
-            recent.setTarget(target, target.key)
+            let kept = KeptTarget(target, isStored: stored != nil)
+            released[id] = kept
+            recent.setTarget(kept, target.key)
         } else {
             try write(.releaseTarget) { try save(target, $0) }
         }
@@ -168,7 +162,7 @@ extension LocalStore {
     func confirmed(_ query: Query) throws -> Timestamp? {
         let key = QueryKey(query)
         if let target = targets.values.first(where: { $0.key == key }) { return target.confirmed }
-        return try read { try storedTarget(key, $0)?.confirmed }
+        return try read { try storedTarget(key, $0)?.target.confirmed }
     }
 
     func confirm(
@@ -179,7 +173,7 @@ extension LocalStore {
             return
         }
         var target =
-            try storedTarget(key, transaction)
+            try storedTarget(key, transaction)?.target
             ?? LocalTarget(id: nextTargetID, key: key, sequence: nextSequence)
         target.confirmed = time
         try save(target, transaction)
@@ -188,23 +182,23 @@ extension LocalStore {
 
     func storedTarget(
         _ key: QueryKey, _ transaction: StoreTransaction
-    ) throws -> LocalTarget? {
+    ) throws -> KeptTarget? {
         if let known = recent.target(key) { return known }
-        if let waiting = released.values.first(where: { $0.target.key == key }) {
-            return waiting.target
-        }
+        if let waiting = released.values.first(where: { $0.target.key == key }) { return waiting }
         let target = try transaction.rows(
             """
             SELECT id, token, snapshotVersion, confirmed, sequence FROM syncTarget
             WHERE canonical = ?
             """, [.blob(key.bytes)]
         ).first.map { row in
-            LocalTarget(
-                id: Int32(clamping: row.integer(0)), key: key, resumeToken: row.blob(1),
-                snapshotVersion: Timestamp(microseconds: row.integer(2)),
-                confirmed: row.integer(3) == 0 ? nil : Timestamp(microseconds: row.integer(3)),
-                sequence: row.integer(4))
+            KeptTarget(
+                LocalTarget(
+                    id: Int32(clamping: row.integer(0)), key: key, resumeToken: row.blob(1),
+                    snapshotVersion: Timestamp(microseconds: row.integer(2)),
+                    confirmed: row.integer(3) == 0 ? nil : Timestamp(microseconds: row.integer(3)),
+                    sequence: row.integer(4)))
         }
+        if let target { lastVersion = max(lastVersion, target.target.serverVersion) }
         recent.setTarget(target, key)
         return target
     }
@@ -217,7 +211,7 @@ extension LocalStore {
             .integer(target.snapshotVersion.microseconds),
             .integer(target.confirmed?.microseconds ?? 0), .integer(target.sequence),
         ]
-        let isKnown = persisted[target.id]?.sequence == target.sequence
+        let isKnown = persisted[target.id]?.target.sequence == target.sequence
         if isKnown {
             try transaction.execute(
                 """
@@ -229,7 +223,7 @@ extension LocalStore {
             try transaction.execute(
                 "INSERT OR REPLACE INTO syncTarget VALUES (?, ?, ?, ?, ?, ?)", values)
         }
-        recent.setTarget(target, target.key)
+        recent.setTarget(KeptTarget(target), target.key)
         released[target.id] = nil
     }
 }

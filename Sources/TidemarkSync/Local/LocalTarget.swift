@@ -38,11 +38,19 @@ struct QueryKey: Hashable, Sendable {
 
 /// A query that somebody begins to listen to, or whose cache is exchanged for another one.
 struct OpenedQuery {
-    let target: LocalTarget
+    let targetID: Int32
+    let resumeToken: [UInt8]
     /// In the query's order.
     let documents: [LocalDocument]
     /// The documents of its target; nil where they have not been read.
     let synced: Set<DocumentPath>?
+
+    init(_ target: LocalTarget, _ documents: [LocalDocument], synced: Set<DocumentPath>?) {
+        targetID = target.id
+        resumeToken = target.resumeToken
+        self.documents = documents
+        self.synced = synced
+    }
 }
 
 /// What is kept of a target between listens.
@@ -56,6 +64,9 @@ struct LocalTarget: Equatable, Sendable {
     /// When the server last confirmed the whole result; nil for never.
     var confirmed: Timestamp?
     var sequence: Int64
+
+    /// Up to when the server has told of it; the epoch where it has not, as with what a bundle brought.
+    var serverVersion: Timestamp { resumeToken.isEmpty ? .epoch : snapshotVersion }
 
     /// Whether nothing is known of it, so that there is nothing to keep.
     var isBlank: Bool { resumeToken.isEmpty && snapshotVersion == .epoch && confirmed == nil }
@@ -77,9 +88,14 @@ struct LocalTarget: Equatable, Sendable {
     }
 }
 
-/// A target that is in use no more, with when it was used last, which is not on disk yet.
-struct ReleasedTarget: Equatable, Sendable {
+/// A target as it was left. A class, because it goes through several hands with every listen.
+final class KeptTarget: Sendable {
     let target: LocalTarget
-    /// Whether the disk has it at all.
+    /// Whether the disk has it, or an older state of it.
     let isStored: Bool
+
+    init(_ target: LocalTarget, isStored: Bool = true) {
+        self.target = target
+        self.isStored = isStored
+    }
 }

@@ -6,7 +6,7 @@ import TidemarkStore
 struct RecentQueries {
     /// By their hashes: a query as a dictionary's key costs an app's start 0.1 ms.
     private var queries: [Int: [RecentQuery]] = [:]
-    private var targets: [QueryKey: LocalTarget?] = [:]
+    private var targets: [QueryKey: KeptTarget?] = [:]
 
     /// Past this all are forgotten, and worked out again as they are asked.
     private static let most = 200
@@ -23,9 +23,9 @@ struct RecentQueries {
     }
 
     /// What the disk has of a query's target, or waits to get; the outer nil when that is not known.
-    func target(_ key: QueryKey) -> LocalTarget?? { targets[key] }
+    func target(_ key: QueryKey) -> KeptTarget?? { targets[key] }
 
-    mutating func setTarget(_ target: LocalTarget?, _ key: QueryKey) {
+    mutating func setTarget(_ target: KeptTarget?, _ key: QueryKey) {
         if targets.count >= Self.most { targets = [:] }
         targets.updateValue(target, forKey: key)
     }

@@ -151,7 +151,7 @@ struct View: Equatable, Sendable {
         }
         if let version, !awaited.isEmpty { awaited = awaited.filter { $0.value > version } }
         let isPendingReset = target?.isPendingReset ?? false
-        var effects = isPendingReset || offline ? [] : updateLimbo()
+        let effects = isPendingReset || offline ? [] : updateLimbo()
         let nowSynced = limbo.isEmpty && isCurrent && !isPendingReset
         let stateChanged = isSynced != nowSynced
         isSynced = nowSynced
@@ -160,9 +160,9 @@ struct View: Equatable, Sendable {
             shape, rows: rows, changes: changes, isFromCache: !nowSynced,
             hasPendingWrites: hasPendingWrites, syncStateChanged: stateChanged,
             readTime: nowSynced ? readTime : nil)
-        effects.append(
-            .raise(snapshot, hasCachedResults: target?.delta.resumeToken.isEmpty == false))
-        return effects
+        let raise = Effect.raise(
+            snapshot, hasCachedResults: target?.delta.resumeToken.isEmpty == false)
+        return effects.isEmpty ? [raise] : effects + [raise]
     }
 
     private mutating func updateLimbo() -> [Effect] {
