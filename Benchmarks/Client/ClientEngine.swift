@@ -10,6 +10,8 @@ final class ClientEngine {
     let scheduler = VirtualScheduler()
     let transport = ScriptedTransport()
     let engine: SyncEngine
+    /// The listener that ``first(_:)`` has been answered by, and that goes with ``settle()``.
+    private var answered: (any CancellableCall)?
 
     init(_ folder: URL) throws {
         let scheduler = scheduler
@@ -28,19 +30,23 @@ final class ClientEngine {
         scheduler.runUntilIdle()
     }
 
-    /// Has the first snapshot of a new listener to the cache computed. The listener then goes, which
-    /// is no part of its answer: it happens at the next step, or with ``settle()``.
+    /// Has the first snapshot of a new listener to the cache computed. The listener goes at the next step,
+    /// or with ``settle()``, because that is no part of its answer.
     ///
     /// - Returns: How many rows it has.
     func first(_ query: Query) -> Int {
+        answered?.cancel()
         let rows = Latest()
-        let listening = engine.listen(query, .init(source: .cache)) { rows.set($0) }
+        answered = engine.listen(query, .init(source: .cache)) { rows.set($0) }
         scheduler.runUntilIdle()
-        listening.cancel()
         return rows.count
     }
 
-    func settle() { scheduler.runUntilIdle() }
+    func settle() {
+        answered?.cancel()
+        answered = nil
+        scheduler.runUntilIdle()
+    }
 
     func lookUp(_ path: DocumentPath) -> Int {
         let rows = Latest()

@@ -26,7 +26,7 @@ struct ClientSuite {
             for figure in ClientFigure.all {
                 guard let ours = samples[.ours]?[figure.step] else { continue }
                 let line = ClientLine(
-                    figure, count: size, ours.median, raw: samples[.raw]?[figure.step]?.median)
+                    figure, count: size, ours, raw: samples[.raw]?[figure.step])
                 report.add(line)
                 if !line.holds { allHold = false }
             }
@@ -36,33 +36,28 @@ struct ClientSuite {
 
     private typealias Samples = [Side: [String: [Double]]]
 
-    /// How often a part is measured: by turns with raw SQLite, because a machine that others share changes
-    /// its speed from one second to the next. The median counts, of either.
-    private enum Rounds {
-        static let fills = 3, warm = 5, writes = 5
-        /// Where most of a run is the start of a program.
-        static let starts = 9
-    }
+    /// How often each part is measured: by turns with raw SQLite and with the other parts, because a machine
+    /// that others share changes its speed from one second to the next, and keeps to it for some.
+    private static let rounds = 9
+    /// Of these rounds, the first that also load documents, which takes the longest.
+    private static let loads = 5
 
     private func measure(_ size: Int) throws -> Samples {
         var samples: Samples = [:]
-        func add(_ part: ClientPart, rounds: Int) throws {
-            guard only.isEmpty || only.contains(part.rawValue) else { return }
-            for _ in 0..<rounds {
+        for round in 0..<Self.rounds {
+            let parts: [ClientPart] = [.coldQuery, .coldPoint, .warm, .writes]
+            for part in (round < Self.loads ? [.load, .fill] : []) + parts
+            where only.isEmpty || only.contains(part.rawValue) {
                 for side in [Side.ours, .raw] {
-                    for sample in try child(part, side, size, place(part, side, size)) {
-                        samples[side, default: [:]][sample.step, default: []].append(sample.value)
+                    let place = try place(part, side, size)
+                    if part == .writes {
+                        let isLast = round == Self.rounds - 1
+                        try writes(side, size, place, isLast: isLast, &samples)
+                    } else {
+                        samples[side, default: [:]].add(try child(part, side, size, place))
                     }
                 }
             }
-        }
-        try add(.load, rounds: Rounds.fills)
-        try add(.fill, rounds: Rounds.fills)
-        try add(.coldQuery, rounds: Rounds.starts)
-        try add(.coldPoint, rounds: Rounds.starts)
-        try add(.warm, rounds: Rounds.warm)
-        if only.isEmpty || only.contains(ClientPart.writes.rawValue) {
-            try writes(size, &samples)
         }
         return samples
     }
@@ -76,26 +71,22 @@ struct ClientSuite {
         return place
     }
 
-    /// On copies in memory, and with the disk's syncs after that.
-    private func writes(_ size: Int, _ samples: inout Samples) throws {
-        for _ in 0..<Rounds.writes {
-            for side in [Side.ours, .raw] {
-                guard let memory = Self.memory else { continue }
-                let copy = memory.appending(path: UUID().uuidString)
-                try FileManager.default.copyItem(at: place(.writes, side, size), to: copy)
-                defer { try? FileManager.default.removeItem(at: copy) }
-                for sample in try child(.writes, side, size, copy) {
-                    samples[side, default: [:]][sample.step, default: []].append(sample.value)
-                }
-            }
+    /// On a copy in memory; in the last round also where it lies, with the disk's syncs.
+    private func writes(
+        _ side: Side, _ size: Int, _ place: URL, isLast: Bool, _ samples: inout Samples
+    ) throws {
+        if let memory = Self.memory {
+            let copy = memory.appending(path: UUID().uuidString)
+            try FileManager.default.copyItem(at: place, to: copy)
+            defer { try? FileManager.default.removeItem(at: copy) }
+            samples[side, default: [:]].add(try child(.writes, side, size, copy))
         }
-        for side in [Side.ours, .raw] {
-            for sample in try child(.writes, side, size, place(.writes, side, size))
-            where sample.step != "g_write_unread" {
-                let step = sample.step == "g_write" ? "g_write_synced" : sample.step
-                if samples[side]?[step] == nil {
-                    samples[side, default: [:]][step] = [sample.value]
-                }
+        guard isLast else { return }
+        for sample in try child(.writes, side, size, place) {
+            if sample.step == "g_write" {
+                samples[side, default: [:]].add([ClientSample("g_write_synced", sample.value)])
+            } else if Self.memory == nil {
+                samples[side, default: [:]].add([sample])
             }
         }
     }
@@ -137,6 +128,12 @@ struct ClientSuite {
     }
 }
 
+extension [String: [Double]] {
+    fileprivate mutating func add(_ samples: [ClientSample]) {
+        for sample in samples { self[sample.step, default: []].append(sample.value) }
+    }
+}
+
 struct ClientPartError: Error, CustomStringConvertible {
     let part: ClientPart
     var description: String { "The part \"\(part.rawValue)\" of the client's workload failed." }
@@ -147,12 +144,16 @@ struct ClientLine: Encodable {
     var suite = "client"
     let step: String
     let n: Int
+    /// Of the fastest round.
     let figure: Double
+    /// Of all rounds.
+    let median: Double
     let unit: String
     /// Google's client core, as it comes: peer-client-perf.md.
     let peer: Double?
-    /// The same reads and inserts in raw SQLite, in the same run.
+    /// The same reads and inserts in raw SQLite, in the same run, in its fastest round.
     let raw: Double?
+    let rawMedian: Double?
     /// How many times as long as raw SQLite.
     let ratio: Double?
     /// What the figure must reach.
@@ -161,13 +162,20 @@ struct ClientLine: Encodable {
     let ratioLimit: Double?
     let holds: Bool
 
-    init(_ figure: ClientFigure, count: Int, _ value: Double, raw: Double?) {
+    /// - Parameters:
+    ///   - rounds: What was measured, in each round.
+    ///   - rawRounds: Likewise.
+    init(_ figure: ClientFigure, count: Int, _ rounds: [Double], raw rawRounds: [Double]?) {
+        let value = figure.best(of: rounds)
+        let raw = rawRounds.map(figure.best)
         step = figure.step
         n = count
         self.figure = value
+        median = rounds.median
         unit = figure.unit
         peer = figure.peer(of: count)
         self.raw = raw
+        rawMedian = rawRounds?.median
         ratio = raw.map { figure.ratio(value, $0) }
         let bar = figure.bar(of: count)
         limit = bar?.limit

@@ -104,13 +104,15 @@ struct EngineSteps {
         let one = repeated(all, engine)
         let resumed = resumed(engine)
         let paths = (0..<1_000).map { workload.path(workload.scattered($0)) }
+        let cold = median(1_000) { engine.lookUp(paths[$0]) }
         let point = median(1_000) { engine.lookUp(paths[$0]) }
         let peak = OwnMemory.peakMegabytes
         engine.close()
         return [
             ClientSample("c_conv_warm", conversations / 1e3),
             ClientSample("c_conv_resumed", resumed / 1e3), ClientSample("d_newest", top / 1e3),
-            ClientSample("e_all_limit1", one / 1e3), ClientSample("f_lookup", point),
+            ClientSample("e_all_limit1", one / 1e3), ClientSample("f_lookup_first", cold),
+            ClientSample("f_lookup", point),
         ] + (peak.map { [ClientSample("memory", $0)] } ?? [])
     }
 

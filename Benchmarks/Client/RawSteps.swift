@@ -80,6 +80,7 @@ struct RawSteps {
             ClientSample("c_conv_resumed", conversations / 1e3),
             ClientSample("d_newest", median(50) { _ in raw.newer(than: second) } / 1e3),
             ClientSample("e_all_limit1", median(50) { _ in raw.first() } / 1e3),
+            ClientSample("f_lookup_first", median(1_000) { raw.point(ids[$0]) }),
             ClientSample("f_lookup", median(1_000) { raw.point(ids[$0]) }),
         ]
     }

@@ -37,16 +37,26 @@ final class RawDatabase {
         return statement!
     }
 
+    /// A row that was read: which one it is, and what it holds.
+    private struct Found {
+        let id: String
+        let body: [UInt8]
+    }
+
+    /// All rows at once, as an answer is that somebody looks at.
+    ///
+    /// - Parameter statement: Selects ids, or none, and bodies.
     private func read(_ statement: OpaquePointer) -> Int {
-        var count = 0
+        var found: [Found] = []
         while sqlite3_step(statement) == SQLITE_ROW {
-            let start = sqlite3_column_blob(statement, 0)
-            let bytes = UnsafeRawBufferPointer(
-                start: start, count: Int(sqlite3_column_bytes(statement, 0)))
-            count += Array(bytes).isEmpty ? 0 : 1
+            let body = UnsafeRawBufferPointer(
+                start: sqlite3_column_blob(statement, 1),
+                count: Int(sqlite3_column_bytes(statement, 1)))
+            let id = sqlite3_column_text(statement, 0).map(String.init(cString:)) ?? ""
+            found.append(Found(id: id, body: Array(body)))
         }
         sqlite3_reset(statement)
-        return count
+        return found.count
     }
 }
 
@@ -138,25 +148,27 @@ extension RawDatabase {
     func indexTimes() { run("CREATE INDEX messageByTime ON message (time)") }
 
     func point(_ id: String) -> Int {
-        let select = statement("SELECT body FROM message WHERE id = ?")
+        let select = statement("SELECT NULL, body FROM message WHERE id = ?")
         sqlite3_bind_text(select, 1, id, -1, copied)
         return read(select)
     }
 
-    func first() -> Int { read(statement("SELECT body FROM message ORDER BY id LIMIT 1")) }
+    func first() -> Int { read(statement("SELECT id, body FROM message ORDER BY id LIMIT 1")) }
 
-    func top() -> Int { read(statement("SELECT body FROM message ORDER BY time DESC LIMIT 50")) }
+    func top() -> Int {
+        read(statement("SELECT id, body FROM message ORDER BY time DESC LIMIT 50"))
+    }
 
     func newer(than time: Int64) -> Int {
         let select = statement(
-            "SELECT body FROM message WHERE time > ? ORDER BY time DESC LIMIT 50")
+            "SELECT id, body FROM message WHERE time > ? ORDER BY time DESC LIMIT 50")
         sqlite3_bind_int64(select, 1, time)
         return read(select)
     }
 
     func conversation(_ name: String) -> Int {
         let select = statement(
-            "SELECT body FROM message WHERE conversation = ? ORDER BY time DESC LIMIT 50")
+            "SELECT id, body FROM message WHERE conversation = ? ORDER BY time DESC LIMIT 50")
         sqlite3_bind_text(select, 1, name, -1, copied)
         return read(select)
     }
@@ -178,7 +190,7 @@ extension RawDatabase {
         sqlite3_reset(insert)
     }
 
-    func queued() -> Int { read(statement("SELECT body FROM queue ORDER BY id")) }
+    func queued() -> Int { read(statement("SELECT NULL, body FROM queue ORDER BY id")) }
 
     /// Takes the oldest out of the queue and puts it among the others, in one transaction.
     func acknowledge(_ row: Row) {
