@@ -136,10 +136,14 @@ struct ServedListen {
         stream.push(.targetChange(TargetChange(.add, targetIDs: [target])))
     }
 
-    /// One consistent snapshot: these documents, and the word that this was all.
+    /// Has the engine take in one consistent snapshot: these documents, and the word that this was all.
     ///
     /// - Parameter seconds: Of the snapshot's time; nil for that of its newest document.
-    func serve(_ documents: [Document], isCurrent: Bool = false, at seconds: Int64? = nil) {
+    /// - Returns: How long the engine took, in microseconds. That the messages come is the wire's time.
+    @discardableResult
+    func serve(
+        _ documents: [Document], isCurrent: Bool = false, at seconds: Int64? = nil
+    ) -> Double {
         for document in documents {
             stream.push(.documentChange(DocumentChange(document, targetIDs: [target])))
         }
@@ -148,8 +152,9 @@ struct ServedListen {
                 .targetChange(TargetChange(.current, targetIDs: [target], resumeToken: [1])))
         }
         let newest = documents.map(\.updateTime).max() ?? .epoch
-        let time = seconds.map { Timestamp(seconds: $0, nanoseconds: 0) } ?? newest
-        stream.push(.targetChange(TargetChange(.noChange, resumeToken: [2], readTime: time)))
-        engine.scheduler.runUntilIdle()
+        let readTime = seconds.map { Timestamp(seconds: $0, nanoseconds: 0) } ?? newest
+        stream.push(
+            .targetChange(TargetChange(.noChange, resumeToken: [2], readTime: readTime)))
+        return time { engine.scheduler.runUntilIdle() }
     }
 }
