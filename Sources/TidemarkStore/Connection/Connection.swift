@@ -10,8 +10,8 @@ import GRDBSQLite
 // time.
 final class Connection: @unchecked Sendable {
     private let handle: OpaquePointer
-    private var own: [[PreparedStatement]] = Array(repeating: [], count: OwnSQL.allCases.count)
-    private var others: [SQLText: TextStatements] = [:]
+    private let own = OwnSQL.allCases.map { _ in StatementPool() }
+    private var others = StatementTable()
     private var isSynced = false
     private(set) var isWriting = false
     /// Whether commits move a log that has become long; else who commits sees to it.
@@ -19,10 +19,6 @@ final class Connection: @unchecked Sendable {
 
     let catalog = Catalog()
     let indexing = IndexingState()
-
-    /// Of how many texts of the store's users compiled statements are kept; past it, all are compiled
-    /// again as they are used.
-    private static let maxOthers = 256
 
     private var isClosed = false
 
@@ -47,14 +43,8 @@ final class Connection: @unchecked Sendable {
 
     /// Finalizes all statements, which keep the connection from closing.
     func finalize() {
-        for statement in own.joined() { sqlite3_finalize(statement.handle) }
-        own = Array(repeating: [], count: OwnSQL.allCases.count)
-        finalizeOthers()
-    }
-
-    private func finalizeOthers() {
-        for statements in others.values { statements.forget() }
-        others = [:]
+        for pool in own { pool.empty() }
+        others.forget()
     }
 
     /// Whether the last insertion, update or deletion met any row.
@@ -74,32 +64,24 @@ final class Connection: @unchecked Sendable {
 
 extension Connection {
     func statement(_ sql: OwnSQL) throws(StoreError) -> PreparedStatement {
-        if let statement = own[sql.rawValue].popLast() { return statement }
-        return try prepare(sql.text, .own(sql))
+        let pool = own[sql.rawValue]
+        if let statement = pool.take() { return statement }
+        return try prepare(sql.text, pool)
     }
 
     func statement(text: String) throws(StoreError) -> PreparedStatement {
-        let key = SQLText(text: text)
-        if let known = others[key] {
+        if let known = others[text] {
             if let statement = known.take() { return statement }
-            return try prepare(text, .text(known))
+            return try prepare(text, known)
         }
-        let new = TextStatements()
-        let statement = try prepare(text, .text(new))
-        if others.count >= Self.maxOthers { finalizeOthers() }
-        others[key] = new
+        let new = StatementPool()
+        let statement = try prepare(text, new)
+        others.insert(text, new)
         return statement
     }
 
-    func takeBack(_ statement: PreparedStatement) {
-        switch statement.pool {
-        case .own(let sql): own[sql.rawValue].append(statement)
-        case .text(let statements): statements.takeBack(statement)
-        }
-    }
-
     private func prepare(
-        _ text: String, _ pool: PreparedStatement.Pool
+        _ text: String, _ pool: StatementPool
     ) throws(StoreError) -> PreparedStatement {
         var compiled: OpaquePointer?
         let code = sqlite3_prepare_v3(

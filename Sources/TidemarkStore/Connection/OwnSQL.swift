@@ -32,7 +32,7 @@ enum OwnSQL: Int, CaseIterable {
 
     var text: String {
         switch self {
-        case .begin: "BEGIN IMMEDIATE"
+        case .begin: "BEGIN"
         case .commit: "COMMIT"
         case .rollback: "ROLLBACK"
         case .databaseByName: "SELECT id FROM database WHERE name = ?"
@@ -138,9 +138,9 @@ enum OwnSQL: Int, CaseIterable {
             // An index that was left half made has entries already.
             "REPLACE INTO entry (fieldIndex, scope, key, document) VALUES (?, ?, ?, ?)"
         case .insertEntries:
-            // What is there already is the same: a key ends in its document's name. To replace it, SQLite
+            // Ends where an entry is there already: to replace it, or to undo what was done before, SQLite
             // would keep a journal for each statement.
-            "INSERT OR IGNORE INTO entry (fieldIndex, scope, key, document) VALUES "
+            "INSERT OR FAIL INTO entry (fieldIndex, scope, key, document) VALUES "
                 + (0..<Self.entriesAtOnce).map { "(?1, ?2, ?\(2 * $0 + 3), ?\(2 * $0 + 4))" }
                 .joined(separator: ", ")
         case .deleteEntry: "DELETE FROM entry WHERE fieldIndex = ? AND scope = ? AND key = ?"

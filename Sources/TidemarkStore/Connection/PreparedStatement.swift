@@ -1,59 +1,17 @@
 import GRDBSQLite
 
-/// The compiled statements of one text that nobody uses at the moment.
-final class TextStatements {
-    private var idle: [PreparedStatement] = []
-    /// Whether it was forgotten, so that nobody would find what comes back to it.
-    private var isForgotten = false
-
-    func take() -> PreparedStatement? { idle.popLast() }
-
-    func takeBack(_ statement: PreparedStatement) {
-        if isForgotten {
-            sqlite3_finalize(statement.handle)
-        } else {
-            idle.append(statement)
-        }
-    }
-
-    func forget() {
-        for statement in idle { sqlite3_finalize(statement.handle) }
-        idle = []
-        isForgotten = true
-    }
-}
-
-/// A text of SQL as a key. The program's own, and so compared as Swift compares texts: at once where it is
-/// the same literal. Hashed by its length and its end: a hash of all of it took as long as a short
-/// statement's run.
-struct SQLText: Hashable {
-    let text: String
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { bytes in
-            hasher.combine(bytes.count)
-            let end = UnsafeBufferPointer(rebasing: bytes.suffix(16))
-            hasher.combine(bytes: UnsafeRawBufferPointer(end))
-        }
-    }
-}
-
 /// A compiled statement, on loan from its ``Connection`` until ``release()``.
 final class PreparedStatement {
-    /// Where it goes back to.
-    enum Pool {
-        case own(OwnSQL)
-        case text(TextStatements)
-    }
-
     let handle: OpaquePointer
-    let pool: Pool
+    /// Where it goes back to.
+    private let pool: StatementPool
+    /// In the pool: the one that is taken after it.
+    var next: PreparedStatement?
     private unowned let connection: Connection
     /// What two arguments lie in.
     private var range: HeldRange?
 
-    init(handle: OpaquePointer, pool: Pool, connection: Connection) {
+    init(handle: OpaquePointer, pool: StatementPool, connection: Connection) {
         self.handle = handle
         self.pool = pool
         self.connection = connection
@@ -62,7 +20,7 @@ final class PreparedStatement {
     /// Gives it back. Not to be used afterwards.
     func release() {
         sqlite3_reset(handle)
-        connection.takeBack(self)
+        pool.takeBack(self)
     }
 
     /// - Returns: Whether there is a row.
@@ -87,6 +45,19 @@ final class PreparedStatement {
             try run()
         }
         bindNull(index)
+    }
+
+    /// As ``run()``, of a statement that leaves what it did before it met a row that is there already.
+    ///
+    /// - Returns: Whether it met none.
+    func runUnlessInConflict() throws(StoreError) -> Bool {
+        let code = sqlite3_step(handle)
+        defer { sqlite3_reset(handle) }
+        switch code & 0xFF {
+        case SQLITE_DONE: return true
+        case SQLITE_CONSTRAINT: return false
+        default: throw connection.failure()
+        }
     }
 
     func reset() { sqlite3_reset(handle) }
@@ -145,10 +116,12 @@ extension PreparedStatement {
     /// An address for a text without bytes, which would be null without one.
     private static var nothing: UnsafePointer<CChar> { UnsafePointer(bitPattern: 1)! }
 
-    func bind(_ values: [SQLValue]) throws(StoreError) {
-        if values.count != parameterCount {
+    /// - Parameter count: Of all arguments, where some are bound by themselves.
+    func bind(_ values: [SQLValue], count: Int? = nil) throws(StoreError) {
+        let count = count ?? values.count
+        if count != parameterCount {
             throw .invalidStatement(
-                detail: "\(values.count) arguments for \(parameterCount) parameters")
+                detail: "\(count) arguments for \(parameterCount) parameters")
         }
         for (index, value) in zip(Int32(1)..., values) {
             switch value {

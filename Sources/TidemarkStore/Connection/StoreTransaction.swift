@@ -20,6 +20,17 @@ package final class StoreTransaction {
         try statement.run()
     }
 
+    /// - Parameter last: The last argument, which may be long: it is not copied.
+    package func execute(
+        _ sql: String, _ arguments: [SQLValue], last: [UInt8]
+    ) throws(StoreError) {
+        let statement = try connection.statement(text: sql)
+        defer { statement.release() }
+        if !statement.isReadOnly { try requireWriting() }
+        try statement.bind(arguments, count: arguments.count + 1)
+        try statement.run(Int32(arguments.count + 1), last)
+    }
+
     package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [SQLRow] {
         let statement = try connection.statement(text: sql)
         defer { statement.release() }

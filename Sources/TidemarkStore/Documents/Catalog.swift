@@ -202,6 +202,8 @@ extension Catalog {
             id: id, path: path, group: try group(path.id, in: database, connection))
         if collectionsByPath.count >= Self.maxCollections { forgetCollections() }
         collectionsByPath[key] = row
+        // Its documents are read next: their rows name it by its number.
+        lastCollection = row
         return row
     }
 
@@ -235,6 +237,7 @@ extension Catalog {
             id: id, path: path, group: try group(path.id, in: select.integer(0), connection))
         if collectionsByID.count >= Self.maxCollections { forgetCollections() }
         collectionsByID[Int(truncatingIfNeeded: id)] = row
+        lastCollection = row
         return row
     }
 }

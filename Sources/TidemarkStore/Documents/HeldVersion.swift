@@ -55,13 +55,20 @@ extension DocumentTable {
     ///
     /// - Returns: The row; nil, with nothing done, where there is one of its name.
     package func insert(ifNew document: StoredDocument) throws(StoreError) -> Int64? {
+        let (row, collection, name) = try insertRow(ifNew: document)
+        if let row { try reindex(document, in: collection, name, id: row, from: nil) }
+        return row
+    }
+
+    /// The document without its index entries.
+    func insertRow(
+        ifNew document: StoredDocument
+    ) throws(StoreError) -> (row: Int64?, CollectionRow, name: [UInt8]) {
         precondition(document.kind == .found || document.contents.bytes.isEmpty)
         try transaction.requireWriting()
         let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
-        guard let row = try insert(ifNew: document, in: collection, name) else { return nil }
-        try reindex(document, in: collection, name, id: row, from: nil)
-        return row
+        return (try insert(ifNew: document, in: collection, name), collection, name)
     }
 
     private func fields(_ row: Int64) throws(StoreError) -> EncodedFields? {

@@ -15,7 +15,7 @@ struct EntryBatch {
     private(set) var through: [UInt8] = []
     private var rows: [Int64] = []
     private var nextRow = 0
-    private var entries = SortedEntries()
+    private(set) var entries = SortedEntries()
     private var changed: Set<Int64> = []
 
     /// Documents of one batch: what is sorted in a few milliseconds.
@@ -125,13 +125,6 @@ struct EntryBatch {
             if changed.isEmpty || !changed.contains(entry.row) { next.append(entry) }
         }
         return next
-    }
-
-    /// As ``SortedEntries/withKeys(_:)``.
-    func withKeys(
-        _ body: (_ key: (SortedEntries.Entry) -> UnsafeRawBufferPointer) throws(StoreError) -> Void
-    ) throws(StoreError) {
-        try entries.withKeys(body)
     }
 
     /// Goes on with what is still to be read.

@@ -80,26 +80,23 @@ extension Connection {
         of row: IndexedRow, from old: (some FieldSource)?, to new: (some FieldSource)?
     ) throws(StoreError) {
         for index in row.collection.group.indexes {
-            if index.covers(row.collection.id, row.name),
-                index.definition.surelyKeeps(keysOf: old, as: new)
-            {
-                continue
-            }
-            let before = old.map { index.definition.keys(of: $0, row) } ?? []
-            let after = new.map { index.definition.keys(of: $0, row) } ?? []
-            guard index.covers(row.collection.id, row.name) else {
-                try replaceAwaited(row, before, after, index)
-                continue
-            }
-            if before.count == 1, before == after { continue }
-            let kept = before.count > 1 ? Set(before).intersection(after) : []
-            for key in before where !kept.contains(key) {
-                try deleteEntry(key, of: index, row)
-            }
-            for key in after where !kept.contains(key) {
-                try insertEntry(key, of: index, row)
-            }
+            try replaceEntries(of: row, in: index, from: old, to: new)
         }
+    }
+
+    func replaceEntries(
+        of row: IndexedRow, in index: FieldIndex, from old: (some FieldSource)?,
+        to new: (some FieldSource)?
+    ) throws(StoreError) {
+        let isCovered = index.covers(row.collection.id, row.name)
+        if isCovered, index.definition.surelyKeeps(keysOf: old, as: new) { return }
+        let before = old.map { index.definition.keys(of: $0, row) } ?? []
+        let after = new.map { index.definition.keys(of: $0, row) } ?? []
+        if !isCovered { return try replaceAwaited(row, before, after, index) }
+        if before.count == 1, before == after { return }
+        let kept = before.count > 1 ? Set(before).intersection(after) : []
+        for key in before where !kept.contains(key) { try deleteEntry(key, of: index, row) }
+        for key in after where !kept.contains(key) { try insertEntry(key, of: index, row) }
     }
 
     /// Where the filling has yet to come, or is: what was before may have entries, from a batch that

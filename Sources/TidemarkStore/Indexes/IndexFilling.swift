@@ -151,20 +151,7 @@ extension Connection {
             let count = min(budget, OwnSQL.entriesAtOnce)
             let entries = batch.next(count)
             budget -= entries.count
-            let isWhole = entries.count == OwnSQL.entriesAtOnce
-            let statement = try statement(isWhole ? .insertEntries : .insertEntry)
-            defer { statement.release() }
-            statement.bind(1, index.id)
-            statement.bind(2, index.scope(collection))
-            try batch.withKeys { key throws(StoreError) in
-                for (place, entry) in entries.enumerated() {
-                    let parameter = isWhole ? Int32(2 * place + 3) : 3
-                    statement.bind(parameter, inPlace: key(entry))
-                    statement.bind(parameter + 1, entry.row)
-                    if !isWhole { try statement.run() }
-                }
-                if isWhole { try statement.run() }
-            }
+            try insert(entries, of: index, in: collection, batch.entries)
             if entries.count < count { return batch.endWriting() }
         }
     }

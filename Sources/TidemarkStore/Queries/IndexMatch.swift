@@ -56,14 +56,13 @@ struct IndexMatch {
     private mutating func matchOrders() {
         let orders = Self.restOfOrders(query, conjunction)
         guard orders.count == rest.count + 1 else { return }
-        var flips: Set<Bool> = [orders[orders.count - 1].direction != definition.name]
+        let isFlipped = orders[orders.count - 1].direction != definition.name
         for (field, order) in zip(rest, orders) {
-            guard field.path == order.field else { return }
-            flips.insert(field.direction != order.direction)
+            guard field.path == order.field, (field.direction != order.direction) == isFlipped
+            else { return }
         }
-        guard flips.count == 1 else { return }
         isOrdered = true
-        isReversed = flips.contains(true)
+        isReversed = isFlipped
     }
 }
 

@@ -149,13 +149,18 @@ extension LocalStore {
         var rows: [Row] = []
         changed.reserveCapacity(documents.count)
         rows.reserveCapacity(documents.count)
+        var entries = NewEntries()
+        let areMany = documents.count >= NewEntries.fewest
         for document in documents {
             let path = document.path
             if case .found(let found) = document {
                 if isHeld(path, found.updateTime) { continue }
                 if added.contains(where: { $0.contains(path) }) {
                     let new = document.stored(readTime: readTime)
-                    if let row = try table.insert(ifNew: new) {
+                    let inserted =
+                        areMany
+                        ? try table.insert(ifNew: new, &entries) : try table.insert(ifNew: new)
+                    if let row = inserted {
                         changed.append((path, new))
                         rows.append((path, row))
                         continue
@@ -177,6 +182,7 @@ extension LocalStore {
             rows.append((path, try table.put(new, inPlaceOf: old)))
             changed.append((path, new))
         }
+        try table.write(&entries)
         return (changed, rows)
     }
 

@@ -4,15 +4,16 @@ import TidemarkStore
 /// What was worked out of the queries that were listened to last, and what the disk has of their targets:
 /// an app asks the same ones again and again. Without it, a listen that finds one row took twice as long.
 struct RecentQueries {
-    /// By their hashes: a query as a dictionary's key costs an app's start 0.1 ms.
-    private var queries: [Int: [RecentQuery]] = [:]
+    /// By their hashes, in the type of a target's id: every other type that is a dictionary's key costs an
+    /// app's start 0.1 ms.
+    private var queries: [Int32: [RecentQuery]] = [:]
     private var targets: [QueryKey: KeptTarget?] = [:]
 
     /// Past this all are forgotten, and worked out again as they are asked.
     private static let most = 200
 
     mutating func query(_ query: Query, in database: DatabaseID) -> RecentQuery {
-        let hash = query.hashValue
+        let hash = Int32(truncatingIfNeeded: query.hashValue)
         if let known = queries[hash]?.first(where: { $0.query == query }) {
             return known
         }
