@@ -167,4 +167,58 @@ import TidemarkTesting
         #expect(kept.map(\.batch) == [1] && kept[0].reason.code == .dataLoss)
         #expect(kept[0].mutations.isEmpty)
     }
+
+    /// SQLite's own sequence had the numbers.
+    @Test func `a queue of an older cache goes on with its numbers`() throws {
+        let file = TemporaryFile()
+        let older = Array(LocalSchema.migrations.dropLast())
+        #expect(LocalSchema.migrations.last?.name == "sync 7 batch numbers")
+        let store = try DocumentStore(.file(file.path), migrations: older)
+        try store.write { transaction throws in
+            for (id, path) in [(3, "rooms/a"), (4, "rooms/b"), (90, "rooms/gone")] {
+                try transaction.execute(
+                    """
+                    INSERT INTO syncBatch (id, localWriteTime, baseMutations, mutations)
+                    VALUES (?, 7, ?, ?)
+                    """,
+                    [
+                        .integer(Int64(id)), .blob(MutationCodec.encode([])),
+                        .blob(MutationCodec.encode([set(path, [:])])),
+                    ])
+            }
+            try transaction.execute("DELETE FROM syncBatch WHERE id = 90")
+        }
+        try store.close()
+        let world = try Harness(cacheFile: file.path)
+        #expect(try pending(world).map(\.batch) == [3, 4])
+        #expect(world.write(set("rooms/c", [:])).all == [.journalled(batch: 91)])
+        #expect(try pending(world).map(\.batch) == [3, 4, 91])
+    }
+
+    @Test func `numbers that were not used are used after a start`() throws {
+        let file = TemporaryFile()
+        for number in 1...3 {
+            let world = try Harness(cacheFile: file.path)
+            #expect(
+                world.write(set("rooms/a", [:])).all == [.journalled(batch: Int64(number))])
+            world.terminate()
+        }
+    }
+
+    @Test func `a queue saved from a damaged cache goes on behind its numbers`() throws {
+        let local = try LocalStore(.memory, database: Harness.database)
+        for path in ["rooms/a", "rooms/b"] { _ = try local.enqueue([set(path, [:])], at: at(1)) }
+        _ = try local.reject(local.pending.batches[1], RPCStatus(.notFound, ""), at: at(1))
+        var saved = SavedQueue()
+        saved.replace(nil, with: local.pending.batches)
+        saved.rejected = [
+            [
+                .integer(2), .blob([]), .integer(1), .blob(MutationCodec.encode([])), .integer(5),
+                .text(""), .integer(1),
+            ]
+        ]
+        let new = try LocalStore(.memory, database: Harness.database)
+        try new.restore(saved, nil)
+        #expect(try new.enqueue([set("rooms/c", [:])], at: at(2)).batch.id == 3)
+    }
 }

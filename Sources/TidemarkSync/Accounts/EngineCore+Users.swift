@@ -177,7 +177,8 @@ extension EngineCore {
     #endif
 
     var orderedQueries: [QueryKey] {
-        queries.keys.sorted { queries[$0]!.order < queries[$1]!.order }
+        if queries.count < 2 { return Array(queries.keys) }
+        return queries.keys.sorted { queries[$0]!.order < queries[$1]!.order }
     }
 
     /// Why nothing can be asked of the engine now; nil when it can.

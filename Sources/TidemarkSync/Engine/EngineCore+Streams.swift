@@ -86,15 +86,13 @@ extension EngineCore {
 
     /// Before it is acted upon, what it costs.
     private func count(_ response: ListenResponse) {
-        let facts = ListenBilling.Facts(
-            isRepeated: { [unowned self] wireID, document in
-                aggregator.hasTold(wireID, of: document)
-            },
-            rows: { [unowned self] wireID in
+        let bills = listenBilling.receive(
+            response, isRepeated: { aggregator.hasTold($0, of: $1) },
+            rows: { wireID in
                 guard let target = aggregator.targets[wireID] else { return 0 }
                 return remoteKeys(target.targetID).count + target.balance
             })
-        record(listenBilling.receive(response, facts))
+        if !bills.isEmpty { record(bills) }
     }
 
     /// Something came from the server.

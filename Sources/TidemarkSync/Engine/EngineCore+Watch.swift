@@ -74,7 +74,7 @@ extension EngineCore {
 
     /// Whether a view shows the document in this version, just as the cache has it.
     private func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
-        if local.pending.hasWrites(path) { return false }
+        if !local.pending.isEmpty, local.pending.hasWrites(path) { return false }
         for query in queries.values {
             guard let document = query.view.document(at: path) else { continue }
             return document.document.updateTime == version && !document.hasLocalMutations

@@ -7,6 +7,8 @@ struct DamagedRecord: Error, Hashable, Sendable {
 struct ByteWriter {
     private(set) var bytes: [UInt8] = []
 
+    mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
+
     mutating func byte(_ value: UInt8) { bytes.append(value) }
 
     mutating func count(_ value: Int) {

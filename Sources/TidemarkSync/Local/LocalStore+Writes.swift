@@ -26,8 +26,7 @@ extension LocalStore {
                 [
                     .integer(numbers.lowerBound), .blob(UserKey(user).bytes),
                     .integer(time.microseconds), .blob(MutationCodec.encode(base)),
-                    .blob(MutationCodec.encode(mutations, contents)),
-                ])
+                ], last: MutationCodec.encode(mutations, contents))
             let batch = MutationBatch(
                 id: numbers.lowerBound, localWriteTime: time, baseMutations: base,
                 mutations: mutations)
@@ -41,26 +40,32 @@ extension LocalStore {
         )
     }
 
-    /// A number is never given twice, so the sequence is on disk; it lies on a page of its own, which would
-    /// go into the log with every write. Those that a killed process has left are no batch's.
+    /// A number is never given twice, so the last one is on disk; it lies on a page of its own, which would
+    /// go into the log with every write. Those that a killed process has left are no batch's. Of a queue that
+    /// was saved from a damaged file only the numbers of its batches are known.
     private func takeBatchNumbers(_ transaction: StoreTransaction) throws -> Range<Int64> {
         let last = try transaction.rows(
-            "SELECT seq FROM sqlite_sequence WHERE name = 'syncBatch'"
-        ).first?.integer(0)
-        let next = (last ?? 0) + 1
-        let end = next + Self.batchNumbersAtOnce
-        try transaction.execute(
-            last == nil
-                ? "INSERT INTO sqlite_sequence (seq, name) VALUES (?, 'syncBatch')"
-                : "UPDATE sqlite_sequence SET seq = ? WHERE name = 'syncBatch'",
-            [.integer(end - 1)])
-        return next..<end
+            """
+            SELECT max(COALESCE((SELECT value FROM syncGlobal WHERE name = 'lastBatch'), 0),
+                COALESCE((SELECT max(id) FROM syncBatch), 0),
+                COALESCE((SELECT max(id) FROM syncRejected), 0))
+            """)[0].integer(0)
+        let end = last + 1 + Self.batchNumbersAtOnce
+        try saveLastBatchNumber(end - 1, transaction)
+        return (last + 1)..<end
     }
 
     func giveBackBatchNumbers(_ transaction: StoreTransaction) throws {
         guard let next = batchNumbers.first else { return }
+        try saveLastBatchNumber(next - 1, transaction)
+    }
+
+    private func saveLastBatchNumber(_ number: Int64, _ transaction: StoreTransaction) throws {
         try transaction.execute(
-            "UPDATE sqlite_sequence SET seq = ? WHERE name = 'syncBatch'", [.integer(next - 1)])
+            """
+            INSERT INTO syncGlobal VALUES ('lastBatch', ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """, [.integer(number)])
     }
 
     private static let batchNumbersAtOnce: Int64 = 100

@@ -5,10 +5,15 @@ import TidemarkModel
 enum MutationCodec {
     private static let edition: UInt8 = 1
     private static let what = "pending write"
+    /// More than a mutation without transforms has beside its path and its contents.
+    private static let roomForRest = 32
 
     /// - Parameter contents: ``Mutation/plainContents`` of the only mutation, where they are known.
     static func encode(_ mutations: [Mutation], _ contents: EncodedFields? = nil) -> [UInt8] {
         var writer = ByteWriter()
+        if let contents, let path = mutations.first?.path {
+            writer.reserve(contents.bytes.count + path.text.utf8.count + roomForRest)
+        }
         writer.byte(edition)
         writer.count(mutations.count)
         for mutation in mutations { write(mutation, contents, &writer) }

@@ -142,5 +142,25 @@ enum LocalSchema {
                     WHERE (SELECT count(DISTINCT user) FROM syncBatch) = 1;
                 DROP TABLE syncWritePosition;
                 """),
+        StoreMigration(
+            "sync 7 batch numbers",
+            sql: """
+                -- SQLite's own sequence was looked up with every write, though numbers are taken from it
+                -- many at a time. The last that was taken stands among the globals.
+                INSERT INTO syncGlobal
+                    SELECT 'lastBatch', seq FROM sqlite_sequence WHERE name = 'syncBatch';
+                CREATE TABLE syncQueue (
+                    -- Never reused: the server may know it.
+                    id INTEGER PRIMARY KEY,
+                    user BLOB NOT NULL,
+                    localWriteTime INTEGER NOT NULL,
+                    baseMutations BLOB NOT NULL,
+                    mutations BLOB NOT NULL
+                );
+                INSERT INTO syncQueue
+                    SELECT id, user, localWriteTime, baseMutations, mutations FROM syncBatch;
+                DROP TABLE syncBatch;
+                ALTER TABLE syncQueue RENAME TO syncBatch;
+                """),
     ]
 }

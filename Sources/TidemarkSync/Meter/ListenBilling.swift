@@ -33,13 +33,10 @@ struct ListenBilling: Equatable, Sendable {
         var counted: Int?
     }
 
-    /// What is known of a target where a message comes from.
-    struct Facts {
-        /// Whether the target was sent this version since the last snapshot.
-        var isRepeated: (_ wireID: Int32, Document) -> Bool
-        /// How many rows it has with what was sent so far.
-        var rows: (_ wireID: Int32) -> Int
-    }
+    /// Whether a target was sent this version since the last snapshot.
+    typealias IsRepeated = (_ wireID: Int32, Document) -> Bool
+    /// How many rows a target has with what was sent so far.
+    typealias Rows = (_ wireID: Int32) -> Int
 
     private var targets: [Int32: Target] = [:]
 
@@ -66,32 +63,34 @@ struct ListenBilling: Equatable, Sendable {
         targets.keys.sorted().flatMap { end($0) }
     }
 
-    mutating func receive(_ response: ListenResponse, _ facts: Facts) -> [Bill] {
+    mutating func receive(
+        _ response: ListenResponse, isRepeated: IsRepeated, rows: Rows
+    ) -> [Bill] {
         switch response {
         case .documentChange(let change):
             // One that leaves because it has changed is sent too, and costs as much.
-            for id in change.targetIDs { count(change.document, for: id, facts) }
-            for id in change.removedTargetIDs { count(change.document, for: id, facts) }
+            for id in change.targetIDs { count(change.document, for: id, isRepeated) }
+            for id in change.removedTargetIDs { count(change.document, for: id, isRepeated) }
             return []
         case .existenceFilter(let filter):
             targets[filter.targetID]?.counted = Int(filter.count)
             return []
-        case .targetChange(let change): return receive(change, facts)
+        case .targetChange(let change): return receive(change, rows)
         // Who is told only that a document is gone pays nothing.
         case .documentDelete, .documentRemove: return []
         }
     }
 
-    private mutating func count(_ document: Document, for id: Int32, _ facts: Facts) {
-        guard let index = targets.index(forKey: id), !facts.isRepeated(id, document) else { return }
+    private mutating func count(_ document: Document, for id: Int32, _ isRepeated: IsRepeated) {
+        guard let index = targets.index(forKey: id), !isRepeated(id, document) else { return }
         targets.values[index].documents += 1
     }
 
-    private mutating func receive(_ change: TargetChange, _ facts: Facts) -> [Bill] {
+    private mutating func receive(_ change: TargetChange, _ rows: Rows) -> [Bill] {
         let ids = change.targetIDs.isEmpty ? targets.keys.sorted() : change.targetIDs
         switch change.kind {
         case .current:
-            return ids.compactMap { settle($0, change.readTime, facts) }
+            return ids.compactMap { settle($0, change.readTime, rows) }
         case .remove: return ids.flatMap { end($0) }
         case .reset:
             for id in ids where targets[id] != nil {
@@ -114,7 +113,7 @@ struct ListenBilling: Equatable, Sendable {
     }
 
     /// The first answer is whole.
-    private mutating func settle(_ id: Int32, _ time: Timestamp?, _ facts: Facts) -> Bill? {
+    private mutating func settle(_ id: Int32, _ time: Timestamp?, _ rows: Rows) -> Bill? {
         guard let target = targets[id], !target.isOpen else { return nil }
         targets[id]!.isOpen = true
         targets[id]!.documents = 0
@@ -129,7 +128,7 @@ struct ListenBilling: Equatable, Sendable {
             let away = (time ?? asOf).duration(since: asOf)
             reads =
                 away <= ReadBilling.resumeWindow
-                ? target.documents : max(1, target.counted ?? facts.rows(id))
+                ? target.documents : max(1, target.counted ?? rows(id))
         }
         if reads == 0 { return nil }
         return Bill(targetID: target.targetID, reads: reads, isOpening: true, time: time)

@@ -48,7 +48,8 @@ struct LimboResolution: Equatable, Sendable {
     var activePaths: [DocumentPath] { active.values.map(\.path).sorted() }
 
     func remoteKeys(of targetID: Int32) -> Set<DocumentPath>? {
-        active[targetID].map { $0.isReceived ? [$0.path] : [] }
+        if active.isEmpty { return nil }
+        return active[targetID].map { $0.isReceived ? [$0.path] : [] }
     }
 
     mutating func step(_ event: Event) -> [Effect] {

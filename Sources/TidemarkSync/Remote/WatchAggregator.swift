@@ -112,10 +112,8 @@ struct WatchAggregator: Equatable, Sendable {
 
     /// Whether the target was sent this version since the last snapshot.
     func hasTold(_ wireID: Int32, of document: Document) -> Bool {
-        guard let index = targets.index(forKey: wireID),
-            targets.values[index].updated.contains(document.path)
-        else { return false }
-        return documents[document.path]?.version == document.updateTime
+        guard documents[document.path]?.version == document.updateTime else { return false }
+        return targets[wireID]?.updated.contains(document.path) ?? false
     }
 
     func isActive(_ wireID: Int32) -> Bool { targets[wireID]?.pending == 0 }

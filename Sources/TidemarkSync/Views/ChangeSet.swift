@@ -119,14 +119,15 @@ struct ChangeSet {
             let (left, right) = (a.kind.rank, b.kind.rank)
             return left == right ? order.precedes(a.row, b.row) : left < right
         }
-        var sorted = changes
-        // One row comes and pushes another out: a sort of two would cost more than all that.
-        if sorted.count == 2 {
-            if precedes(sorted[1], sorted[0]) { sorted.swapAt(0, 1) }
-        } else {
-            sorted.sort(by: precedes)
+        func change(_ place: Int) -> ViewChange {
+            ViewChange(changes[place].kind, changes[place].row.document)
         }
-        return sorted.map { ViewChange($0.kind, $0.row.document) }
+        // One row comes and pushes another out: a sort of two would cost more than all that.
+        if changes.count == 2 {
+            let first = precedes(changes[1], changes[0]) ? 1 : 0
+            return [change(first), change(1 - first)]
+        }
+        return changes.sorted(by: precedes).map { ViewChange($0.kind, $0.row.document) }
     }
 }
 
