@@ -20,13 +20,17 @@ struct ClientSuite {
 
     /// - Returns: Whether all thresholds hold.
     func run() throws -> Bool {
+        let sizes = ClientFigure.sizes.filter { $0 <= count }
+        var samples: [Int: Samples] = [:]
+        for round in 0..<Self.rounds {
+            for size in sizes { try measure(size, round, &samples[size, default: [:]]) }
+        }
         var allHold = true
-        for size in ClientFigure.sizes where size <= count {
-            let samples = try measure(size)
+        for size in sizes {
             for figure in ClientFigure.all {
-                guard let ours = samples[.ours]?[figure.step] else { continue }
+                guard let ours = samples[size]?[.ours]?[figure.step] else { continue }
                 let line = ClientLine(
-                    figure, count: size, ours, raw: samples[.raw]?[figure.step])
+                    figure, count: size, ours, raw: samples[size]?[.raw]?[figure.step])
                 report.add(line)
                 if !line.holds { allHold = false }
             }
@@ -36,30 +40,26 @@ struct ClientSuite {
 
     private typealias Samples = [Side: [String: [Double]]]
 
-    /// How often each part is measured: by turns with raw SQLite and with the other parts, because a machine
-    /// that others share changes its speed from one second to the next, and keeps to it for some.
-    private static let rounds = 9
-    /// Of these rounds, the first that also load documents, which takes the longest.
-    private static let loads = 5
+    /// How often each part is measured: by turns with raw SQLite, the other parts and the other sizes, because
+    /// a machine that others share changes its speed from one second to the next, and keeps to it for
+    /// some.
+    private static let rounds = 15
 
-    private func measure(_ size: Int) throws -> Samples {
-        var samples: Samples = [:]
-        for round in 0..<Self.rounds {
-            let parts: [ClientPart] = [.coldQuery, .coldPoint, .warm, .writes]
-            for part in (round < Self.loads ? [.load, .fill] : []) + parts
-            where only.isEmpty || only.contains(part.rawValue) {
-                for side in [Side.ours, .raw] {
-                    let place = try place(part, side, size)
-                    if part == .writes {
-                        let isLast = round == Self.rounds - 1
-                        try writes(side, size, place, isLast: isLast, &samples)
-                    } else {
-                        samples[side, default: [:]].add(try child(part, side, size, place))
-                    }
+    /// Every other round also loads documents, which takes the longest.
+    private func measure(_ size: Int, _ round: Int, _ samples: inout Samples) throws {
+        let parts: [ClientPart] = [.coldQuery, .coldPoint, .warm, .writes]
+        for part in (round.isMultiple(of: 2) ? [.load, .fill] : []) + parts
+        where only.isEmpty || only.contains(part.rawValue) {
+            for side in [Side.ours, .raw] {
+                let place = try place(part, side, size)
+                if part == .writes {
+                    let isLast = round == Self.rounds - 1
+                    try writes(side, size, place, isLast: isLast, &samples)
+                } else {
+                    samples[side, default: [:]].add(try child(part, side, size, place))
                 }
             }
         }
-        return samples
     }
 
     /// Each load has a folder of its own; the steps after it share what was filled last.

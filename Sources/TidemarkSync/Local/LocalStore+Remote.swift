@@ -151,7 +151,7 @@ extension LocalStore {
         rows.reserveCapacity(documents.count)
         var entries = NewEntries()
         let areMany = documents.count >= NewEntries.fewest
-        for document in documents {
+        for document in areMany ? Self.inOrder(documents) : Array(documents) {
             let path = document.path
             if case .found(let found) = document {
                 if isHeld(path, found.updateTime) { continue }
@@ -184,6 +184,13 @@ extension LocalStore {
         }
         try table.write(&entries)
         return (changed, rows)
+    }
+
+    /// By the beginnings of their names: near each other in the file's indexes, and nearly sorted for views.
+    private static func inOrder(_ documents: some Collection<RemoteDocument>) -> [RemoteDocument] {
+        let all = Array(documents)
+        let places = all.indices.map { (bits: all[$0].path.leadingIDBits, place: $0) }
+        return places.sorted { $0.bits < $1.bits }.map { all[$0.place] }
     }
 
     private func applyRows(
