@@ -14,8 +14,11 @@ package struct NewEntries {
         var entries = SortedEntries()
     }
 
-    /// Few: one for each index over the collections that documents came for.
+    /// One for each index over a collection that documents came for.
     private var parts: [Part] = []
+    /// Of further ones, entries are written at once: with few documents in each there is little to put in
+    /// order.
+    private static let mostParts = 16
     private var count = 0
 
     /// Documents for which it is worth it: as many as go with one statement.
@@ -28,14 +31,14 @@ package struct NewEntries {
     fileprivate var isFull: Bool { count >= Self.most }
 
     /// - Returns: False, with nothing done, where the index cannot be dealt with so: where a document has
-    ///   many entries in it, or the filling is still to come by.
+    ///   many entries in it, where the filling is still to come by, or where there are too many of them.
     fileprivate mutating func add(
         _ row: IndexedRow, _ fields: EncodedFields, to index: FieldIndex
     ) throws(StoreError) -> Bool {
         guard index.definition.hasOneKey, index.definition.scope == .collection,
-            index.covers(row.collection.id, row.name)
+            index.covers(row.collection.id, row.name),
+            let place = place(of: index, row.collection)
         else { return false }
-        let place = place(of: index, row.collection)
         try parts[place].entries.add(row.id) { writer in
             row.name.withUnsafeBytes {
                 index.definition.writeKey(of: fields, name: $0, &writer)
@@ -45,11 +48,12 @@ package struct NewEntries {
         return true
     }
 
-    private mutating func place(of index: FieldIndex, _ collection: CollectionRow) -> Int {
+    private mutating func place(of index: FieldIndex, _ collection: CollectionRow) -> Int? {
         let known = parts.firstIndex {
             $0.index.id == index.id && $0.collection.id == collection.id
         }
         if let known { return known }
+        guard parts.count < Self.mostParts else { return nil }
         parts.append(Part(index: index, collection: collection))
         return parts.count - 1
     }

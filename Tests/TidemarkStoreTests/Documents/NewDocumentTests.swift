@@ -102,6 +102,26 @@ import TidemarkStore
         #expect(all.count == (0..<count).count { !$0.isMultiple(of: 3) })
     }
 
+    @Test func `new documents of many collections are found by their indexes`() throws {
+        let store = try Self.indexed(
+            IndexDefinition(collectionID: "a", fields: [.init(Self.field)]))
+        try store.write { transaction throws in
+            let table = transaction.documents(of: testDatabase)
+            var entries = NewEntries()
+            for number in 0..<120 {
+                let document = found("x/\(number % 40)/a/\(number)", ["n": .integer(7)])
+                _ = try table.insert(ifNew: document, &entries)
+            }
+            try table.write(&entries)
+        }
+        for parent in 0..<40 {
+            let rows = try Self.rows(
+                of: DocumentPath(unchecked: "x/\(parent)"),
+                .field(Self.field, .equal, .integer(7)), store)
+            #expect(rows.count == 3)
+        }
+    }
+
     /// As a file may have them whose index was left half made.
     @Test func `entries that are there already give way`() throws {
         let store = try Self.indexed(
