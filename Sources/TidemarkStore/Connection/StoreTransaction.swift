@@ -12,23 +12,20 @@ package final class StoreTransaction {
     }
 
     /// Runs a statement on the caller's own tables.
-    package func execute(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) {
-        let statement = try connection.statement(text: sql)
-        defer { statement.release() }
-        if !statement.isReadOnly { try requireWriting() }
-        try statement.bind(arguments)
-        try statement.run()
-    }
-
-    /// - Parameter last: The last argument, which may be long: it is not copied.
+    ///
+    /// - Parameter last: One more argument, which may be long: it is not copied.
     package func execute(
-        _ sql: String, _ arguments: [SQLValue], last: [UInt8]
+        _ sql: String, _ arguments: [SQLValue] = [], last: [UInt8]? = nil
     ) throws(StoreError) {
         let statement = try connection.statement(text: sql)
         defer { statement.release() }
         if !statement.isReadOnly { try requireWriting() }
-        try statement.bind(arguments, count: arguments.count + 1)
-        try statement.run(Int32(arguments.count + 1), last)
+        try statement.bind(arguments, count: arguments.count + (last == nil ? 0 : 1))
+        if let last {
+            try statement.run(Int32(arguments.count + 1), last)
+        } else {
+            try statement.run()
+        }
     }
 
     package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(StoreError) -> [SQLRow] {

@@ -133,4 +133,43 @@ extension Connection {
         statement.bind(3, key)
         try statement.run()
     }
+
+    /// Inserts entries of one index, in one collection.
+    ///
+    /// - Parameters:
+    ///   - entries: At most as many as go with one statement.
+    ///   - sorted: Where they were taken from, which has their keys.
+    func insert(
+        _ entries: [SortedEntries.Entry], of index: FieldIndex, in collection: CollectionRow,
+        _ sorted: SortedEntries
+    ) throws(StoreError) {
+        let scope = index.scope(collection)
+        if entries.count == OwnSQL.entriesAtOnce {
+            let statement = try statement(.insertEntries)
+            defer { statement.release() }
+            statement.bind(1, index.id)
+            statement.bind(2, scope)
+            var isDone = false
+            try sorted.withKeys { key throws(StoreError) in
+                for (place, entry) in entries.enumerated() {
+                    statement.bind(Int32(2 * place + 3), inPlace: key(entry))
+                    statement.bind(Int32(2 * place + 4), entry.row)
+                }
+                isDone = try statement.runUnlessInConflict()
+            }
+            if isDone { return }
+        }
+        // What is there already was left by an index that was half made: it gives way.
+        let statement = try statement(.insertEntry)
+        defer { statement.release() }
+        statement.bind(1, index.id)
+        statement.bind(2, scope)
+        try sorted.withKeys { key throws(StoreError) in
+            for entry in entries {
+                statement.bind(3, inPlace: key(entry))
+                statement.bind(4, entry.row)
+                try statement.run()
+            }
+        }
+    }
 }
