@@ -3,8 +3,9 @@ import GRDB
 import GRDBSQLite
 
 /// The open database. GRDB makes it and brings it to the newest schema; a file that has that schema
-/// already is opened by SQLite alone, because what GRDB sets up for its own statements, of which
-/// there are none here, was more than half of what an app waits for at its start (Decisions/0019).
+/// is opened by SQLite alone, because what GRDB sets up for its own statements, of which there are
+/// none here, was more than half of what an app waits for at its start (Decisions/0019). And its log is
+/// written through a buffer (``BufferedLog``), which GRDB cannot be asked for.
 // @unchecked: used and closed within the store's lock.
 final class StoreFile: @unchecked Sendable {
     let handle: OpaquePointer
@@ -46,32 +47,41 @@ extension StoreFile {
         _ location: DocumentStore.Location, _ tuning: DocumentStore.Tuning,
         _ migrations: [StoreMigration]
     ) throws -> StoreFile {
-        if case .file(let path) = location, let file = current(path, migrations) {
+        // Where it has another schema, is not there or fails in any way, GRDB says which.
+        if case .file(let path) = location, let file = try? opened(path),
+            (try? file.migrations()) == DatabaseMigrator.storeMigrations + migrations.map(\.name)
+        {
             try file.configure(location, tuning)
             return file
         }
         let migrator = DatabaseMigrator.store(then: migrations)
         let queue = try openQueue(location)
         if try queue.read(migrator.hasBeenSuperseded) { throw StoreError.newerSchema }
-        let file = StoreFile(queue)
-        try file.configure(location, tuning)
+        let made = StoreFile(queue)
+        try made.configure(location, tuning)
         try migrator.migrate(queue)
+        guard case .file(let path) = location else { return made }
+        try made.close()
+        let file = try opened(path)
+        try file.configure(location, tuning)
         return file
     }
 
-    /// Nil when the file is not there, has another schema, or fails in any way: GRDB then says which.
-    private static func current(_ path: String, _ migrations: [StoreMigration]) -> StoreFile? {
+    /// A file that is there, by SQLite alone.
+    private static func opened(_ path: String) throws(StoreError) -> StoreFile {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &opened, flags, nil)
-        guard let handle = opened else { return nil }
+        let code = sqlite3_open_v2(path, &opened, flags, BufferedLog.name)
+        guard let handle = opened else { throw StoreError(code: code, detail: "no memory") }
         let file = StoreFile(owning: handle)
-        guard code == SQLITE_OK, (try? file.execute(lone)) != nil,
-            // As GRDB writes them down, in the order they were done.
-            let done = try? file.texts("SELECT identifier FROM grdb_migrations ORDER BY rowid"),
-            done == DatabaseMigrator.storeMigrations + migrations.map(\.name)
-        else { return nil }
+        try file.check(code)
+        try file.execute(lone)
         return file
+    }
+
+    /// Those that were done, in their order, as GRDB writes them down.
+    private func migrations() throws(StoreError) -> [String] {
+        try texts("SELECT identifier FROM grdb_migrations ORDER BY rowid")
     }
 
     /// Without other readers, the lock is taken once and not for every transaction.
