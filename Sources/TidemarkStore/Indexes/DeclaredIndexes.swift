@@ -80,7 +80,7 @@ extension DocumentTable {
     /// Whether each alternative of the query is one range of an index, in its order.
     package func isIndexed(_ query: Query) throws(StoreError) -> Bool {
         guard try holds(query) else { return false }
-        return try plan(query).plan.wishes.isEmpty
+        return try plan(query).wishes.isEmpty
     }
 
     /// Declares the indexes that the query would wish for, as ``declareIndex(_:)``. Where the
@@ -91,7 +91,7 @@ extension DocumentTable {
         if let path = query.collection {
             _ = try connection.catalog.collection(path, in: id, connection, creating: true)
         }
-        for definition in try plan(query).plan.wishes { try declareIndex(definition) }
+        for definition in try plan(query).wishes { try declareIndex(definition) }
     }
 
     /// Whether there is what the query reads; without it, its plan says nothing.

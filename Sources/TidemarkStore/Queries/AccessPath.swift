@@ -13,8 +13,6 @@ struct AccessPath {
 
     let source: Source
     var range = KeyRange.all
-    /// The range, once the path is one of a ``PlannedQuery``.
-    var bounds: HeldRange?
     var isReversed = false
     /// Whether the rows come in the query's order.
     var isOrdered = false

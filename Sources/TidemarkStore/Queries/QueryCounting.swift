@@ -21,7 +21,7 @@ extension DocumentTable {
     private func countRows(
         _ planned: PlannedQuery, upTo limit: Int64
     ) throws(StoreError) -> (count: Int, scanned: Int, documents: Int) {
-        let paths = planned.plan.paths
+        let paths = planned.paths
         if paths.count == 1, paths[0].isExact, let count = try countRange(paths[0], upTo: limit) {
             return (count, count, 0)
         }
@@ -42,19 +42,19 @@ extension DocumentTable {
     }
 
     /// In SQLite alone; nil where the source is no single range.
-    private func countRange(_ path: AccessPath, upTo limit: Int64) throws(StoreError) -> Int? {
+    private func countRange(_ path: PlannedPath, upTo limit: Int64) throws(StoreError) -> Int? {
         let statement: PreparedStatement
         switch path.source {
         case .entries(let index, let scope):
             statement = try connection.statement(.countEntries)
-            statement.bind(1, index.id)
+            statement.bind(1, index)
             statement.bind(2, scope)
-            statement.bind(3, path.bounds!)
+            statement.bind(3, path.bounds)
             statement.bind(5, limit)
         case .names(let collection):
             statement = try connection.statement(.countNames)
-            statement.bind(1, collection.id)
-            statement.bind(2, path.bounds!)
+            statement.bind(1, collection)
+            statement.bind(2, path.bounds)
             statement.bind(4, limit)
         case .point, .everything: return nil
         }
@@ -64,13 +64,13 @@ extension DocumentTable {
 
     /// The numbers of the rows of one path, its documents read only where each must be tested.
     private func counted(
-        _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> () throws(StoreError) -> Int64? {
         if path.isCountedByEntries, case .entries(let index, let scope) = path.source {
             let statement = Loan(try connection.statement(.entryIDs))
-            statement.statement.bind(1, index.id)
+            statement.statement.bind(1, index)
             statement.statement.bind(2, scope)
-            statement.statement.bind(3, path.bounds!)
+            statement.statement.bind(3, path.bounds)
             return { () throws(StoreError) in
                 guard try statement.statement.step() else { return nil }
                 meter.scanned += 1
@@ -82,7 +82,7 @@ extension DocumentTable {
     }
 }
 
-extension AccessPath {
+extension PlannedPath {
     /// Whether its index alone tells which rows count.
     fileprivate var isCountedByEntries: Bool {
         if case .entries = source { isExact } else { false }

@@ -110,8 +110,9 @@ extension DocumentTable {
 final class PlannedQuery {
     let query: CompiledQuery
     let database: Int64
-    let plan: QueryPlan
-    /// Of the plan.
+    /// Those of the plan.
+    let paths: [PlannedPath]
+    let wishes: [IndexDefinition]
     let sentence: String
     let isSorted: Bool
     /// What it was made from; nil where there was nothing yet.
@@ -120,14 +121,42 @@ final class PlannedQuery {
     init(query: CompiledQuery, database: Int64, plan: QueryPlan, basis: Catalog.Basis?) {
         self.query = query
         self.database = database
-        var plan = plan
-        for index in plan.paths.indices {
-            plan.paths[index].bounds = HeldRange(plan.paths[index].range)
-        }
-        self.plan = plan
         self.basis = basis
+        paths = plan.paths.map(PlannedPath.init)
+        wishes = plan.wishes
         sentence = plan.sentence
         isSorted = plan.isSorted
+    }
+}
+
+/// What running an ``AccessPath`` takes. A class of few parts: copies of the path, with all that its index
+/// and its collection say of themselves, were a fiftieth of a query for one row.
+final class PlannedPath {
+    enum Source {
+        case point(DocumentPath)
+        case entries(index: Int64, scope: Int64)
+        case names(collection: Int64)
+        case everything
+    }
+
+    let source: Source
+    let bounds: HeldRange
+    let isReversed: Bool
+    let isExact: Bool
+    let test: CompiledFilter?
+
+    init(_ path: AccessPath) {
+        source =
+            switch path.source {
+            case .point(let document): .point(document)
+            case .entries(let index, let scope): .entries(index: index.id, scope: scope)
+            case .names(let collection): .names(collection: collection.id)
+            case .everything: .everything
+            }
+        bounds = HeldRange(path.range)
+        isReversed = path.isReversed
+        isExact = path.isExact
+        test = path.test
     }
 }
 
@@ -175,7 +204,7 @@ extension DocumentTable {
     func wish(_ planned: PlannedQuery, scanned: Int, useful: Int) {
         connection.indexing.scanned += scanned
         guard scanned >= 100, scanned > 3 * useful else { return }
-        for definition in planned.plan.wishes {
+        for definition in planned.wishes {
             connection.indexing.wish(
                 IndexingState.Wish(database: planned.database, definition: definition))
         }
@@ -189,11 +218,11 @@ extension DocumentTable {
     func rows(
         _ planned: PlannedQuery, _ meter: ScanMeter, capacity: Int
     ) throws(StoreError) -> any RowStream {
-        if planned.plan.paths.count == 1, !planned.isSorted {
-            return try tested(planned.plan.paths[0], planned, meter)
+        if planned.paths.count == 1, !planned.isSorted {
+            return try tested(planned.paths[0], planned, meter)
         }
         var streams: [any RowStream] = []
-        for path in planned.plan.paths { streams.append(try tested(path, planned, meter)) }
+        for path in planned.paths { streams.append(try tested(path, planned, meter)) }
         if planned.isSorted {
             return SortedStream(streams, planned.query, capacity: capacity, connection)
         }
@@ -202,7 +231,7 @@ extension DocumentTable {
 
     /// The rows of one path that are rows of the query.
     func tested(
-        _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         let stream = try stream(path, planned, meter)
         if path.isExact || stream is RangeStream { return stream }
@@ -210,7 +239,7 @@ extension DocumentTable {
     }
 
     private func stream(
-        _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         switch path.source {
         case .point(let document):
@@ -218,14 +247,14 @@ extension DocumentTable {
             return PointStream(meter) { () throws(StoreError) in try table.row(at: document) }
         case .entries(let index, let scope):
             let statement = try connection.statement(path.isReversed ? .entriesReversed : .entries)
-            statement.bind(1, index.id)
+            statement.bind(1, index)
             statement.bind(2, scope)
-            statement.bind(3, path.bounds!)
+            statement.bind(3, path.bounds)
             return RangeStream(
                 statement, connection, meter,
                 test: path.isExact ? nil : (planned.query, path.test))
         case .names(let collection):
-            return try names(collection.id, path, planned, meter)
+            return try names(collection, path, planned, meter)
         case .everything:
             let table = self
             return ChainStream(try collections(of: planned)) { id throws(StoreError) in
@@ -235,14 +264,14 @@ extension DocumentTable {
     }
 
     private func names(
-        _ collection: Int64, _ path: AccessPath, _ planned: PlannedQuery, _ meter: ScanMeter
+        _ collection: Int64, _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
         // Rows that are sorted afterwards are read as they lie in the file, which touches each page once:
         // that halves the time of a scan.
         let inOrder: OwnSQL = path.isReversed ? .namesReversed : .names
         let statement = try connection.statement(planned.isSorted ? .namesAsTheyLie : inOrder)
         statement.bind(1, collection)
-        statement.bind(2, path.bounds!)
+        statement.bind(2, path.bounds)
         return RangeStream(
             statement, connection, meter, test: path.isExact ? nil : (planned.query, path.test))
     }
