@@ -60,6 +60,7 @@ extension EngineCore {
 
     /// Why what a target's listeners see is old; nil when nothing keeps the server's word from them.
     func staleReason(of id: Int32) -> StaleReason? {
+        if heldBack.isEmpty, breakers.isEmpty { return nil }
         switch heldBack[id] {
         case .budget(let budget): return .overBudget(budget)
         case .storm: return .readStorm(.requery)

@@ -132,7 +132,7 @@ public final class SyncEngine: Sendable {
     ) -> any CancellableCall {
         let id = newListenerID()
         perform { start($0, id) }
-        return Subscription(id: id, core: core, scheduler, end)
+        return Subscription(id, core, end)
     }
 
     private func newListenerID() -> UInt64 {
@@ -145,10 +145,11 @@ public final class SyncEngine: Sendable {
         _ query: Query, _ options: ListenOptions = ListenOptions(),
         observer: @escaping @Sendable (Result<ViewSnapshot, SyncError>) -> Void
     ) -> any CancellableCall {
-        // In one closure, which a screen full of listeners waits for.
-        let id = newListenerID()
-        scheduler.enqueue { [core] in core.addListener(id, query, options, observer) }
-        return Subscription(id: id, core: core, scheduler) { $0.removeListener($1) }
+        let listener = Subscription(newListenerID(), core) { $0.removeListener($1) }
+        // In one closure, which a screen full of listeners waits for. It holds the engine by way of the
+        // handle: to what is held weakly somewhere, each further reference takes longer.
+        scheduler.enqueue { listener.core.addListener(listener.id, query, options, observer) }
+        return listener
     }
 
     /// Tells whether this device can store data: the present state first, then every change, until
@@ -322,23 +323,20 @@ public final class SyncEngine: Sendable {
 /// A listener or an observer, to be cancelled. Events that are under way on the engine's executor
 /// still arrive.
 private final class Subscription: CancellableCall {
-    private let id: UInt64
-    private let core: EngineCore
-    let scheduler: any EngineScheduler
+    let id: UInt64
+    let core: EngineCore
     private let end: @Sendable (EngineCore, UInt64) -> Void
 
     init(
-        id: UInt64, core: EngineCore, _ scheduler: any EngineScheduler,
+        _ id: UInt64, _ core: EngineCore,
         _ end: @escaping @Sendable (EngineCore, UInt64) -> Void
     ) {
         self.id = id
         self.core = core
-        self.scheduler = scheduler
         self.end = end
     }
 
     func cancel() {
-        let (id, core, end) = (id, core, end)
-        scheduler.enqueue { end(core, id) }
+        core.environment.scheduler.enqueue { self.end(self.core, self.id) }
     }
 }
