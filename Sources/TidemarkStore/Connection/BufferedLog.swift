@@ -38,6 +38,7 @@ enum BufferedLog {
         return UnsafePointer(layer)
     }
 
+    // SQLite has it for as long as the process lives, and nobody writes to it.
     nonisolated(unsafe) fileprivate static let system = sqlite3_vfs_find(nil)
 }
 

@@ -87,12 +87,12 @@ import TidemarkTesting
             port = socket.port
             http = Noted(server.host)
             let lag = lag
+            // No test waits for the deadlines here, and a busy machine must not come to them.
             var retry = Accounts.refreshPolicy
-            retry.delayScale = 0
+            (retry.delayScale, retry.attemptTimeout) = (0, .seconds(100))
             accounts = Accounts(
                 http, store: ScriptedStore(), installation: "here", retry: retry,
                 now: { [local] in local.now.seconds - lag.seconds })
-            // No test waits for this deadline, and a busy machine must not come to it.
             let settings = FirestoreSettings(
                 host: socket.host, isSSLEnabled: false, cache: .memory, readDeadline: .seconds(100))
             settings.tokenProvider = accounts
