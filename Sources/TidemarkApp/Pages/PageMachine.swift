@@ -84,6 +84,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// What is known without a hole, newest first.
     package var rows: ArraySlice<Row> {
         guard let top = coverage.top else { return [] }
+        // Mostly all is: the rows are in order, and the first hole is below the last of them.
+        if let last = held.last, top.contains(last.position) { return held[...] }
         let end = held.firstIndex { !top.contains($0.position) } ?? held.endIndex
         return held[..<end]
     }

@@ -22,12 +22,25 @@ public final class Pager: Sendable {
     private typealias Machine = PageMachine<QueryDocumentSnapshot>
 
     private struct State {
-        var machine: Machine
+        private var machine: Machine
+        /// What the machine shows, made once for all who ask: it costs a pass over the rows.
+        private(set) var shown: PagerState
         var registrations: [Int: any ListenerRegistration] = [:]
         var watchers: [Int: AsyncStream<PagerState>.Continuation] = [:]
         var lastWatcher = 0
         var hasStarted = false
         var isClosed = false
+
+        init(_ machine: Machine) {
+            self.machine = machine
+            shown = PagerState(machine)
+        }
+
+        mutating func step(_ event: Machine.Event) -> [Machine.Effect] {
+            let effects = machine.step(event)
+            shown = PagerState(machine)
+            return effects
+        }
     }
 
     private let query: Query
@@ -65,7 +78,7 @@ public final class Pager: Sendable {
         // Only times can be told to be held completely.
         self.query =
             disk == nil ? ordered : ordered.whereField(order, isGreaterThanOrEqualTo: Timestamp.min)
-        state = Mutex(State(machine: Machine(pageSize: pageSize, loadsPages: disk != nil)))
+        state = Mutex(State(Machine(pageSize: pageSize, loadsPages: disk != nil)))
     }
 
     deinit { close() }
@@ -83,7 +96,7 @@ public final class Pager: Sendable {
             continuation.onTermination = { [weak self] _ in
                 self?.state.withLock { _ = $0.watchers.removeValue(forKey: number) }
             }
-            continuation.yield(PagerState(state.machine))
+            continuation.yield(state.shown)
             return true
         }
         if !isNew { continuation.finish() }
@@ -92,7 +105,7 @@ public final class Pager: Sendable {
     }
 
     /// What is to be shown now.
-    public var current: PagerState { state.withLock { PagerState($0.machine) } }
+    public var current: PagerState { state.withLock { $0.shown } }
 
     /// Begins to listen to the newest page; asking for ``states`` does too.
     public func start() {
@@ -138,14 +151,12 @@ public final class Pager: Sendable {
     }
 
     private func step(_ event: Machine.Event) {
-        let (effects, published) = state.withLock { state in
-            if state.isClosed { return ([Machine.Effect](), PagerState?.none) }
-            let effects = state.machine.step(event)
-            let published = PagerState(state.machine)
-            for watcher in state.watchers.values { watcher.yield(published) }
-            return (effects, published)
+        let effects = state.withLock { state in
+            if state.isClosed { return [Machine.Effect]() }
+            let effects = state.step(event)
+            for watcher in state.watchers.values { watcher.yield(state.shown) }
+            return effects
         }
-        guard published != nil else { return }
         for effect in effects { perform(effect) }
     }
 
@@ -220,7 +231,12 @@ public struct PagerState: Hashable, Sendable {
     public var chronological: ReversedCollection<[QueryDocumentSnapshot]> { items.reversed() }
 
     init(_ machine: PageMachine<QueryDocumentSnapshot>) {
-        items = machine.rows.filter { !$0.isHidden }.map(\.content)
+        let rows = machine.rows
+        var items: [QueryDocumentSnapshot] = []
+        items.reserveCapacity(rows.count)
+        // By their places: copies of whole rows were most of the work.
+        for place in rows.indices where !rows[place].isHidden { items.append(rows[place].content) }
+        self.items = items
         isLoadingMore = machine.isLoadingMore
         hasMore = machine.hasMore
         isFromCache = machine.isFromCache
