@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-app bench-health proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health proto clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
@@ -81,6 +81,12 @@ bench-server: setup
 bench-client: setup
 	@$(SWIFT) build -c release --product Benchmarks
 	@.build/release/Benchmarks client $(ARGS)
+
+# What an app waits for at the public API, from 1,000 to 1,000,000 documents: JSON lines. Fails when a
+# threshold (Benchmarks/Caller/CallerFigures.swift) is missed. Part of it: ARGS="--count 100000 --only rows"
+bench-caller: setup
+	@$(SWIFT) build -c release --product Benchmarks
+	@.build/release/Benchmarks caller $(ARGS)
 
 # Health exports of 10 MB to 1 GB, imported and, in the same run, read by Python's xml.etree. Larger:
 # ARGS="--sizes 5000". Fails below 150 MB/s, above 64 MB, or when a day's total is not what was generated.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 
 extension ClientPart: ExpressibleByArgument {}
+extension CallerPart: ExpressibleByArgument {}
 extension RepeatedStep: ExpressibleByArgument {}
 
 /// Runs the suites it is given, or all, each beside its yardstick in the same run.
@@ -12,24 +13,29 @@ extension RepeatedStep: ExpressibleByArgument {}
         discussion: """
             The suite "bars" holds the server against the thresholds in Benchmarks/Bars/Bars.swift, \
             and "client" the client against those in Benchmarks/Client/ClientFigures.swift, beside \
-            the figures of Google's own; "app" holds feeds, pages, retries and single flight against \
+            the figures of Google's own; "caller" what an app waits for at the public API against \
+            those in Benchmarks/Caller/CallerFigures.swift; "app" holds feeds, pages, retries and single flight against \
             those in Benchmarks/App/AppFigures.swift. These fail when one is missed, and need a quiet \
             machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
-        case store, server, client, codable, app, bars
+        case store, server, client, caller, codable, app, bars
     }
 
     @Argument(
         help: """
-            The suites to run, of store, server, client, codable, app and bars. By default, store, server \
+            The suites to run, of store, server, client, caller, codable, app and bars. By default, store, server \
             and codable.
             """)
     var suites: [Suite] = []
 
-    @Option(help: "How many documents the large collections have.")
-    var count = 100_000
+    @Option(
+        help: """
+            How many documents the large collections have: 100000, and 1000000 in the largest of \
+            "caller".
+            """)
+    var count: Int?
 
     @Option(help: "How many documents and listeners the largest case of the bars has.")
     var scale = 1_000_000
@@ -62,17 +68,26 @@ extension RepeatedStep: ExpressibleByArgument {}
 
     /// A part of the client's workload that this process runs, for the one that started it.
     @Option(help: .hidden) var clientPart: ClientPart?
+    @Option(help: .hidden) var callerPart: CallerPart?
     @Option(help: .hidden) var clientFolder: String?
     @Flag(help: .hidden) var clientRaw = false
 
     func validate() throws {
-        guard count >= 1_000 else { throw ValidationError("--count must be at least 1000.") }
+        guard count ?? 1_000 >= 1_000 else {
+            throw ValidationError("--count must be at least 1000.")
+        }
         guard scale >= 2_000 else { throw ValidationError("--scale must be at least 2000.") }
         guard soak >= 0 else { throw ValidationError("--soak must not be negative.") }
     }
 
     func run() async throws {
         if serveEmptyCalls { return try await EmptyServer.run() }
+        let callers = count ?? 1_000_000
+        let count = count ?? 100_000
+        if let callerPart, let clientFolder {
+            return try await callerPart.run(
+                count: count, folder: URL(filePath: clientFolder), raw: clientRaw, only: only)
+        }
         if let clientPart, let clientFolder {
             return try ClientSuite.run(
                 clientPart, raw: clientRaw, count: count, folder: clientFolder)
@@ -98,6 +113,10 @@ extension RepeatedStep: ExpressibleByArgument {}
                 let client = ClientSuite(
                     count: count, folder: folder, only: only, report: report)
                 allHold = try client.run() && allHold
+            case .caller:
+                let caller = CallerSuite(
+                    count: callers, folder: folder, only: only, report: report)
+                allHold = try caller.run() && allHold
             case .codable: try await CodableSuite(report: report).run()
             case .app:
                 let app = AppSuite(count: count, folder: folder, only: only, report: report)

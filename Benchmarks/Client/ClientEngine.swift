@@ -13,12 +13,17 @@ final class ClientEngine {
     /// The listener that ``first(_:)`` has been answered by, and that goes with ``settle()``.
     private var answered: (any CancellableCall)?
 
-    init(_ folder: URL) throws {
+    /// - Parameters:
+    ///   - file: The cache's name in `folder`.
+    ///   - cacheSizeBytes: Nil for a cache without a bound.
+    init(
+        _ folder: URL, file: String = "cache.sqlite", cacheSizeBytes: Int64? = 100 * 1024 * 1024
+    ) throws {
         let scheduler = scheduler
         engine = try SyncEngine(
             .init(
                 database: Workload.database,
-                cacheFile: folder.appending(path: "cache.sqlite").path),
+                cacheFile: folder.appending(path: file).path, cacheSizeBytes: cacheSizeBytes),
             SyncEnvironment(
                 transport: transport, scheduler: RealTime(scheduler), now: { scheduler.now },
                 random: { 0.5 }))

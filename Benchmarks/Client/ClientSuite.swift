@@ -8,8 +8,6 @@ struct ClientSuite {
     let only: [String]
     let report: Report
 
-    private static let program =
-        Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
     /// In memory, where a sync costs nothing; nil where the system has no such place.
     private static let memory: URL? = {
         let place = URL(filePath: "/dev/shm")
@@ -94,24 +92,13 @@ struct ClientSuite {
     private func child(
         _ part: ClientPart, _ side: Side, _ size: Int, _ place: URL
     ) throws -> [ClientSample] {
-        let process = Process()
-        process.executableURL = Self.program
-        process.arguments =
+        let samples = try BenchmarkChild.samples(
             [
                 "client", "--client-part", part.rawValue, "--count", String(size),
-                "--client-folder",
-                place.path,
-            ] + (side == .raw ? ["--client-raw"] : [])
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let lines = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw ClientPartError(part: part) }
+                "--client-folder", place.path,
+            ] + (side == .raw ? ["--client-raw"] : []))
         if part == .load { try FileManager.default.removeItem(at: place) }
-        return try lines.split(separator: UInt8(ascii: "\n")).map {
-            try JSONDecoder().decode(ClientSample.self, from: $0)
-        }
+        return samples
     }
 
     /// What a child process does.
@@ -122,9 +109,7 @@ struct ClientSuite {
             raw
             ? RawSteps(workload: workload, folder: folder).run(part)
             : try EngineSteps(workload: workload, folder: folder).run(part)
-        for sample in samples {
-            print(String(decoding: try JSONEncoder().encode(sample), as: UTF8.self))
-        }
+        try BenchmarkChild.tell(samples)
     }
 }
 
@@ -132,11 +117,6 @@ extension [String: [Double]] {
     fileprivate mutating func add(_ samples: [ClientSample]) {
         for sample in samples { self[sample.step, default: []].append(sample.value) }
     }
-}
-
-struct ClientPartError: Error, CustomStringConvertible {
-    let part: ClientPart
-    var description: String { "The part \"\(part.rawValue)\" of the client's workload failed." }
 }
 
 /// A figure as it is reported: a line of JSON.

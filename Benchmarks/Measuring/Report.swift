@@ -57,7 +57,7 @@ final class Report {
     }
 
     /// A figure of the client's workload, as JSON, because it is compared with others'.
-    func add(_ line: ClientLine) {
+    func add(_ line: some Encodable) {
         rows.append(line)
         print((try? Self.json(line)) ?? "\(line)")
     }

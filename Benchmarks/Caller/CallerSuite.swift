@@ -1,0 +1,92 @@
+import Foundation
+
+/// What a caller waits for, at each size: this program starts itself for each part of it, by turns
+/// with the other sizes, because a machine that others share changes its speed within seconds.
+struct CallerSuite {
+    let count: Int
+    let folder: URL
+    let only: [String]
+    let report: Report
+
+    private static let readRounds = 7
+    private static let writeRounds = 3
+
+    private typealias Samples = [String: [Double]]
+
+    private var steps: [CallerStep] {
+        CallerStep.allCases.filter { step in
+            only.isEmpty || only.contains { step.rawValue.hasPrefix($0) }
+        }
+    }
+
+    private func wants(_ steps: [CallerStep]) -> Bool { !Set(steps).isDisjoint(with: self.steps) }
+
+    /// - Returns: Whether all thresholds hold.
+    func run() throws -> Bool {
+        let sizes = CallerStep.sizes.filter { $0 <= count }
+        var ours: [Int: Samples] = [:]
+        var raw: [Int: Samples] = [:]
+        for size in sizes {
+            try prepare(size, &ours[size, default: [:]], &raw[size, default: [:]])
+        }
+        let reads = CallerStep.allCases.filter { $0 != .update && $0 != .firstQuery }
+        for _ in 0..<Self.readRounds where wants(reads) {
+            for size in sizes { ours[size]!.add(try child(.reads, size)) }
+        }
+        for _ in 0..<Self.writeRounds where wants([.update]) {
+            for size in sizes { ours[size]!.add(try child(.writes, size)) }
+        }
+        return sizes.map { tell($0, ours, raw[$0]!) }.allSatisfy { $0 }
+    }
+
+    private func place(_ size: Int) -> URL { folder.appending(path: "caller-\(size)") }
+
+    private func prepare(_ size: Int, _ ours: inout Samples, _ raw: inout Samples) throws {
+        try FileManager.default.createDirectory(
+            at: place(size), withIntermediateDirectories: true)
+        ours.add(try child(.load, size))
+        if wants([.firstQuery]) {
+            raw.add(try child(.load, size, raw: true))
+            for _ in 0..<Self.writeRounds {
+                ours.add(try child(.first, size))
+                raw.add(try child(.first, size, raw: true))
+            }
+        }
+        ours.add(try child(.index, size))
+    }
+
+    private func child(
+        _ part: CallerPart, _ size: Int, raw: Bool = false
+    ) throws -> [ClientSample] {
+        try BenchmarkChild.samples(
+            [
+                "caller", "--caller-part", part.rawValue, "--count", String(size),
+                "--client-folder", place(size).path,
+            ] + (raw ? ["--client-raw"] : []) + steps.flatMap { ["--only", $0.rawValue] })
+    }
+
+    private func tell(_ size: Int, _ ours: [Int: Samples], _ raw: Samples) -> Bool {
+        var lines: [CallerLine] = []
+        for step in steps {
+            guard let rounds = ours[size]?[step.rawValue] else { continue }
+            lines.append(CallerLine(step, count: size, rounds, raw: raw[step.rawValue]))
+            let few = ours[CallerStep.flatFrom]?[step.rawValue]
+            if step.isFlat, size == CallerStep.sizes.last, let few {
+                lines.append(
+                    CallerLine(growthOf: step, count: size, few: few, many: rounds))
+            }
+        }
+        for (name, unit) in [("load", "documents/s"), ("size", "MB"), ("memory", "MB")] {
+            guard let rounds = ours[size]?[name] else { continue }
+            lines.append(CallerLine(name, count: size, rounds, unit: unit))
+        }
+        for line in lines { report.add(line) }
+        return lines.allSatisfy(\.holds)
+    }
+}
+
+extension [String: [Double]] {
+    fileprivate mutating func add(_ samples: [ClientSample]) {
+        for sample in samples { self[sample.step, default: []].append(sample.value) }
+    }
+}
