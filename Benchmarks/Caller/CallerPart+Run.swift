@@ -28,8 +28,7 @@ extension CallerPart {
 
     private static func load(_ workload: Workload, _ folder: URL) throws -> [ClientSample] {
         let engine = try engine(folder)
-        let rate = EngineSteps(workload: workload, folder: folder).load(engine, indexing: nil)
-        _ = engine.moveLog()
+        let rate = EngineSteps(workload: workload, folder: folder).load(engine, indexing: nil).rate
         engine.close()
         return [
             ClientSample("load", rate),

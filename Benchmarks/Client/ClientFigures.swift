@@ -62,14 +62,12 @@ extension ClientFigure {
 
     private static let queries = [
         ClientFigure(step: "cold_b", unit: "ms", peer: [13.0, 100, 884], limits: [12, 12, 12]),
-        // The one time that there is no index yet: no bar, and no secret.
-        ClientFigure(
-            step: "c_conv_first", unit: "ms", peer: [6.4, 100, 681], isRatioBar: false),
+        // The one time that there is no index yet.
+        ClientFigure(step: "c_conv_first", unit: "ms", peer: [6.4, 100, 681]),
         ClientFigure(step: "c_conv_warm", unit: "ms", peer: [6.4, 100, 681], limits: [1, 1, 1]),
         ClientFigure(
             step: "c_conv_resumed", unit: "ms", peer: [1.7, 2.0, 1.8], limits: [1, 1, 1]),
-        ClientFigure(
-            step: "d_newest_first", unit: "ms", peer: [5.7, 63, 679], isRatioBar: false),
+        ClientFigure(step: "d_newest_first", unit: "ms", peer: [5.7, 63, 679]),
         ClientFigure(
             step: "d_newest", unit: "ms", peer: [5.7, 63, 679], limits: [0.6, 0.6, 0.6]),
         ClientFigure(

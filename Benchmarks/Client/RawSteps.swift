@@ -23,6 +23,7 @@ struct RawSteps {
         }
     }
 
+    /// To the end of the move of the log, as ours.
     private func load(_ raw: RawDatabase) -> Double {
         var micros = 0.0
         for start in stride(from: 0, to: count, by: 500) {
@@ -30,6 +31,7 @@ struct RawSteps {
             let taken = time { raw.load(rows) }
             if start > 0 { micros += taken }
         }
+        micros += time { raw.moveLog() }
         return Double(count - 500) / micros * 1e6
     }
 
@@ -114,8 +116,9 @@ struct RawSteps {
         let changed = (0..<200).map { round in
             RawDatabase.Row(workload, numbers[round % numbers.count], likes: 10_000 + round)
         }
+        raw.makeToken()
         let updated = median(200) { round in
-            raw.put(changed[round])
+            raw.update(changed[round], token: Int64(round + 1))
             return 1
         }
         return [

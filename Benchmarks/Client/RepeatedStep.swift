@@ -48,7 +48,6 @@ extension EngineSteps {
     private func loadOnly() throws -> [ClientSample] {
         let engine = try ClientEngine(folder)
         _ = load(engine, indexing: nil)
-        _ = engine.moveLog()
         engine.close()
         return []
     }

@@ -91,16 +91,19 @@ struct StoreSuite {
             document.readTime = Timestamp(seconds: 1_900_000_000, nanoseconds: 0)
             return document
         }
+        let changed = (0..<1_000).map {
+            RawDatabase.Row(workload, count + $0, likes: 10_000 + $0)
+        }
         let single = try median(1_000) { try steps.put(again[$0], .process) }
         let rawSingle = median(1_000) {
-            raw.put(rows[$0])
+            raw.update(changed[$0])
             return 1
         }
         report.add("one write in its transaction, in place", single, rawSingle)
         raw.syncEveryCommit(true)
         let synced = try median(100) { try steps.put(more[$0], .disk) }
         let rawSynced = median(100) {
-            raw.put(rows[$0])
+            raw.update(rows[$0])
             return 1
         }
         report.add("  synced to disk", synced, rawSynced)
