@@ -21,6 +21,17 @@ extension RepeatedStep: ExpressibleByArgument {}
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
         case store, server, client, caller, codable, app, bars
+
+        /// What `--only` may begin.
+        var parts: [String] {
+            switch self {
+            case .store, .server, .codable: []
+            case .client: ClientPart.allCases.map(\.rawValue)
+            case .caller: CallerStep.allCases.map(\.rawValue)
+            case .app: AppSuite.bars.map(\.name)
+            case .bars: BarSuite.bars.map(\.name)
+            }
+        }
     }
 
     @Argument(
@@ -70,6 +81,9 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Option(help: .hidden) var clientPart: ClientPart?
     @Option(help: .hidden) var callerPart: CallerPart?
     @Option(help: .hidden) var clientFolder: String?
+    /// The device on which this process is an app that is launched, and when that was.
+    @Option(help: .hidden) var launchFolder: String?
+    @Option(help: .hidden) var launchedAt: UInt64 = 0
     @Flag(help: .hidden) var clientRaw = false
 
     func validate() throws {
@@ -78,9 +92,23 @@ extension RepeatedStep: ExpressibleByArgument {}
         }
         guard scale >= 2_000 else { throw ValidationError("--scale must be at least 2000.") }
         guard soak >= 0 else { throw ValidationError("--soak must not be negative.") }
+        let names = measured.flatMap(\.parts)
+        for name in only where !names.contains(where: { $0.hasPrefix(name) }) {
+            let list =
+                names.isEmpty ? "These suites have no parts." : names.joined(separator: "\n  ")
+            throw ValidationError("--only \(name): nothing is called so. There are:\n  \(list)")
+        }
     }
 
+    /// The suites to run.
+    private var measured: [Suite] { suites.isEmpty ? [.store, .server, .codable] : suites }
+
     func run() async throws {
+        let begin = LaunchedApp.now
+        if let launchFolder {
+            let folder = URL(filePath: launchFolder)
+            return try await LaunchedApp.run(folder, since: launchedAt, begin: begin)
+        }
         if serveEmptyCalls { return try await EmptyServer.run() }
         let callers = count ?? 1_000_000
         let count = count ?? 100_000
@@ -102,7 +130,7 @@ extension RepeatedStep: ExpressibleByArgument {}
         let report = Report()
         let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
         var allHold = true
-        for suite in suites.isEmpty ? [.store, .server, .codable] : suites {
+        for suite in measured {
             switch suite {
             case .store: try StoreSuite(count: count, folder: folder, report: report).run()
             case .server:

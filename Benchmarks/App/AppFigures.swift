@@ -1,6 +1,7 @@
 /// The thresholds of what apps are built on: two cores, release, nothing else running. Source: journeys
 /// 1, 2 and 4, and issue 5.
 extension Bar {
+    /// From the start of the process.
     static let firstContent = Bar("first content of a feed of many, p99", below: 20, "ms")
     static let delta = Bar("50 new of a feed of many, applied after", below: 1.2, "round trips")
     static let diskPage = Bar("a page of 50 from disk, p99", below: 5, "ms")

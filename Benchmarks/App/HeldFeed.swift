@@ -24,9 +24,6 @@ final class HeldFeed {
     private var now: Int64 = 1_750_000_000
 
     struct Opening {
-        /// Microseconds from the launch until the newest items are there, the opening of the cache with
-        /// them.
-        var firstContent: Double
         /// Microseconds from asking until the newest item is shown, and with it the others of its page.
         var delta: Double
         var plan: Double
@@ -84,14 +81,12 @@ final class HeldFeed {
         try server.setClock(Timestamp(seconds: now, nanoseconds: 0))
     }
 
-    /// One launch of the app.
+    /// One opening of the feed, in this process, and what is new in it.
     func opening() async throws -> Opening {
-        let begin = ContinuousClock.now
         let firestore = try client()
         let feed = try self.feed(firestore)
         async let opened = feed.open()
         let held = await Self.items(of: feed) { !$0.isEmpty }
-        let first = (ContinuousClock.now - begin) / .microseconds(1)
         precondition(held.count == 50)
         _ = try await opened
         let plan = await time { _ = await feed.plan }
@@ -101,7 +96,7 @@ final class HeldFeed {
         let delta = (ContinuousClock.now - asked) / .microseconds(1)
         let changed = try await sync.changed
         await firestore.terminate()
-        return Opening(firstContent: first, delta: delta, plan: plan, changed: changed)
+        return Opening(delta: delta, plan: plan, changed: changed)
     }
 
     /// What a view is given, the first time that it is as it should be.

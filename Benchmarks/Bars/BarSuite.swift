@@ -27,6 +27,11 @@ final class BarSuite {
         self.report = report
     }
 
+    static let bars = [
+        Bar.start, .idle, .get, .query, .commit, .load, .fanOut, .size, .sizeOfMany, .listeners,
+        .silent, .slope,
+    ]
+
     /// - Returns: Whether all bars hold.
     func run() async throws -> Bool {
         let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? "unknown\n"

@@ -47,7 +47,7 @@ struct ClientSuite {
     private func measure(_ size: Int, _ round: Int, _ samples: inout Samples) throws {
         let parts: [ClientPart] = [.coldQuery, .coldPoint, .warm, .writes]
         for part in (round.isMultiple(of: 2) ? [.load, .fill] : []) + parts
-        where only.isEmpty || only.contains(part.rawValue) {
+        where only.isEmpty || only.contains(where: part.rawValue.hasPrefix) {
             for side in [Side.ours, .raw] {
                 let place = try place(part, side, size)
                 if part == .writes {
