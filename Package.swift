@@ -159,7 +159,7 @@ let package = Package(
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience", "TidemarkTesting"]),
-        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore"]),
+        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkTesting"]),
         tests(
             "TidemarkSyncTests",
             [

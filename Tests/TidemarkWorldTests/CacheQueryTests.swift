@@ -26,7 +26,7 @@ import TidemarkTesting
         for round in 0..<25 {
             for _ in 0..<4 { try cache.change(&dice) }
             for _ in 0..<10 {
-                let query = dice.query()
+                let query = CheckedCache.random.query(&dice)
                 let (shown, expected) = (try cache.shown(query), cache.expected(query))
                 if shown != expected {
                     Issue.record(
@@ -45,13 +45,23 @@ import TidemarkTesting
 
 /// A cache with a queue of writes, and the plain model of both.
 private struct CheckedCache {
+    static let random = RandomRows(
+        database: try! DatabaseID(project: "cases"), collectionID: "rooms",
+        fields: ["a", "b", "tags", "m.x"].map { try! FieldPath(encoded: $0) }, hasGroups: true
+    ) { dice in
+        let collection = dice.pick([
+            "rooms", "rooms", "rooms", "rooms/a/rooms", "x/y/rooms", "other",
+        ])
+        return DocumentPath(
+            unchecked: "\(collection)/\(dice.pick(["a", "b", "é", "z"]))\(dice.roll(9))")
+    }
 
     let local: LocalStore
     private var base: [DocumentPath: MapValue] = [:]
     private var queue: [MutationBatch] = []
     private var clock: Int64 = 1_000
 
-    init() throws { local = try LocalStore(.memory, database: SeededRandom.database) }
+    init() throws { local = try LocalStore(.memory, database: Self.random.database) }
 
     private mutating func tick() -> Timestamp {
         clock += 1
@@ -69,13 +79,13 @@ private struct CheckedCache {
 
     /// The server tells of a document.
     mutating func hear(_ dice: inout SeededRandom) throws {
-        let (path, time) = (dice.row(), tick())
+        let (path, time) = (Self.random.row(&dice), tick())
         guard dice.chance(85) else {
             base[path] = nil
             _ = try local.apply([.missing(path, time)], readTime: time)
             return
         }
-        let fields = dice.contents()
+        let fields = Self.random.contents(&dice)
         base[path] = fields
         let document = Document(path: path, fields: fields, createTime: time, updateTime: time)
         _ = try local.apply([.found(document)], readTime: time)
@@ -83,7 +93,7 @@ private struct CheckedCache {
 
     private mutating func enqueue(_ dice: inout SeededRandom) throws {
         guard queue.count < 12 else { return try acknowledge() }
-        let mutations = (0..<(1 + dice.roll(3))).map { _ in dice.mutation() }
+        let mutations = (0..<(1 + dice.roll(3))).map { _ in Self.random.mutation(&dice) }
         queue.append(try local.enqueue(mutations, at: tick()).batch)
     }
 
@@ -128,16 +138,34 @@ private struct CheckedCache {
                     }.fields
             }
         }
-        var matching = rows.map { (path: $0.key, fields: $0.value) }.filter {
-            query.contains($0.path)
-                && query.matches($0.path, $0.fields, in: SeededRandom.database)
-        }
-        matching.sort { query.compare($0, $1, in: SeededRandom.database) == .ascending }
-        let rest = matching.map { "\($0.path.text) \($0.fields)" }.dropFirst(query.offset)
-        switch query.limit {
-        case .first(let count)?: return Array(rest.prefix(count))
-        case .last(let count)?: return Array(rest.suffix(count))
-        case nil: return Array(rest)
+        return QueryOracle(query, in: Self.random.database)
+            .rows(of: rows.map { (path: $0.key, fields: $0.value) })
+            .map { "\($0.path.text) \($0.fields)" }
+    }
+}
+
+extension RandomRows {
+    /// One whose effect is the same when it is made again on a newer document.
+    fileprivate func mutation(_ dice: inout SeededRandom) -> Mutation {
+        let path = row(&dice)
+        switch dice.roll(6) {
+        case 0: return Mutation(path: path, .delete)
+        case 1, 2: return Mutation(path: path, .set(contents(&dice)))
+        case 3:
+            return Mutation(
+                path: path, .patch(["a": scalar(&dice)], mask: [fields[0], fields[3]]))
+        case 4:
+            let tags = [scalar(&dice), scalar(&dice)]
+            return Mutation(
+                path: path, .patch([:], mask: []),
+                transforms: [
+                    FieldTransform(
+                        fields[2], dice.chance(60) ? .arrayUnion(tags) : .arrayRemove(tags))
+                ])
+        default:
+            return Mutation(
+                path: path, .patch([:], mask: []),
+                transforms: [FieldTransform(fields[1], .serverTimestamp)])
         }
     }
 }

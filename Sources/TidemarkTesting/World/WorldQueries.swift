@@ -59,20 +59,8 @@ enum WorldQueries {
 }
 
 extension Query {
-    /// Its rows of all documents, by the model's own filter and order.
+    /// Its rows of all documents, by the tests' own filter and order.
     func rows(of documents: [Document]) -> [Document] {
-        let prepared = PreparedQuery(self, in: World.database)
-        var rows = documents.filter { contains($0.path) }
-            .map { (path: $0.path, fields: $0.fields, document: $0) }
-            .filter { prepared.matches($0.path, $0.fields) }
-        rows.sort {
-            prepared.compare(($0.path, $0.fields), ($1.path, $1.fields)) == .ascending
-        }
-        let all = rows.map(\.document)
-        switch limit {
-        case .first(let count)?: return Array(all.prefix(count))
-        case .last(let count)?: return Array(all.suffix(count))
-        case nil: return all
-        }
+        QueryOracle(self, in: World.database).rows(of: documents)
     }
 }

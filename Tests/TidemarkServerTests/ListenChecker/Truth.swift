@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkTesting
 
 /// What a server's clients must not find to be so.
 struct Violation: Error {
@@ -8,7 +9,7 @@ struct Violation: Error {
 
 /// Every document's states, as commits and plain reads told them: what listens must agree with.
 ///
-/// A target's rows come of filter-and-sort, and of nothing that the server runs queries with.
+/// A target's rows come of the tests' own filter-and-sort, and of nothing that the server uses.
 struct Truth {
     private struct Version {
         let time: Timestamp
@@ -60,33 +61,26 @@ struct Truth {
             return paths.reduce(into: [:]) { rows, path in
                 if let document = document(at: path, time) { rows[path] = document }
             }
-        case .query(let query): return rows(of: PreparedQuery(query, in: database), at: time)
+        case .query(let query): return rows(of: query, at: time)
         }
     }
 
-    private func rows(
-        of prepared: PreparedQuery, at time: Timestamp
-    ) -> [DocumentPath: Document] {
-        var matches: [(path: DocumentPath, fields: MapValue, document: Document)] = []
+    private func rows(of query: Query, at time: Timestamp) -> [DocumentPath: Document] {
+        var known: [DocumentPath: Document] = [:]
+        var all: [QueryOracle.Row] = []
         for path in versions.keys {
             guard let version = version(of: path, at: time), let document = version.document,
-                let fields = version.fields, prepared.matches(path, fields)
+                let fields = version.fields
             else { continue }
-            matches.append((path, fields, document))
+            known[path] = document
+            all.append((path, fields))
         }
-        let query = prepared.query
-        if query.isCutOff {
-            matches.sort {
-                prepared.compare(($0.path, $0.fields), ($1.path, $1.fields)) == .ascending
-            }
-            matches = Array(matches.dropFirst(query.offset))
-            switch query.limit {
-            case .first(let count)?: matches = Array(matches.prefix(count))
-            case .last(let count)?: matches = Array(matches.suffix(count))
-            case nil: break
-            }
-        }
-        return Dictionary(uniqueKeysWithValues: matches.map { ($0.path, $0.document) })
+        let oracle = QueryOracle(query, in: database)
+        // Without a limit the order decides nothing.
+        let rows =
+            query.isCutOff
+            ? oracle.rows(of: all) : all.filter { oracle.matches($0.path, $0.fields) }
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0.path, known[$0.path]!) })
     }
 }
 

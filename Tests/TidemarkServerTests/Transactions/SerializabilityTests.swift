@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkTesting
 
 /// Clients that run transactions, plain writes and rollbacks against each other, in an order that a
 /// seed chooses. What was committed must be what the same commits make one after the other, each
@@ -198,9 +199,8 @@ private final class SerialWorld {
                 #expect(model[path] == fields, comment)
             }
             for (bound, rows) in commit.reads.queries {
-                let expected = model.filter {
-                    Self.query(bound).matches($0.key, $0.value, in: server.database)
-                }
+                let oracle = QueryOracle(Self.query(bound), in: server.database)
+                let expected = model.filter { oracle.matches($0.key, $0.value) }
                 #expect(rows == expected, comment)
             }
             for (path, fields) in commit.writes { model[path] = fields }

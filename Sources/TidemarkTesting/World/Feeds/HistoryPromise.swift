@@ -7,18 +7,18 @@ struct HistoryTruth {
 
     /// All documents, whatever they are.
     let all: [DocumentPath: Document]
-    private let query: Query
+    private let oracle: QueryOracle
     private let marksDeletes: Bool
 
     init(_ documents: [Document], _ mood: FeedHistoryMood) {
         all = Dictionary(uniqueKeysWithValues: documents.map { ($0.path, $0) })
-        query = HistoryDevice.query(mood)
+        oracle = QueryOracle(HistoryDevice.query(mood), in: World.database)
         marksDeletes = mood.way == .changeTime || mood.way == .countedChangeTime
     }
 
     func matches(_ path: DocumentPath) -> Bool {
         guard let document = all[path] else { return false }
-        return query.matches(path, document.fields, in: World.database)
+        return oracle.matches(path, document.fields)
     }
 
     /// The items above a clear mark, as every feed should show them.
