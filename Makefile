@@ -13,10 +13,13 @@ demo: setup
 	@.build/release/tidemark demo all $(ARGS)
 
 # Every test: unit, property, engine, server over sockets, and other people's clients.
+# What needs something that is not here is named in one line at the end.
 test: setup
+	@rm -f .build/tests-not-run
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --quiet
 	@$(MAKE) --no-print-directory interop
+	@Scripts/not-run
 
 # For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
 # seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random

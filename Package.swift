@@ -21,6 +21,8 @@ let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummi
 let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
@@ -80,6 +82,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
@@ -92,7 +95,11 @@ let package = Package(
         library(
             "TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"], planted),
         library(
-            "TidemarkWire", ["TidemarkModel", grpcCore, grpcHTTP2, nioCore, protobuf]),
+            "TidemarkWire",
+            [
+                "TidemarkModel", "CTidemarkZlib", grpcCore, grpcHTTP2, nioCore, nioHPACK, nioHTTP2,
+                protobuf,
+            ]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
         library(
             "TidemarkHTTP",

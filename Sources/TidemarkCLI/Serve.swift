@@ -52,6 +52,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var accessOptions: AccessOptions
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
+    @OptionGroup var webOptions: WebOptions
 
     func validate() throws {
         _ = try accessOptions.access(listeningOn: host)
@@ -59,6 +60,7 @@ struct ServeCommand: AsyncParsableCommand {
         _ = try faultOptions.rules()
         _ = try faultOptions.profile()
         _ = try billingOptions.billing()
+        _ = try webOptions.policy(listeningOn: host)
         if memory, data != nil { throw ValidationError("--memory and --data exclude each other.") }
         let ports = [
             ("--port", port), ("--control-port", controlPort ?? 0),
@@ -99,7 +101,8 @@ struct ServeCommand: AsyncParsableCommand {
             controlPort: controlPort ?? (port == 0 ? 0 : 4_000),
             accountsPort: accountsOptions.accountsPort ?? (isAnywhere ? 0 : 9_099),
             portsFile: portsFile, access: try access(),
-            faults: try faultOptions.rules(), network: try faultOptions.profile())
+            web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
+            network: try faultOptions.profile())
         do { try await process.run() } catch is CancellationError {}
         server.close()
         accounts?.close()

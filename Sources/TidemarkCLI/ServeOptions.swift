@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 
@@ -53,6 +54,35 @@ struct AccessOptions: ParsableArguments {
         if host == "localhost" || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+/// Who may call the control endpoint and the accounts from a browser.
+struct WebOptions: ParsableArguments {
+    @Option(
+        name: .customLong("allow-host"),
+        help: ArgumentHelp(
+            """
+            A name by which the control endpoint and the accounts are called, beside this machine's \
+            own and --host; may be given again. Others are refused: a web page can point a name of \
+            its own at this machine.
+            """, valueName: "name"))
+    var hosts: [String] = []
+
+    @Option(
+        name: .customLong("allow-origin"),
+        help: ArgumentHelp(
+            """
+            An origin whose pages may call the control endpoint and the accounts, as in \
+            https://app.example; may be given again. Pages of this machine may.
+            """, valueName: "origin"))
+    var origins: [String] = []
+
+    /// - Throws: What is no name or no origin, in a sentence.
+    func policy(listeningOn host: String) throws -> WebPolicy {
+        do throws(WebPolicyError) {
+            return try WebPolicy(listeningOn: host, names: hosts, pages: origins)
+        } catch { throw ValidationError(error.message) }
     }
 }
 

@@ -16,6 +16,8 @@ struct ServingProcess {
     let accountsPort: Int
     let portsFile: String?
     let access: AccessToken?
+    /// Which names and pages may call over HTTP.
+    let web: WebPolicy
     let faults: [FaultRule]
     /// Nil where there is to be no gate.
     let network: NetworkProfile?
@@ -30,14 +32,15 @@ struct ServingProcess {
             access: callers)
         let control = ControlServer(
             server, host: host, port: controlPort,
-            faults: FaultBoard(faulty, gate: gate, network: network ?? .healthy), access: access)
+            faults: FaultBoard(faulty, gate: gate, network: network ?? .healthy), access: access,
+            web: web)
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
             group.addTask { try await control.run { opened.yield(.control($0)) } }
             if let accounts {
                 group.addTask {
-                    try await accounts.run(host: host, port: accountsPort) {
+                    try await accounts.run(host: host, port: accountsPort, web: web) {
                         opened.yield(.accounts($0))
                     }
                 }

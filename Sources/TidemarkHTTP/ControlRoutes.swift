@@ -8,14 +8,32 @@ struct ControlRoutes: Sendable {
     private let server: FirestoreServer
     private let faults: FaultBoard?
     private let access: AccessToken?
+    private let web: WebPolicy
 
-    init(_ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?) {
+    init(
+        _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?, _ web: WebPolicy
+    ) {
         self.server = server
         self.faults = faults
         self.access = access
+        self.web = web
     }
 
     func respond(to request: Request) async -> Response {
+        switch web.verdict(on: WebCall(request)) {
+        case .refused(let refusal):
+            var refused = response(.init(code: refusal.status), ["error": refusal.message])
+            refused.headers.append(contentsOf: HTTPFields.answer(toPageOf: nil))
+            return refused
+        case .preflight(let origin): return .preflight(request, origin: origin)
+        case .allowed(let origin):
+            var answered = await answerOrError(request)
+            answered.headers.append(contentsOf: HTTPFields.answer(toPageOf: origin))
+            return answered
+        }
+    }
+
+    private func answerOrError(_ request: Request) async -> Response {
         do throws(Refusal) { return try await answer(request) } catch {
             return response(error.status, ["error": error.message])
         }

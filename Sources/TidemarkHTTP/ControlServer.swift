@@ -18,8 +18,9 @@ public import TidemarkServer
 /// - `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
 ///
 /// Errors are JSON with a sentence: `{"error": "…"}`, with status 400 for a bad request, 401 without the
-/// server's token, 404 and 405 for what is not there, 409 for what cannot be done now, 413 for a body that
-/// is too large, 503 when the store cannot be written to.
+/// server's token, 403 for a host or a page that ``WebPolicy`` does not know, 404 and 405 for what is not
+/// there, 409 for what cannot be done now, 413 for a body that is too large, 415 for a `POST` that is not
+/// said to be JSON, 503 when the store cannot be written to.
 public final class ControlServer: Sendable {
     /// A body's greatest size, in bytes.
     static let maxBodyBytes = 4_096
@@ -33,19 +34,22 @@ public final class ControlServer: Sendable {
     private let port: Int
     private let faults: FaultBoard?
     private let access: AccessToken?
+    private let web: WebPolicy
 
     /// - Parameters:
     ///   - host: Without a token nothing here asks who calls: keep it on loopback then.
     ///   - port: 0 for a free one.
     ///   - faults: Where faults are ordered; nil where they cannot be.
     ///   - access: What every request must show as a bearer token; nil asks for nothing.
+    ///   - web: Which names and pages may call; nil for loopback's and `host`.
     public init(
         _ server: FirestoreServer, host: String, port: Int, faults: FaultBoard? = nil,
-        access: AccessToken? = nil
+        access: AccessToken? = nil, web: WebPolicy? = nil
     ) {
         self.server = server
         self.faults = faults
         self.access = access
+        self.web = web ?? WebPolicy(listeningOn: host)
         self.host = host
         self.port = port
     }
@@ -70,7 +74,7 @@ public final class ControlServer: Sendable {
     private func serve(
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
-        let routes = ControlRoutes(server, faults, access)
+        let routes = ControlRoutes(server, faults, access, web)
         // What goes wrong is told to the caller; the library's own lines are for its authors.
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical

@@ -6,7 +6,8 @@ public import TidemarkModel
 ///
 /// What it refuses by itself, it refuses with a sentence: requests over 11 MiB and bytes that are no
 /// message with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, other methods with
-/// `UNIMPLEMENTED`. A client that reads slowly is sent long answers in parts, each when it has taken
+/// `UNIMPLEMENTED`. Requests may come in gzip: one that unpacks to more than 11 MiB ends with
+/// `RESOURCE_EXHAUSTED`, and so does one that would make what is unpacked at once more than 64 MiB. A client that reads slowly is sent long answers in parts, each when it has taken
 /// the one before. Where all that waits to be sent comes to 64 MiB, the stream that has waited longest
 /// for its reader is let go with `RESOURCE_EXHAUSTED`, and so is one with more than 2,000 calls under way
 /// on a connection, or when 20,000 are on all. A call whose client set no deadline has one of 60 s, of

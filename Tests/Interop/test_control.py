@@ -11,7 +11,8 @@ def ask(server, path, body=None, method=None):
     """Status and decoded JSON."""
     data = body.encode() if isinstance(body, str) else body
     request = urllib.request.Request(
-        f"http://127.0.0.1:{server.control_port}{path}", data=data, method=method)
+        f"http://127.0.0.1:{server.control_port}{path}", data=data, method=method,
+        headers={"content-type": "application/json"})
     try:
         with urllib.request.urlopen(request, timeout=10) as response:
             return response.status, json.load(response)

@@ -61,6 +61,8 @@ class Served:
 
     def ask(self, method, path, body=None, token=None):
         headers = {"authorization": f"Bearer {token}"} if token else {}
+        if body is not None:
+            headers["content-type"] = "application/json"
         request = urllib.request.Request(
             f"http://127.0.0.1:{self.control}{path}", method=method, headers=headers,
             data=json.dumps(body).encode() if body is not None else None)

@@ -56,6 +56,7 @@ struct NightlyServiceTests {
                 URL(string: "http://\(world.accounts.host)/v1/projects/local/accounts:batchCreate"))
         )
         request.httpMethod = "POST"
+        request.setValue("application/json", forHTTPHeaderField: "content-type")
         request.setValue("Bearer owner", forHTTPHeaderField: "authorization")
         request.httpBody = Data(#"{"users": [\#(users.joined(separator: ","))]}"#.utf8)
         let (_, response) = try await URLSession.shared.data(for: request)

@@ -38,6 +38,7 @@ struct AccountCallerTests {
             var request = URLRequest(
                 url: try #require(URL(string: "http://\(accounts.host)\(path)?key=any")))
             request.httpMethod = "POST"
+            request.setValue("application/json", forHTTPHeaderField: "content-type")
             request.httpBody = try JSONEncoder().encode(body)
             if admin {
                 request.setValue("Bearer administrator", forHTTPHeaderField: "authorization")

@@ -72,7 +72,7 @@ enum ImportRules {
         "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
-            "NIOCore", "SwiftProtobuf",
+            "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
         ],
         "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
         "TidemarkHTTP": [

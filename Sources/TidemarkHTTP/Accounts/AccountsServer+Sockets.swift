@@ -14,14 +14,17 @@ extension AccountsServer {
     /// - Parameters:
     ///   - host: Without encryption: beyond this machine, something that adds it belongs in front.
     ///   - port: 0 for a free one.
+    ///   - web: Which names and pages may call; nil for loopback's and `host`.
     /// - Throws: ``ControlServerError`` when it cannot listen at that address.
     public func run(
-        host: String, port: Int, ready: @escaping @Sendable (_ port: Int) -> Void
+        host: String, port: Int, web: WebPolicy? = nil,
+        ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
+        let web = web ?? WebPolicy(listeningOn: host)
         var last = ControlServerError(message: "There is no free port on \(host).")
         for _ in 0..<(port == 0 ? Self.maxAttempts : 1) {
             guard let chosen = port == 0 ? FreePort.find() : port else { break }
-            do { return try await serve(host, chosen, ready) } catch is CancellationError {
+            do { return try await serve(host, chosen, web, ready) } catch is CancellationError {
                 return
             } catch {
                 last = ControlServerError(message: "Cannot listen on \(host):\(chosen): \(error)")
@@ -31,55 +34,63 @@ extension AccountsServer {
     }
 
     private func serve(
-        _ host: String, _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
+        _ host: String, _ port: Int, _ web: WebPolicy,
+        _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
         var logger = Logger(label: "tidemark.accounts")
         // Bodies and paths have credentials in them: nothing of a request is ever logged.
         logger.logLevel = .critical
         let application = Application(
             responder: CallbackResponder<AccountsContext> { [self] request, context in
-                await respond(request, context)
+                await respond(request, context, web)
             },
             configuration: ApplicationConfiguration(address: .hostname(host, port: port)),
             onServerRunning: { _ in ready(port) }, logger: logger)
         try await application.run()
     }
 
-    private func respond(_ request: Request, _ context: AccountsContext) async -> Response {
-        if request.method == .options { return preflight(request) }
-        var asked = AccountsRequest()
-        asked.method = request.method.rawValue
-        asked.path = request.uri.path
-        for (name, value) in request.uri.queryParameters {
-            asked.query[String(name)] = String(value)
+    private func respond(
+        _ request: Request, _ context: AccountsContext, _ web: WebPolicy
+    ) async -> Response {
+        let asked = AccountsRequest(request, from: context.address)
+        let isToken = AccountsRoute(asked)?.isToken ?? false
+        switch web.verdict(on: WebCall(request, isFormExpected: isToken)) {
+        case .preflight(let origin): return .preflight(request, origin: origin)
+        case .refused(let refusal):
+            let code = refusal.status == 403 ? "PERMISSION_DENIED" : "INVALID_ARGUMENT"
+            let error = AccountRefusal("\(code) : \(refusal.message)", status: refusal.status)
+            return response(Self.failure(error, isToken: isToken), toPageOf: nil)
+        case .allowed(let origin):
+            let body = request.body
+            let answer = await answer(asked) { limit in
+                guard let bytes = try? await body.collect(upTo: limit) else { return nil }
+                return bytes.withUnsafeReadableBytes { Data($0) }
+            }
+            return response(answer, toPageOf: origin)
         }
-        let type = request.headers[.contentType] ?? ""
-        asked.isForm = type.hasPrefix("application/x-www-form-urlencoded")
-        asked.authorization = request.headers[.authorization]
-        asked.apiKey =
-            asked.query["key"]
-            ?? request.headers.first { $0.name.canonicalName == "x-goog-api-key" }?.value
-        asked.address = context.address
-        asked.origin = "http://" + (request.head.authority ?? "127.0.0.1")
-        let body = request.body
-        let answer = await answer(asked) { limit in
-            guard let bytes = try? await body.collect(upTo: limit) else { return nil }
-            return bytes.withUnsafeReadableBytes { Data($0) }
-        }
-        var headers: HTTPFields = [.contentType: "application/json; charset=utf-8"]
-        headers[.accessControlAllowOrigin] = "*"
+    }
+
+    private func response(_ answer: AccountsAnswer, toPageOf origin: String?) -> Response {
+        var headers = HTTPFields.answer(toPageOf: origin)
+        headers[.contentType] = "application/json; charset=utf-8"
         headers[.cacheControl] = answer.maxAge.map { "public, max-age=\($0)" } ?? "no-store"
         return Response(
             status: .init(code: answer.status), headers: headers,
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: AccountsJSON.data(answer.body))))
     }
+}
 
-    private func preflight(_ request: Request) -> Response {
-        var headers: HTTPFields = [.accessControlAllowOrigin: "*"]
-        headers[.accessControlAllowMethods] = "GET, POST, PATCH, DELETE, OPTIONS"
-        headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders] ?? "*"
-        headers[.accessControlMaxAge] = "3600"
-        return Response(status: .noContent, headers: headers)
+extension AccountsRequest {
+    init(_ request: Request, from address: String) {
+        method = request.method.rawValue
+        path = request.uri.path
+        for (name, value) in request.uri.queryParameters { query[String(name)] = String(value) }
+        let type = request.headers[.contentType] ?? ""
+        isForm = type.hasPrefix("application/x-www-form-urlencoded")
+        authorization = request.headers[.authorization]
+        apiKey = query["key"] ?? request.headers.values(named: "x-goog-api-key").first
+        self.address = address
+        origin = "http://" + (request.head.authority ?? "127.0.0.1")
     }
 }
 

@@ -18,7 +18,7 @@ struct ServerCall: Sendable {
     }
 
     func run(_ stream: ServerRPCStream) async {
-        let incoming: (metadata: IncomingMetadata, request: DecodedRequest)
+        let incoming: Incoming
         do throws(RPCStatus) { incoming = try await receive(stream.inbound) } catch {
             await stream.end(error)
             return
@@ -43,11 +43,19 @@ struct ServerCall: Sendable {
         endTimer()
         // Where the client is gone, nobody waits for the rest.
         call.cancel()
+        withExtendedLifetime(incoming.bytes) {}
+    }
+
+    private struct Incoming {
+        let metadata: IncomingMetadata
+        let request: DecodedRequest
+        /// Kept as long as what was made of them, for what they count.
+        let bytes: Unpacking.Request
     }
 
     private func receive(
         _ inbound: ServerTransportInbound
-    ) async throws(RPCStatus) -> (IncomingMetadata, DecodedRequest) {
+    ) async throws(RPCStatus) -> Incoming {
         var parts = inbound.makeAsyncIterator()
         var metadata = IncomingMetadata([:])
         var caller = Caller()
@@ -57,10 +65,10 @@ struct ServerCall: Sendable {
                 metadata = IncomingMetadata(received)
                 caller = try await desk.caller(metadata.token, method)
             case .message(let bytes):
-                if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
-                let request = try DecodedRequest(method, bytes.withUnsafeBytes { [UInt8]($0) })
+                let received = try shared.unpacking.request(bytes, isPacked: metadata.isPacked)
+                let request = try DecodedRequest(method, received.bytes)
                 try caller.checkReach(of: request.database)
-                return (metadata, request)
+                return Incoming(metadata: metadata, request: request, bytes: received)
             }
         }
         throw .noRequest

@@ -15,7 +15,8 @@ struct ServerCalls: Sendable {
     init(_ transport: any Transport, _ streams: OpenStreams, _ desk: CallDesk) {
         self.transport = transport
         shared = SharedLimits(
-            streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes))
+            streams: streams, desk: desk, budget: SendBudget(limit: GRPCServer.maxUnsentBytes),
+            unpacking: Unpacking())
     }
 
     func handle(_ stream: ServerRPCStream, _ context: ServerContext) async {
@@ -58,4 +59,5 @@ struct SharedLimits: Sendable {
     let streams: OpenStreams
     let desk: CallDesk
     let budget: SendBudget
+    let unpacking: Unpacking
 }

@@ -7,6 +7,8 @@ extension GRPCServer {
     static let maxRequestBytes = 11_534_336
     /// Where a request is cut off without being read to its end.
     static let maxMessageBytes = 16 << 20
+    /// How much of what came in gzip may be unpacked at once, on all calls.
+    static let maxUnpackedBytes = 64 << 20
     /// How much may wait to be sent on one stream; more ends it with `RESOURCE_EXHAUSTED`.
     static let maxQueuedBytes = 256 << 20
     /// From where on a stream's transport is asked to make no more.
@@ -38,6 +40,7 @@ extension GRPCServer {
                 clientBehavior: .init(
                     minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true)))
         config.channelDebuggingCallbacks.onAcceptTCPConnection = { connections.add($0) }
+        config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { PackedRequests.add(to: $0) }
         let transport = HTTP2ServerTransport.Posix(
             address: try address(host, port), transportSecurity: .plaintext, config: config)
         var context = GRPCServerContext()

@@ -73,6 +73,8 @@ struct IncomingMetadata: Sendable {
     var reportsUsage: Bool
     var token: String?
     var timeout: Duration?
+    /// Whether requests may be in gzip.
+    var isPacked: Bool
 
     init(_ metadata: Metadata) {
         label = metadata[stringValues: MetadataKey.label].first { _ in true }
@@ -80,6 +82,7 @@ struct IncomingMetadata: Sendable {
         reportsUsage = metadata[stringValues: MetadataKey.usage].contains("1")
         timeout = metadata[stringValues: MetadataKey.timeout].first { _ in true }
             .flatMap(Metadata.duration(timeout:))
+        isPacked = metadata[stringValues: MetadataKey.packed].contains { _ in true }
         let bearer = "Bearer "
         token = metadata[stringValues: MetadataKey.authorization].first { _ in true }
             .flatMap { $0.hasPrefix(bearer) ? String($0.dropFirst(bearer.count)) : nil }

@@ -34,7 +34,8 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     do throws(RPCStatus) {
-                        try await receiveAll(stream.inbound, outbox, handle, database, check)
+                        try await receiveAll(
+                            stream.inbound, shared.unpacking, outbox, handle, database, check)
                     } catch { end(error) }
                 }
                 await sending.run(stream)
@@ -47,8 +48,9 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     }
 
     private func receiveAll(
-        _ inbound: ServerTransportInbound, _ outbox: Outbox<StreamEvent<Response>>,
-        _ handle: ServerCallHandle, _ database: SharedDatabase,
+        _ inbound: ServerTransportInbound, _ unpacking: Unpacking,
+        _ outbox: Outbox<StreamEvent<Response>>, _ handle: ServerCallHandle,
+        _ database: SharedDatabase,
         _ check: @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
     ) async throws(RPCStatus) {
         var parts = inbound.makeAsyncIterator()
@@ -63,8 +65,8 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
                 }
                 continue
             }
-            if bytes.count > GRPCServer.maxRequestBytes { throw .requestTooLarge }
-            let incoming = try parse(bytes.withUnsafeBytes { [UInt8]($0) })
+            let received = try unpacking.request(bytes, isPacked: metadata.isPacked)
+            let incoming = try parse(received.bytes)
             let names = try database.names(naming: incoming.database)
             let message = try incoming.decode(names)
             if request == nil {

@@ -11,6 +11,8 @@ enum MetadataKey {
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
     static let timeout = "grpc-timeout"
+    /// The server's own note that a call's requests may be in gzip.
+    static let packed = "x-tidemark-packed"
 }
 
 extension Metadata {

@@ -307,5 +307,6 @@ def test_browsers_may_ask(rest):
             "Origin": "http://localhost:3000", "Access-Control-Request-Method": "POST",
             "Access-Control-Request-Headers": "content-type,x-client-version"})
     assert response.status_code == 204
-    assert response.headers["access-control-allow-origin"] == "*"
+    assert response.headers["access-control-allow-origin"] == "http://localhost:3000"
+    assert response.headers["vary"] == "Origin"
     assert "content-type" in response.headers["access-control-allow-headers"]

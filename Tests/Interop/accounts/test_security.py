@@ -19,6 +19,7 @@ from accounts.conftest import TOKEN, Client, message
 from conftest import BINARY, Server
 
 ADMIN = {"Authorization": f"Bearer {TOKEN}"}
+JSON = {"content-type": "application/json"}
 
 
 def encode(data):
@@ -320,11 +321,12 @@ def test_bodies_are_bounded(secure_rest):
     assert message(response) == "INVALID_ARGUMENT"
     for depth in (17, 1_000, 60_000):
         response = secure_rest.session.post(
-            secure_rest.base + "/v1/accounts:signUp?key=any", data="[" * depth + "]" * depth)
+            secure_rest.base + "/v1/accounts:signUp?key=any", data="[" * depth + "]" * depth,
+            headers=JSON)
         assert response.status_code == 400
         response = secure_rest.session.post(
             secure_rest.base + "/v1/accounts:signUp?key=any",
-            data='{"a":' * depth + "1" + "}" * depth)
+            data='{"a":' * depth + "1" + "}" * depth, headers=JSON)
         assert response.status_code in (400, 413)
     assert secure_rest.refusal("lookup", idToken="a." * 20_000) in (
         "INVALID_ARGUMENT", "INVALID_ID_TOKEN")
@@ -340,7 +342,7 @@ def test_paths_lead_nowhere_else(secure_rest):
                  + "/accounts:signUp", "/v1/projects/a/b/accounts:signUp", "/%", "//",
                  "/v1/projects/\u00e4/accounts:signUp".encode().decode("latin-1")):
         request = urllib.request.Request(
-            secure_rest.base + urllib.request.quote(path, safe="/%:.?=") + "?key=any", b"{}")
+            secure_rest.base + urllib.request.quote(path, safe="/%:.?=") + "?key=any", b"{}", JSON)
         try:
             status = urllib.request.urlopen(request, timeout=10).status
         except urllib.error.HTTPError as error:
@@ -403,7 +405,8 @@ def test_damaged_bodies_and_tokens_are_survived(secure_rest):
         action = chance.choice(["lookup", "signInWithPassword", "signInWithCustomToken",
                                 "sendOobCode", "resetPassword", "createAuthUri", "signInWithIdp"])
         response = secure_rest.session.post(
-            f"{secure_rest.base}/v1/projects/accounts/accounts:{action}?key=any", data=bytes(data))
+            f"{secure_rest.base}/v1/projects/accounts/accounts:{action}?key=any", data=bytes(data),
+            headers=JSON)
         assert response.status_code in (200, 400, 403, 413), (seed, number, response.text)
         damaged = bytearray(token.encode())
         damaged[chance.randrange(len(damaged))] = chance.choice(b"abcXYZ019-_.")

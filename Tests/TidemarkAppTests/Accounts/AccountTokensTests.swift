@@ -112,6 +112,7 @@ import TidemarkTesting
                 url: try #require(
                     URL(string: "http://\(server.host)/v1/projects/local/accounts:\(action)")))
             request.httpMethod = "POST"
+            request.setValue("application/json", forHTTPHeaderField: "content-type")
             request.setValue("Bearer \(administrator)", forHTTPHeaderField: "authorization")
             request.httpBody = Data(fields.utf8)
             let (data, response) = try await URLSession.shared.data(for: request)

@@ -54,10 +54,27 @@ import Testing
             if let header = try? PictureHeader(file) {
                 read += 1
                 #expect(header.stored.width > 0 && header.stored.height > 0, "seed \(seed)")
-                #expect(header.wholeBytes >= 0)
+                expectPossible(header)
             }
         }
         #expect(read > count / 20 && read < count, "damage that matters, and not always: \(read)")
+    }
+
+    /// What a decoder must hold is counted from the header, by what each format is.
+    private func expectPossible(_ header: PictureHeader) {
+        let (width, height) = (header.stored.width, header.stored.height)
+        let pixels = width * height
+        let isPossible =
+            switch header.format {
+            case .png: header.wholeBytes == 4 * pixels
+            case .webP: [0, pixels, 4 * pixels].contains(header.wholeBytes)
+            // Two bytes for each of one to four components, none sampled more often than pixels are or
+            // more than sixteen times less, and whole blocks of up to 32 pixels.
+            case .jpeg:
+                header.wholeBytes == 0
+                    || (pixels / 8...8 * (width + 31) * (height + 31)).contains(header.wholeBytes)
+            }
+        #expect(isPossible, "seed \(seed): \(header)")
     }
 
     @Test func `no decoder traps, and what comes out is of the size that was said`() {

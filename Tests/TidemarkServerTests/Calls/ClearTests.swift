@@ -71,7 +71,10 @@ struct ClearTests {
         let server = try TestServer()
         try server.commit(set("c/a", [:]))
         let begin = Request.beginTransaction(.readWrite(retrying: nil, concurrency: .optimistic))
-        guard case .beginTransaction(let id)? = try server.replies(begin).first else { return }
+        guard case .beginTransaction(let id)? = try server.replies(begin).first else {
+            Issue.record("no transaction")
+            return
+        }
         _ = try server.get("c/a", at: .transaction(id))
         try clear(server)
         let refused = refusal { try server.commit(set("c/b", [:]), transaction: id) }

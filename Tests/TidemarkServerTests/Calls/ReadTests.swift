@@ -119,7 +119,10 @@ struct ReadTests {
                 case .listDocuments(let rows, let next)? = try server.replies(
                     .listDocuments(request)
                 ).first
-            else { return }
+            else {
+                Issue.record("no list")
+                return
+            }
             #expect(rows.allSatisfy { $0.document?.fields == [:] })
             seen += rows.map(\.path.id)
             token = next
@@ -130,7 +133,10 @@ struct ReadTests {
     @Test func `a page token of another list, or of no list, is refused`() throws {
         let first = ListDocumentsRequest(collectionID: "c", pageSize: 1)
         guard case .listDocuments(_, let token)? = try server.replies(.listDocuments(first)).first
-        else { return }
+        else {
+            Issue.record("no list")
+            return
+        }
         func refused(_ request: ListDocumentsRequest) -> RPCStatus? {
             refusal { _ = try server.replies(.listDocuments(request)) }
         }
@@ -148,7 +154,10 @@ struct ReadTests {
     @Test func `missing documents with something below them are listed when asked for`() throws {
         let request = ListDocumentsRequest(collectionID: "lost", showMissing: true)
         guard case .listDocuments(let rows, _)? = try server.replies(.listDocuments(request)).first
-        else { return }
+        else {
+            Issue.record("no list")
+            return
+        }
         #expect(rows == [ListedDocument(path: path("lost/only"), document: nil)])
     }
 
@@ -190,19 +199,28 @@ struct ReadTests {
             case .runAggregationQuery(let reply)? = try server.replies(
                 .runAggregationQuery(count)
             ).first
-        else { return }
+        else {
+            Issue.record("no aggregation")
+            return
+        }
         #expect(reply.values == ["n": .integer(4)])
         #expect(reply.readTime == then)
         let list = ListCollectionIDsRequest(consistency: .at(then))
         guard
             case .listCollectionIDs(let ids, _)? = try server.replies(.listCollectionIDs(list))
                 .first
-        else { return }
+        else {
+            Issue.record("no collection ids")
+            return
+        }
         #expect(ids == ["c", "lost"])
         let missing = ListDocumentsRequest(
             collectionID: "lost", showMissing: true, consistency: .at(then))
         guard case .listDocuments(let rows, _)? = try server.replies(.listDocuments(missing)).first
-        else { return }
+        else {
+            Issue.record("no list")
+            return
+        }
         #expect(rows.map(\.path.id) == ["only"])
     }
 

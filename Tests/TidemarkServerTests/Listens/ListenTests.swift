@@ -30,7 +30,10 @@ struct ListenTests {
         #expect(brief(responses) == ["ADD 1", "a+1", "b+1", "d+1", "CURRENT 1", "|"])
         guard case .targetChange(let current) = responses[4],
             case .targetChange(let boundary) = responses[5]
-        else { return }
+        else {
+            Issue.record("no CURRENT and boundary: \(brief(responses))")
+            return
+        }
         #expect(!current.resumeToken.isEmpty)
         #expect(current.readTime == boundary.readTime)
         #expect(boundary.readTime != nil)

@@ -47,7 +47,10 @@ struct ProjectionTests {
         #expect(self.told(document.take()) == ["a+1 (n,text)", "|"])
         guard case .documentChange(let before) = first[1],
             case .documentChange(let after) = told[0]
-        else { return }
+        else {
+            Issue.record("no changes: \(brief(first)) \(brief(told))")
+            return
+        }
         #expect(before.document.contents == after.document.contents)
         #expect(before.document.updateTime < after.document.updateTime)
     }

@@ -32,7 +32,10 @@ struct ResumeTests {
 
     @Test func `the first boundary says no more than the client knows`() {
         let responses = resume(collection("c"), from: .token(first))
-        guard case .targetChange(let boundary) = responses[1] else { return }
+        guard case .targetChange(let boundary) = responses[1] else {
+            Issue.record("no boundary: \(brief(responses))")
+            return
+        }
         #expect(boundary.resumeToken == first)
     }
 
@@ -82,7 +85,10 @@ struct ResumeTests {
         let last = token(listen.take())
         let responses = listen.add(target(1, collection("c"), from: .token(first)))
         #expect(brief(responses) == ["ADD 1", "|", "e+1", "CURRENT 1", "|"])
-        guard case .targetChange(let boundary) = responses[1] else { return }
+        guard case .targetChange(let boundary) = responses[1] else {
+            Issue.record("no boundary: \(brief(responses))")
+            return
+        }
         #expect(boundary.resumeToken.isEmpty && boundary.readTime != nil)
         #expect(newer != last)
     }
@@ -120,7 +126,10 @@ struct ResumeTests {
         try server.commit(set("c/a", ["n": .integer(50)]))
         let responses = resume(small, from: .token(first))
         #expect(brief(responses) == ["ADD 1", "|", "a-1", "CURRENT 1", "|"])
-        guard case .documentChange(let change) = responses[2] else { return }
+        guard case .documentChange(let change) = responses[2] else {
+            Issue.record("no change: \(brief(responses))")
+            return
+        }
         #expect(change.document.fields == ["n": .integer(50)])
     }
 
@@ -195,7 +204,10 @@ struct ResumeTests {
         let listen = server.listen()
         let responses = listen.add(target(1, collection("c"), from: .token([1, 2, 3])))
         #expect(brief(responses) == ["REMOVE 1 cause 3"])
-        guard case .targetChange(let change) = responses[0] else { return }
+        guard case .targetChange(let change) = responses[0] else {
+            Issue.record("no end of the target: \(brief(responses))")
+            return
+        }
         #expect(change.cause == .invalidArgument("bad resume token"))
         #expect(listen.heard.status == nil)
         #expect(brief(listen.add(target(1, collection("c")))).first == "ADD 1")

@@ -57,7 +57,7 @@ private final class SerialWorld {
     // MARK: What happens
 
     func step() throws {
-        guard let client = clients.randomElement(using: &random) else { return }
+        let client = try #require(clients.randomElement(using: &random))
         if client.pending == nil {
             try act(client)
         } else if Int.random(in: 0..<10, using: &random) == 0 {
@@ -154,7 +154,10 @@ private final class SerialWorld {
     private func note(_ what: Pending, _ replies: [Reply], _ client: Client) {
         switch what {
         case .get(let path):
-            guard case .batchGetDocuments(let result)? = replies.first else { return }
+            guard case .batchGetDocuments(let result)? = replies.first else {
+                Issue.record("a read without an answer")
+                return
+            }
             if case .found(let document)? = result.row {
                 client.reads.documents.append((path, document.fields))
             } else {
@@ -167,7 +170,10 @@ private final class SerialWorld {
             }
             client.reads.queries.append((bound, rows))
         case .commit(let writes):
-            guard case .commit(let reply)? = replies.first else { return }
+            guard case .commit(let reply)? = replies.first else {
+                Issue.record("a commit without an answer")
+                return
+            }
             committed.append(
                 Committed(time: reply.commitTime, reads: client.reads, writes: writes))
             end(client, isRetried: false)

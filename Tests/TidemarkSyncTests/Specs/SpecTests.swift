@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkTesting
 
 @testable import TidemarkSync
 
@@ -54,7 +55,11 @@ enum SpecFolder {
         ProcessInfo.processInfo.environment["TIDEMARK_SPECS"]
         ?? repository.deletingLastPathComponent().appendingPathComponent("shared/spec-tests").path
 
-    static func exists(_ folder: String) -> Bool { FileManager.default.fileExists(atPath: folder) }
+    static let hasShared: Bool = {
+        if FileManager.default.fileExists(atPath: shared) { return true }
+        TestsNotRun.note("shared scripts of TidemarkSyncTests", missing: "../shared/spec-tests")
+        return false
+    }()
 
     static func scripts(in folder: String) -> [SpecScript] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
@@ -83,7 +88,7 @@ enum SpecFolder {
 
     @Test(
         .enabled(
-            if: SpecFolder.exists(SpecFolder.shared),
+            if: SpecFolder.hasShared,
             "there are no scripts at ../shared/spec-tests, and TIDEMARK_SPECS names none; our own ran"
         ),
         arguments: SpecFolder.scripts(in: SpecFolder.shared).filter { $0.reasonToSkip == nil })
@@ -99,7 +104,7 @@ enum SpecFolder {
     /// With a cache for each user, as apps have it, all is the same but what the scripts show one user
     /// of another one's documents.
     @Test(
-        .enabled(if: SpecFolder.exists(SpecFolder.shared), "no folder of scripts"),
+        .enabled(if: SpecFolder.hasShared, "no folder of scripts"),
         arguments: SpecFolder.scripts(in: SpecFolder.shared).filter { spec in
             spec.reasonToSkip == nil && spec.name != "Visible mutations reflect uid switches"
                 && spec.script["steps"]?.list.contains { $0.keys.contains("changeUser") } == true

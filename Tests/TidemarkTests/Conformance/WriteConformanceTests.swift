@@ -1,10 +1,15 @@
 import Foundation
 import Testing
 import TidemarkServer
+import TidemarkTesting
 
 @testable import Tidemark
 
-private let isShared = FileManager.default.fileExists(atPath: ConformanceCase.folder.path)
+private let isShared: Bool = {
+    if FileManager.default.fileExists(atPath: ConformanceCase.folder.path) { return true }
+    TestsNotRun.note("shared writes of TidemarkTests", missing: "../shared/conformance")
+    return false
+}()
 
 /// The cases that Google's clients share: an app's data, and the request that must come of it.
 @Suite(.enabled(if: isShared, "the shared conformance cases are not beside the repository"))

@@ -203,7 +203,10 @@ struct `The shared requests are executed` {
         _ request: PBRunQueryRequest, _ local: LocalFirestore, _ name: String
     ) async throws {
         let bytes: [UInt8] = try request.serializedBytes()
-        guard case .runQuery(let run) = try DecodedRequest(.runQuery, bytes).request else { return }
+        guard case .runQuery(let run) = try DecodedRequest(.runQuery, bytes).request else {
+            Issue.record("\(name) is no query")
+            return
+        }
         var all = run
         all.query = Query(collectionID: "C")
         let rows = await replies(.runQuery(all), local).compactMap(\.document)

@@ -1,5 +1,6 @@
 import Foundation
 import SwiftProtobuf
+import TidemarkTesting
 
 @testable import TidemarkWire
 
@@ -17,8 +18,8 @@ enum SharedCases {
 
     static let arePresent: Bool = {
         if FileManager.default.fileExists(atPath: folder.path) { return true }
-        let line = "*** CONFORMANCE CASES NOT RUN: there is no folder \(folder.path) ***\n"
-        FileHandle.standardError.write(Data(line.utf8))
+        TestsNotRun.note(
+            "shared requests and listens of TidemarkWireTests", missing: "../shared/conformance")
         return false
     }()
 

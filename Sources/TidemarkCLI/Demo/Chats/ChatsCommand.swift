@@ -43,6 +43,7 @@ struct ClientOptions: ParsableArguments {
         ProgressLine.clear()
         print(report.table)
         print(String(format: "%.1f s in all", report.seconds))
+        print(report.bar.text)
         return report
     }
 }

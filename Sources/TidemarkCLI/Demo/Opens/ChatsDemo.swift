@@ -44,6 +44,7 @@ struct ChatsDemo {
         let elapsed = (ContinuousClock.now - start).components
         return DemoReport(
             clients: tallies,
+            bar: OpensBar(events: history.events.count, writes: stage.total, opens: opens),
             seconds: Double(elapsed.seconds) + Double(elapsed.attoseconds) / 1e18)
     }
 

@@ -6,6 +6,7 @@ struct DemoReport: Sendable {
     static let pricePer100k = 0.36
 
     let clients: [Tally]
+    let bar: OpensBar
     let seconds: Double
 
     var table: String {

@@ -12,6 +12,9 @@ struct DemoFigures: Sendable {
         if let tidemark = clients?.clients.last, !tidemark.isFaithful {
             complaints.append("Tidemark did not show just what was there.")
         }
+        if let clients, let tidemark = clients.clients.last {
+            complaints += clients.bar.complaints(reads: tidemark.reads, seconds: clients.seconds)
+        }
         for result in scenarios where !result.holds {
             let reasons = result.complaints.joined(separator: "; ")
             complaints.append(

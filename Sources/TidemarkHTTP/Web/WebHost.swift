@@ -1,0 +1,84 @@
+import Foundation
+
+/// The `Host` of a request: a name or an address, and perhaps a port.
+struct WebHost: Hashable, Sendable {
+    /// In lower case; an IPv6 address in its brackets.
+    let name: String
+    let port: Int?
+
+    /// Nil for what is no host.
+    init?(_ text: String) {
+        guard text.utf8.count <= 300 else { return nil }
+        let lower = text.lowercased()
+        let end: String.Index
+        if lower.first == "[" {
+            guard let bracket = lower.firstIndex(of: "]") else { return nil }
+            end = lower.index(after: bracket)
+            let inside = lower[lower.index(after: lower.startIndex)..<bracket]
+            guard !inside.isEmpty, inside.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
+            else { return nil }
+        } else {
+            end = lower.firstIndex(of: ":") ?? lower.endIndex
+            guard end > lower.startIndex, lower[..<end].utf8.allSatisfy(Self.isOfName) else {
+                return nil
+            }
+        }
+        name = String(lower[..<end])
+        if end == lower.endIndex {
+            port = nil
+        } else {
+            let digits = lower[lower.index(after: end)...]
+            guard lower[end] == ":", digits.utf8.allSatisfy(Self.isDigit),
+                let number = UInt16(digits)
+            else { return nil }
+            port = Int(number)
+        }
+    }
+
+    /// Whether it can only be this machine: 127.0.0.0/8, ::1 and the name `localhost`.
+    var isLoopback: Bool {
+        name == "localhost" || name == "[::1]" || (isIPv4 && name.hasPrefix("127."))
+    }
+
+    var isAddress: Bool { isIPv4 || name.first == "[" }
+
+    private var isIPv4: Bool {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4
+            && parts.allSatisfy { $0.utf8.allSatisfy(Self.isDigit) && UInt8($0) != nil }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
+    }
+}
+
+/// The `Origin` of a page: a scheme, a host and perhaps a port.
+struct WebOrigin: Hashable, Sendable {
+    /// As a browser says it: in lower case, without the scheme's own port.
+    let text: String
+    private let scheme: String
+    private let host: WebHost
+
+    /// Nil for what is none, and for `null`, which many pages are.
+    init?(_ text: String) {
+        guard let mark = text.range(of: "://") else { return nil }
+        scheme = text[..<mark.lowerBound].lowercased()
+        guard let first = scheme.first, first.isASCII, first.isLetter,
+            scheme.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }),
+            let host = WebHost(String(text[mark.upperBound...]))
+        else { return nil }
+        self.host = host
+        let own = ["http": 80, "https": 443][scheme]
+        let port = host.port.flatMap { $0 == own ? nil : ":\($0)" } ?? ""
+        self.text = scheme + "://" + host.name + port
+    }
+
+    /// Whether its pages come from this machine.
+    var isLoopback: Bool { ["http", "https"].contains(scheme) && host.isLoopback }
+}
