@@ -9,6 +9,9 @@ private final class Awaited<Success: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    /// Nil before there is one.
+    var result: Result<Success, FirestoreError>? { state.withLock(\.result) }
+
     func finish(_ result: Result<Success, FirestoreError>) {
         let waiting = state.withLock { state in
             guard state.result == nil else {
@@ -20,7 +23,9 @@ private final class Awaited<Success: Sendable>: Sendable {
         waiting?.resume(returning: result)
     }
 
-    func wait() async -> Result<Success, FirestoreError> {
+    func wait(
+        isolation: isolated (any Actor)? = #isolation
+    ) async -> Result<Success, FirestoreError> {
         await withCheckedContinuation { continuation in
             let early = state.withLock { state in
                 if state.result == nil { state.continuation = continuation }
@@ -31,18 +36,35 @@ private final class Awaited<Success: Sendable>: Sendable {
     }
 }
 
-/// Waits for what `start` hands to its closure, once. When the task is cancelled, it throws
-/// `cancelled` at once; what was started goes on.
+/// Waits for what `start` hands to its closure, once. What is there when `start` returns is returned
+/// without a suspension. When the task is cancelled, it throws `cancelled` at once; what was started
+/// goes on.
 package func answer<Success: Sendable>(
     isolation: isolated (any Actor)? = #isolation,
     _ start: (_ finish: @escaping @Sendable (Result<Success, SyncError>) -> Void) -> Void
 ) async throws(FirestoreError) -> Success {
     let awaited = Awaited<Success>()
     start { awaited.finish($0.mapError(FirestoreError.init)) }
+    if let result = awaited.result {
+        if Task.isCancelled { throw .cancelled }
+        return try result.get()
+    }
     let result = await withTaskCancellationHandler {
         await awaited.wait()
     } onCancel: {
         awaited.finish(.failure(.cancelled))
     }
     return try result.get()
+}
+
+extension QueryValue {
+    /// Whether the engine may read it on its caller's thread. An actor's is lent for a few rows only:
+    /// it may be the main thread, which has a screen to draw.
+    func mayRunHere(_ isolation: (any Actor)?) -> Bool {
+        guard isolation != nil else { return true }
+        return offset == 0 && limit.map { $0.count <= Self.mostRowsOnAnActor } ?? false
+    }
+
+    /// Some 2 µs each.
+    private static var mostRowsOnAnActor: Int { 100 }
 }

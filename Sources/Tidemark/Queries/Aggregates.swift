@@ -61,7 +61,8 @@ public struct AggregateQuery: Hashable, Sendable {
         }
         if source == .cache {
             let (reply, freshness): (AggregationReply, Freshness) = try await answer { finish in
-                firestore.engine.cachedAggregate(value, aggregations, completion: finish)
+                firestore.engine.cachedAggregate(
+                    value, aggregations, here: true, completion: finish)
             }
             return AggregateQuerySnapshot(query: self, reply: reply, freshness: freshness)
         }

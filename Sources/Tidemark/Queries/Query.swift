@@ -87,14 +87,16 @@ extension Query {
     ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
     /// - Throws: `unavailable` when only the server was asked and did not answer; `cancelled` with the
     ///   task, at once.
-    public func getDocuments(
+    public nonisolated(nonsending) func getDocuments(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> QuerySnapshot {
         let query = try runnable()
         let deadline = deadline ?? firestore.readDeadline
+        let isHere = query.mayRunHere(#isolation)
         let result: ReadResult = try await answer { finish in
             firestore.engine.read(
-                query, source: source, deadline: deadline, tag: tag.inScope, completion: finish)
+                query, source: source, deadline: deadline, tag: tag.inScope, here: isHere,
+                completion: finish)
         }
         return QuerySnapshot(self, result)
     }

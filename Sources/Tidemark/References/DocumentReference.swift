@@ -62,14 +62,14 @@ extension DocumentReference {
     ///     ``DocumentSnapshot/freshness`` says which answered, how old it is and why.
     ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
     /// - Throws: `unavailable` when neither answers; `cancelled` with the task, at once.
-    public func getDocument(
+    public nonisolated(nonsending) func getDocument(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> DocumentSnapshot {
         let path = try documentPath()
         let deadline = deadline ?? firestore.readDeadline
         let result: ReadResult = try await answer { finish in
             firestore.engine.read(
-                document: path, source: source, deadline: deadline, tag: tag.inScope,
+                document: path, source: source, deadline: deadline, tag: tag.inScope, here: true,
                 completion: finish)
         }
         return DocumentSnapshot(self, path, result)

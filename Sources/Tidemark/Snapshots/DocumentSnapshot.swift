@@ -13,14 +13,22 @@ public class DocumentSnapshot: @unchecked Sendable {
     // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
     // constants of sendable types or guarded by a mutex, and its one subclass is in this module.
 
-    public let reference: DocumentReference
+    /// Made at the first access: most rows of a list are only shown.
+    public var reference: DocumentReference {
+        if let reference = madeReference.load() { return reference }
+        return madeReference.storeIfNil(
+            DocumentReference(
+                origin.firestore, .success(documentPath), text: documentPath.text))
+    }
     public let metadata: SnapshotMetadata
     /// How far this can be trusted to be the server's present state.
-    public let freshness: Freshness
+    public var freshness: Freshness { origin.freshness }
     /// As of when the server said so; nil when no server has.
-    public let readTime: Timestamp?
+    public var readTime: Timestamp? { origin.readTime }
     package let documentPath: DocumentPath
     package let document: Document?
+    private let origin: SnapshotOrigin
+    private let madeReference = AtomicLazyReference<DocumentReference>()
     private let decoded = Mutex<MapValue?>(nil)
     /// Decoded at the first access, and kept: many rows of a long list are never looked into.
     package var fields: MapValue? {
@@ -33,17 +41,22 @@ public class DocumentSnapshot: @unchecked Sendable {
         }
     }
 
-    init(
-        _ reference: DocumentReference, _ path: DocumentPath, _ view: ViewDocument?,
-        freshness: Freshness, readTime: Timestamp?
-    ) {
-        self.reference = reference
-        self.freshness = freshness
-        self.readTime = readTime
+    init(_ origin: SnapshotOrigin, _ path: DocumentPath, _ view: ViewDocument?) {
+        self.origin = origin
         documentPath = path
         document = view?.document
         metadata = SnapshotMetadata(
-            hasPendingWrites: view?.hasPendingWrites ?? false, isFromCache: !freshness.isFresh)
+            hasPendingWrites: view?.hasPendingWrites ?? false,
+            isFromCache: !origin.freshness.isFresh)
+    }
+
+    convenience init(
+        _ reference: DocumentReference, _ path: DocumentPath, _ view: ViewDocument?,
+        freshness: Freshness, readTime: Timestamp?
+    ) {
+        self.init(
+            SnapshotOrigin(reference.firestore, freshness, readTime: readTime), path, view)
+        _ = madeReference.storeIfNil(reference)
     }
 
     convenience init(_ reference: DocumentReference, _ path: DocumentPath, _ result: ReadResult) {
@@ -82,7 +95,7 @@ public class DocumentSnapshot: @unchecked Sendable {
     public subscript(field: some FieldName) -> Any? { self.get(field) }
 
     private func export(_ behavior: ServerTimestampBehavior) -> ValueExport {
-        ValueExport(firestore: reference.firestore, serverTimestamps: behavior)
+        ValueExport(firestore: origin.firestore, serverTimestamps: behavior)
     }
 }
 
@@ -100,22 +113,29 @@ public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable 
 extension Firestore {
     /// A row of the cache, for which no server was asked.
     package func cachedSnapshot(of view: ViewDocument) -> QueryDocumentSnapshot {
-        snapshot(
-            of: view, freshness: .stale(age: nil, reason: .askedForCache), readTime: nil)
+        let origin = SnapshotOrigin(
+            self, .stale(age: nil, reason: .askedForCache), readTime: nil)
+        return QueryDocumentSnapshot(origin, view.path, view)
     }
+}
 
-    func snapshot(
-        of view: ViewDocument, freshness: Freshness, readTime: Timestamp?
-    ) -> QueryDocumentSnapshot {
-        QueryDocumentSnapshot(
-            DocumentReference(self, .success(view.path), text: view.path.text), view.path, view,
-            freshness: freshness, readTime: readTime)
+/// What the documents of one answer have in common.
+final class SnapshotOrigin: Sendable {
+    let firestore: Firestore
+    let freshness: Freshness
+    let readTime: Timestamp?
+
+    init(_ firestore: Firestore, _ freshness: Freshness, readTime: Timestamp?) {
+        self.firestore = firestore
+        self.freshness = freshness
+        self.readTime = readTime
     }
 }
 
 extension DocumentSnapshot: Hashable {
     public static func == (left: DocumentSnapshot, right: DocumentSnapshot) -> Bool {
-        left.reference == right.reference && left.document == right.document
+        left.origin.firestore === right.origin.firestore
+            && left.documentPath == right.documentPath && left.document == right.document
             && left.metadata == right.metadata
     }
 

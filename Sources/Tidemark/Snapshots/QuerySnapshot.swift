@@ -5,29 +5,28 @@ public struct QuerySnapshot: Sendable {
     public let query: Query
     public let metadata: SnapshotMetadata
     /// How far the rows can be trusted to be the server's present ones.
-    public let freshness: Freshness
+    public var freshness: Freshness { origin.freshness }
     /// As of when the server said so; nil when no server has.
-    public let readTime: Timestamp?
+    public var readTime: Timestamp? { origin.readTime }
     /// In the query's order.
     public let documents: [QueryDocumentSnapshot]
     package let views: [ViewDocument]
     private let oldViews: [ViewDocument]
+    private let origin: SnapshotOrigin
 
     private init(
         _ query: Query, _ views: [ViewDocument], old: [ViewDocument], freshness: Freshness,
         readTime: Timestamp?
     ) {
         self.query = query
-        self.freshness = freshness
-        self.readTime = readTime
+        let origin = SnapshotOrigin(query.firestore, freshness, readTime: readTime)
+        self.origin = origin
         self.views = views
         oldViews = old
         metadata = SnapshotMetadata(
             hasPendingWrites: views.contains(where: \.hasPendingWrites),
             isFromCache: !freshness.isFresh)
-        documents = views.map {
-            query.firestore.snapshot(of: $0, freshness: freshness, readTime: readTime)
-        }
+        documents = views.map { QueryDocumentSnapshot(origin, $0.path, $0) }
     }
 
     init(_ query: Query, _ result: ReadResult) {
@@ -61,8 +60,7 @@ public struct QuerySnapshot: Sendable {
         return rows.map { row in
             DocumentChange(
                 type: row.type,
-                document: query.firestore.snapshot(
-                    of: row.document, freshness: freshness, readTime: readTime),
+                document: QueryDocumentSnapshot(origin, row.document.path, row.document),
                 oldRow: row.oldIndex, newRow: row.newIndex)
         }
     }

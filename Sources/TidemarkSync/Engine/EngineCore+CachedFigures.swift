@@ -4,10 +4,10 @@ extension SyncEngine {
     /// Makes an aggregation over the rows that the cache holds, pending writes counted in. Nothing is
     /// asked of the server: whether all rows are here, ``ReadResult/isKnown`` of a read would tell.
     package func cachedAggregate(
-        _ query: Query, _ aggregations: [Aggregation],
+        _ query: Query, _ aggregations: [Aggregation], here: Bool = false,
         completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
     ) {
-        perform { core in
+        perform(here: here) { core in
             if let refusal = core.refusal { return completion(.failure(refusal)) }
             completion(
                 Result { try core.cachedFigures(query, aggregations) }

@@ -36,6 +36,11 @@ public struct SyncEnvironment: Sendable {
 public protocol EngineScheduler: Sendable {
     /// Runs `job` after those queued before it, never inside the caller's call.
     func enqueue(_ job: @escaping @Sendable () -> Void)
+    /// Runs `job` on the calling thread, as the executor's next one, where no job runs and none waits:
+    /// so those that the caller enqueued before have run. Never waits.
+    ///
+    /// - Returns: Whether it has run.
+    func runIfIdle(_ job: () -> Void) -> Bool
     /// Runs `job` once, on the same executor, after `delay`.
     func schedule(
         _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
@@ -43,6 +48,11 @@ public protocol EngineScheduler: Sendable {
     /// Time since a fixed point of the scheduler's own. Never goes back, whatever the wall clock
     /// does.
     var elapsed: Duration { get }
+}
+
+extension EngineScheduler {
+    /// For an executor that runs jobs on no thread but its own.
+    public func runIfIdle(_ job: () -> Void) -> Bool { false }
 }
 
 /// Names a delayed job, so that a test can run it early.

@@ -5,6 +5,8 @@ public import TidemarkModel
 ///
 /// Every method may be called from any thread and returns at once; results come to the closures, on
 /// the engine's executor. Nothing suspends inside a step, and SQLite is called synchronously there.
+/// Where a method has a parameter `here` and is given true, and the executor is idle, its step runs on
+/// the calling thread and its closure may be called before it returns.
 public final class SyncEngine: Sendable {
     public struct Configuration: Hashable, Sendable {
         public var database: DatabaseID
@@ -126,6 +128,13 @@ public final class SyncEngine: Sendable {
         scheduler.enqueue { job(core) }
     }
 
+    /// - Parameter here: Whether it may run on the calling thread.
+    func perform(here: Bool, _ job: @escaping @Sendable (EngineCore) -> Void) {
+        let core = core
+        if here, scheduler.runIfIdle({ job(core) }) { return }
+        scheduler.enqueue { job(core) }
+    }
+
     func subscribe(
         _ start: @escaping @Sendable (EngineCore, UInt64) -> Void,
         end: @escaping @Sendable (EngineCore, UInt64) -> Void
@@ -188,20 +197,23 @@ public final class SyncEngine: Sendable {
     ///
     /// - Parameter deadline: From now; then the cache answers, with the reason. Nil waits for the
     ///   server as long as it is thought to be reachable.
+    /// - Parameter here: Whether the cache may answer within the call. `completion` must then neither
+    ///   take a lock that the caller holds nor run anybody else's code.
     public func read(
         _ query: Query, source: ReadSource, deadline: Duration?, tag: ReadTag = ReadTag(),
+        here: Bool = false,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform { $0.read(.query(query), source, deadline, tag, completion) }
+        perform(here: here) { $0.read(.query(query), source, deadline, tag, completion) }
     }
 
-    /// Reads one document once; a missing one is an answer with no rows.
+    /// Reads one document once; a missing one is an answer with no rows. As the one for queries.
     public func read(
         document path: DocumentPath, source: ReadSource, deadline: Duration?,
-        tag: ReadTag = ReadTag(),
+        tag: ReadTag = ReadTag(), here: Bool = false,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform { $0.read(.document(path), source, deadline, tag, completion) }
+        perform(here: here) { $0.read(.document(path), source, deadline, tag, completion) }
     }
 
     /// Queues mutations as one batch, to be applied together. `observer` gets `journalled`, then
