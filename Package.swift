@@ -205,7 +205,9 @@ let package = Package(
                 "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting", crypto, nioCore,
                 nioPosix, nioSSL,
             ], planted),
-        tests("TidemarkCLITests", ["TidemarkCLI", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkCLITests",
+            ["TidemarkCLI", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(
             "TidemarkHealthSyncTests",

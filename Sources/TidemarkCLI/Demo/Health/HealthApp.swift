@@ -5,8 +5,10 @@ import TidemarkHealth
 struct HealthApp {
     /// What the app shows.
     static let kinds: [HealthKind] = [.steps, .heartRate, .sleep, .weight, .mood]
-    /// How much the app as it was sent before it had a screen.
+    /// How much the app as it was stored before it had a screen.
     static let daysBefore = 90
+    /// In the folder of the app.
+    static let storeFile = "/health.sqlite"
     /// Where the phone is when it adds up days: in Berlin, in summer.
     private static let phoneOffset = 120
 
@@ -19,6 +21,12 @@ struct HealthApp {
     /// The app as it was adds up days where the phone is now.
     static func dayBefore(_ hour: HourEntry) -> HealthDay {
         HealthDay(seconds: hour.start, offset: phoneOffset)
+    }
+
+    /// The days that the app as it was held.
+    static func daysHeldBefore(_ snapshot: HealthSnapshot) throws -> ClosedRange<HealthDay>? {
+        guard let last = try snapshot.days()?.upperBound else { return nil }
+        return HealthDay(number: last.number - Int64(daysBefore) + 1)...last
     }
 
     func runToItsEnd() async throws {

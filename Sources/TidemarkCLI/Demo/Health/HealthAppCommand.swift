@@ -19,17 +19,17 @@ struct HealthAppCommand: AsyncParsableCommand {
 
     func run() async throws {
         let place = DemoPlace(port: port, folder: URL(fileURLWithPath: folder))
-        let firestore = try place.firestore(label: label)
-        let store = try HealthStore(path: folder + "/health.sqlite")
+        let store = try HealthStore(path: folder + HealthApp.storeFile)
         switch side {
-        case .before: try await HealthBefore(firestore, store, collection).run(export)
+        case .before: try await HealthBefore(store).run(export)
         case .after:
+            let firestore = try place.firestore(label: label)
             let after = HealthAfter(
                 firestore: firestore, store: store, collection: collection,
                 daysPerPart: daysPerPart)
             try await after.run(export)
+            await firestore.terminate()
         }
-        await firestore.terminate()
     }
 }
 

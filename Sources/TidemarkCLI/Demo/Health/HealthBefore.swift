@@ -1,69 +1,53 @@
 import Foundation
-import Tidemark
 import TidemarkHealth
 
-/// The app as it was: everything goes to the server an hour a document before there is a screen,
-/// which then asks the server eight questions, twice.
+/// The app as it was: all hours are stored on the device in one go, with the screen's own questions
+/// waiting behind it. Nothing is uploaded.
 struct HealthBefore {
-    private let firestore: Firestore
     private let store: HealthStore
-    private let hours: CollectionReference
-    private static let batchSize = 500
 
-    init(_ firestore: Firestore, _ store: HealthStore, _ collection: String) {
-        self.firestore = firestore
-        self.store = store
-        hours = firestore.collection(collection)
-    }
+    init(_ store: HealthStore) { self.store = store }
 
     func run(_ export: String) async throws {
-        // The hours are a gift: HealthKit would have given them to the app.
+        let start = ContinuousClock.now
+        // The hours are a gift, and stored faster than they were: HealthKit would have given samples.
         _ = try await HealthImport(into: store).run(export)
-        let entries = try store.read { snapshot -> [HourEntry] in
-            guard let last = try snapshot.days()?.upperBound else { return [] }
-            let first = HealthDay(number: last.number - Int64(HealthApp.daysBefore) + 1)
-            let days = first...last
-            return try HealthApp.kinds.flatMap { try snapshot.entries($0, days: days) }
+        let stored = ContinuousClock.now
+        // When the summary appears, which has waited, and again because the sync has ended.
+        var rows = 0
+        for number in 0..<2 {
+            rows += try ask()
+            if number == 0 { say("shown") }
         }
-        for start in stride(from: 0, to: entries.count, by: Self.batchSize) {
-            let batch = firestore.batch()
-            for entry in entries[start..<min(start + Self.batchSize, entries.count)] {
-                batch.setData(
-                    [
-                        "kind": entry.kind.name, "start": entry.start,
-                        "sum": entry.sumMillionths, "value": entry.value,
-                    ], forDocument: hours.document("\(entry.kind.name)-\(entry.start)"))
-            }
-            // A write that was lost is sent again by the queue.
-            try await batch.commit()
-        }
-        let last = entries.map(\.start).max() ?? 0
-        for _ in 0..<2 { try await ask(before: last) }
-        say("shown")
+        let asked = ContinuousClock.now - stored
+        say("figure summary ms \((asked / 2).milliseconds)")
+        say("figure summary rows \(rows / 2)")
+        say("figure local ms \((ContinuousClock.now - start).milliseconds)")
     }
 
-    /// Steps total, weight and height, last 5 weights, latest mood, latest heart rate, last 8 hours
-    /// of heart rate, last 8 hours of steps, latest sleep: those of the kinds that were sent.
-    private func ask(before last: Int64) async throws {
-        func newest(_ kind: HealthKind, _ count: Int) -> Query {
-            hours.whereField("kind", isEqualTo: kind.name).order(by: "start", descending: true)
-                .limit(to: count)
-        }
-        let today = hours.whereField("kind", isEqualTo: HealthKind.steps.name)
-            .whereField("start", isGreaterThan: last - 86_400)
-        let questions = [
-            today, newest(.weight, 1), newest(.weight, 5), newest(.mood, 1),
-            newest(.heartRate, 1), newest(.heartRate, 8), newest(.steps, 8), newest(.sleep, 8),
+    /// Steps total, weight and height, last 5 weights, latest mood, latest heart rate, last 8 hours of
+    /// heart rate, last 8 hours of steps, latest sleep: those of the kinds that there are. Each reads
+    /// all hours of its kind that the app holds, and takes of them what it shows.
+    ///
+    /// - Returns: The rows that were read.
+    private func ask() throws -> Int {
+        let questions: [(HealthKind, shown: Int)] = [
+            (.steps, 24), (.weight, 1), (.weight, 5), (.mood, 1), (.heartRate, 1), (.heartRate, 8),
+            (.steps, 8), (.sleep, 8),
         ]
-        for question in questions { _ = try await patiently(question) }
-    }
-
-    /// Asks until there is an answer, as a person taps "try again".
-    private func patiently(_ query: Query) async throws -> QuerySnapshot {
-        for _ in 0..<20 {
-            if let snapshot = try? await query.getDocuments(source: .server) { return snapshot }
-            try await Task.sleep(for: .milliseconds(500))
+        return try questions.reduce(0) { rows, question in
+            let all = try store.read { snapshot -> [HourEntry] in
+                guard let days = try HealthApp.daysHeldBefore(snapshot) else { return [] }
+                return try snapshot.entries(question.0, days: days)
+            }
+            let shown = all.sorted { $0.start < $1.start }.suffix(question.shown)
+            guard !shown.isEmpty else { throw NothingToShow(kind: question.0.name) }
+            return rows + all.count
         }
-        return try await query.getDocuments(source: .server)
     }
+}
+
+private struct NothingToShow: Error, CustomStringConvertible {
+    let kind: String
+    var description: String { "There is nothing of \(kind) to be shown." }
 }

@@ -71,7 +71,7 @@ struct HealthRow: ScenarioRow {
     private func useBefore(_ app: HealthApp, _ visit: Visit) async throws -> [ShownItem] {
         try await app.runToItsEnd()
         visit.isUpToDate()
-        return try await shownBefore(visit)
+        return try shownBefore(visit)
     }
 
     private func useAfter(_ app: HealthApp, _ visit: Visit) async throws -> [ShownItem] {
@@ -106,11 +106,14 @@ struct HealthRow: ScenarioRow {
         return killed
     }
 
-    /// What the server has in the end of the app as it was, added up.
-    private func shownBefore(_ visit: Visit) async throws -> [ShownItem] {
-        let documents = try await visit.direct.documents(in: collection(.before))
-        visit.measured("documents", Double(documents.count))
-        return Self.shown(documents.compactMap(HourEntry.init(before:)), HealthApp.dayBefore)
+    /// What the device holds in the end of the app as it was, added up: the server has nothing.
+    private func shownBefore(_ visit: Visit) throws -> [ShownItem] {
+        let store = try HealthStore(path: visit.place.folder.path + HealthApp.storeFile)
+        let hours = try store.read { snapshot -> [HourEntry] in
+            guard let days = try HealthApp.daysHeldBefore(snapshot) else { return [] }
+            return try HealthApp.kinds.flatMap { try snapshot.entries($0, days: days) }
+        }
+        return Self.shown(hours, HealthApp.dayBefore)
     }
 
     /// Every day's total of five kinds.
@@ -144,19 +147,5 @@ struct HealthRow: ScenarioRow {
 
     private static func id(_ kind: HealthKind, _ day: HealthDay, _ sum: Double) -> String {
         "\(kind.name) \(day) \(sum)"
-    }
-}
-
-extension HourEntry {
-    /// As the app as it was sent it.
-    fileprivate init?(before document: Document) {
-        guard case .string(let name)? = document.fields["kind"],
-            let kind = HealthKind(name: name),
-            case .integer(let start)? = document.fields["start"],
-            case .integer(let sum)? = document.fields["sum"]
-        else { return nil }
-        self.init(
-            kind: kind, start: start, offset: 0, zone: nil, sumMillionths: sum, count: 0,
-            minMillionths: 0, maxMillionths: 0, lastMillionths: 0, lastTime: start)
     }
 }

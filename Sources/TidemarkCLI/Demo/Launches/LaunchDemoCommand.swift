@@ -7,7 +7,8 @@ struct LaunchDemoCommand: AsyncParsableCommand {
         commandName: "launch",
         abstract: "Launch an app on seven networks, as it was and on Tidemark.",
         discussion: """
-            The app as it was asks the server for everything, with a diagnosis first and no deadline. On \
+            The app as it was forces a diagnosis from the server first, without a deadline, and its feed \
+            waits behind it. On \
             Tidemark it shows what the device holds, whatever the network does, and says what is the \
             matter. Ends with an error when first content is late, a read outlives its deadline, a \
             diagnosis is wrong or makes a launch longer, or a rank costs a read a user.

@@ -4,18 +4,23 @@ import TidemarkResilience
 
 /// One call that fails three times, once by never being answered, and then succeeds; and one that
 /// will never succeed.
+///
+/// On a clock of the demo's own: what is judged is the time that passes on it between two attempts and
+/// during each, not what the policy says that it will wait.
 struct RetryRow: ScenarioRow {
-    /// An app waits 2, 4 and 8 s, and 10 s for each attempt. Here a fifth of that.
-    static let scale = 0.2
-
     let slug = "retry"
     let name = "a read that fails three times, by the policy of 2, 4 and 8 s"
     let bar = Bar(
         reads: 1, showsContentOffline: false,
-        most: ["waits off by s": 0.001, "longest attempt s": 12],
-        exactly: ["retries": 3, "attempts of a call that is refused": 1])
+        most: ["waits off by s": 0.001],
+        exactly: [
+            "retries": 3, "longest attempt s": 10, "time that passed s": 24,
+            "attempts of a call that is refused": 1,
+        ])
 
     private static let collection = CollectionPath(unchecked: "profiles")
+    /// The attempt that is never answered.
+    private static let silent = 2
 
     var seed: [Mutation] {
         [
@@ -27,7 +32,8 @@ struct RetryRow: ScenarioRow {
 
     /// By the method that nothing else here uses.
     func faults(label: String) -> [DemoFault] {
-        [(1, "error=UNAVAILABLE"), (2, "silence"), (3, "error=UNAVAILABLE")].map { nth, effect in
+        [(1, "error=UNAVAILABLE"), (Self.silent, "silence"), (3, "error=UNAVAILABLE")].map {
+            nth, effect in
             DemoFault("rpc=RunQuery,label=\(label),nth=\(nth),\(effect)", isBilled: false)
         }
     }
@@ -58,57 +64,88 @@ struct RetryRow: ScenarioRow {
     }
 
     private func retry(_ caller: CallerTransport, _ visit: Visit) async throws -> [Document] {
-        let log = Mutex(RetryLog())
-        var retry = Retry(.mobile)
-        retry.policy.delayScale = Self.scale
-        retry.policy.attemptTimeout = retry.policy.attemptTimeout.map { $0 * Self.scale }
+        let log = RetryLog()
+        var retry = Retry(.mobile, clock: log.clock)
         retry.connectivity = visit.connectivity
-        retry.onEvent = { event in log.withLock { $0.note(event) } }
+        retry.onEvent = { log.note($0) }
+        let passing = Task {
+            // The server says when it has taken the call that it does not answer.
+            while !Task.isCancelled {
+                let isTaken = try await visit.faultsApplied()[Self.silent - 1] > 0
+                if log.mayPass(silent: Self.silent, isTaken: isTaken), log.clock.pass() { continue }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
+        defer { passing.cancel() }
         let documents = try await retry.run(.read, classify: Failure.init(demo:)) { _ in
             try await Self.read(caller)
         }
-        let seen = log.withLock { $0 }
+        let seen = log.seen
         visit.measured("retries", Double(seen.waits.count))
-        visit.measured("waits off by s", seen.error(scale: Self.scale))
-        visit.measured("longest attempt s", seen.longestAttempt / Self.scale)
+        visit.measured("waits off by s", seen.error)
+        visit.measured("longest attempt s", seen.longestAttempt.milliseconds / 1_000)
+        visit.measured("time that passed s", log.clock.now.offset.milliseconds / 1_000)
+        visit.measured(
+            "attempts of a call that is refused", Double(try await refused(retry, caller)))
+        return documents
+    }
 
-        // A call that makes no sense: asking again would not help.
-        var attempts = 0
+    /// A call that makes no sense: asking again would not help.
+    private func refused(_ retry: Retry<DemoClock>, _ caller: CallerTransport) async throws -> Int {
+        let attempts = Mutex(0)
+        let nonsense = CollectionPath(unchecked: "profiles/ada")
         do {
-            let nonsense = CollectionPath(unchecked: "profiles/ada")
-            let refused = Mutex(0)
-            defer { attempts = refused.withLock { $0 } }
             _ = try await retry.run(.read, classify: Failure.init(demo:)) { _ in
-                refused.withLock { $0 += 1 }
+                attempts.withLock { $0 += 1 }
                 return try await caller.documents(of: Query(collection: nonsense))
             }
         } catch is RetryError {}
-        visit.measured("attempts of a call that is refused", Double(attempts))
-        return documents
+        return attempts.withLock { $0 }
     }
 }
 
-/// What a policy did, as it tells it.
-private struct RetryLog {
-    private(set) var waits: [Duration] = []
-    private(set) var longestAttempt = 0.0
-    private var began = ContinuousClock.now
+/// When attempts began and ended, by the clock.
+private final class RetryLog: Sendable {
+    struct Seen: Sendable {
+        /// From the end of an attempt to the beginning of the next.
+        var waits: [Duration] = []
+        var longestAttempt = Duration.zero
+        var attempt = 0
+        /// Whether it waits for its time, and not for an answer or a network.
+        var isWaiting = false
+        fileprivate var since = DemoClock.Instant(offset: .zero)
 
-    mutating func note(_ event: RetryEvent) {
-        switch event {
-        case .began: began = .now
-        case .failed, .succeeded:
-            let took = (ContinuousClock.now - began).milliseconds / 1_000
-            longestAttempt = max(longestAttempt, took)
-        case .waiting(let wait): waits.append(wait)
-        default: break
+        /// By how much a wait is not what the journey says.
+        var error: Double {
+            let wanted = [2.0, 4, 8]
+            if waits.count > wanted.count { return .infinity }
+            return zip(waits, wanted).map { abs($0.milliseconds / 1_000 - $1) }.max() ?? 0
         }
     }
 
-    /// By how much a wait is not what the journey says.
-    func error(scale: Double) -> Double {
-        let wanted = [2.0, 4, 8]
-        if waits.count > wanted.count { return .infinity }
-        return zip(waits, wanted).map { abs($0.milliseconds / 1_000 / scale - $1) }.max() ?? 0
+    let clock = DemoClock()
+    private let state = Mutex(Seen())
+
+    var seen: Seen { state.withLock { $0 } }
+
+    /// Time passes between attempts, and in the one that nobody will answer.
+    func mayPass(silent: Int, isTaken: Bool) -> Bool {
+        state.withLock { $0.isWaiting || ($0.attempt == silent && isTaken) }
+    }
+
+    func note(_ event: RetryEvent) {
+        let now = clock.now
+        state.withLock { seen in
+            switch event {
+            case .began(let attempt):
+                if attempt > 1 { seen.waits.append(seen.since.duration(to: now)) }
+                (seen.attempt, seen.isWaiting, seen.since) = (attempt, false, now)
+            case .failed, .succeeded:
+                seen.longestAttempt = max(seen.longestAttempt, seen.since.duration(to: now))
+                (seen.attempt, seen.since) = (0, now)
+            case .waiting: seen.isWaiting = true
+            default: seen.isWaiting = false
+            }
+        }
     }
 }

@@ -1,8 +1,6 @@
 import ArgumentParser
 import Foundation
 import Tidemark
-import TidemarkModel
-import TidemarkWire
 
 /// The app that sends messages: what the demo kills.
 struct SendCommand: AsyncParsableCommand {
@@ -24,81 +22,46 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: texts))
         let messages = try JSONDecoder().decode([HistoryEvent].self, from: data).dropFirst(first)
-        switch side {
-        case .before: try await sendFromMemory(Array(messages))
-        case .after:
-            let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache))
-            let firestore = try place.firestore(label: label)
-            try await sendFromQueue(Array(messages), firestore)
-            await firestore.terminate()
-        }
+        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache))
+        let firestore = try place.firestore(label: label)
+        try await send(Array(messages), firestore)
+        await firestore.terminate()
     }
 
-    /// Acknowledged once it is journalled; sent in order, whatever becomes of this process.
-    private func sendFromQueue(_ messages: [HistoryEvent], _ firestore: Firestore) async throws {
-        var journalled: [Duration] = []
-        var sent: [Duration] = []
-        for message in messages {
-            let start = ContinuousClock.now
-            let document = firestore.collection(collection).document(message.id)
-            // It may have been journalled before the kill, and not told any more.
-            let held = try? await document.getDocument(source: .cache)
-            if held?.exists != true {
-                let receipt = try await batch(message, firestore).enqueue()
-                journalled.append(.now - start)
-                say("acknowledged \(message.id)")
-                // After the kill nobody types: how long each takes, is what is of interest.
-                if first > 0 {
-                    try await receipt?.acknowledged()
-                    sent.append(.now - start)
+    /// Both sides send by the durable queue, in order, whatever becomes of this process. What differs is
+    /// when the person is told that a message is safe: on Tidemark once it is journalled. The app as it
+    /// was had a call that returned when the server had the message, and nothing else to tell by.
+    private func send(_ messages: [HistoryEvent], _ firestore: Firestore) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for message in messages {
+                let start = ContinuousClock.now
+                if await isHeld(message, firestore) {
+                    say("acknowledged \(message.id)")
+                } else {
+                    let receipt = try await batch(message, firestore).enqueue()
+                    if side == .after { tell(message, since: start) }
+                    group.addTask {
+                        try await receipt?.acknowledged()
+                        say("sent \((ContinuousClock.now - start).milliseconds)")
+                        if side == .before { tell(message, since: start) }
+                    }
                 }
-            } else {
-                say("acknowledged \(message.id)")
+                try await Task.sleep(for: Self.pause)
             }
-            try await Task.sleep(for: Self.pause)
+            try await group.waitForAll()
         }
         try await firestore.waitForPendingWrites()
-        say("sent \(sent.median?.milliseconds ?? 0)")
-        say("journalled \(journalled.median?.milliseconds ?? 0)")
     }
 
-    /// The app as it was: acknowledged at once, kept in memory, sent one after the other, and tried
-    /// again under the same id for as long as the app runs.
-    private func sendFromMemory(_ messages: [HistoryEvent]) async throws {
-        let (queue, input) = AsyncStream.makeStream(
-            of: (HistoryEvent, ContinuousClock.Instant).self)
-        let sending = Task {
-            var sent: [Duration] = []
-            for await (message, start) in queue {
-                while !(await commit(message)) { try await Task.sleep(for: .milliseconds(500)) }
-                sent.append(.now - start)
-            }
-            return sent
-        }
-        for message in messages {
-            input.yield((message, .now))
-            say("acknowledged \(message.id)")
-            try await Task.sleep(for: Self.pause)
-        }
-        input.finish()
-        say("sent \(try await sending.value.median?.milliseconds ?? 0)")
+    private func tell(_ message: HistoryEvent, since start: ContinuousClock.Instant) {
+        say("told \((ContinuousClock.now - start).milliseconds)")
+        say("acknowledged \(message.id)")
     }
 
-    private func commit(_ message: HistoryEvent) async -> Bool {
-        let messages = CollectionPath(unchecked: collection)
-        guard let counter = messages.parent, let context = try? DemoPlace.context(label) else {
-            return false
-        }
-        let count = FieldTransform(
-            FieldPath(name: Self.counter), .increment(.integer(1)))
-        let mutations = [
-            HistoryScript.insert(message, messages),
-            Mutation(path: counter, .patch([:], mask: []), transforms: [count]),
-        ]
-        let transport = GRPCTransport(.init(host: "127.0.0.1", port: port, usesTLS: false))
-        let isCommitted = (try? await transport.commit(mutations, context)) != nil
-        await transport.close()
-        return isCommitted
+    /// It may have been journalled before the kill, and not told any more.
+    private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async -> Bool {
+        let document = firestore.collection(collection).document(message.id)
+        return (try? await document.getDocument(source: .cache))?.exists == true
     }
 
     private func batch(_ message: HistoryEvent, _ firestore: Firestore) -> WriteBatch {

@@ -118,16 +118,17 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     // MARK: As it was
 
-    /// Each view for itself: the whole file in memory, the whole picture decoded, kept while it is seen;
-    /// nothing is tried again.
+    /// Views of the same picture share what is in flight: the whole file in memory, the whole picture
+    /// decoded, kept while it is seen. There is no disk, and nothing is taken up again.
     private func showWhole(_ numbers: [Int]) async {
         let start = ContinuousClock.now
+        let inFlight = SharedPictures { try await whole($0) }
         var shown = 0
         var times: [Duration] = []
         for first in stride(from: 0, to: numbers.count, by: screen) {
             let views = numbers[first..<min(first + screen, numbers.count)]
             let pictures = await withTaskGroup(of: (Picture, Duration)?.self) { group in
-                for view in views { group.addTask { try? await whole(view) } }
+                for view in views { group.addTask { try? await inFlight.picture(view) } }
                 return await group.reduce(into: [(Picture, Duration)]()) { all, one in
                     if let one { all.append(one) }
                 }
@@ -145,11 +146,8 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     private static let largest = PictureSize(width: 10_000, height: 10_000)
 
-    private func whole(_ number: Int) async throws -> (Picture, Duration) {
-        let start = ContinuousClock.now
-        let picture = try PictureDecoding.picture(
-            try await file(url(number)), into: Self.largest, .fit)
-        return (picture, ContinuousClock.now - start)
+    private func whole(_ number: Int) async throws -> Picture {
+        try PictureDecoding.picture(try await file(url(number)), into: Self.largest, .fit)
     }
 
     private func file(_ url: String) async throws -> [UInt8] {
@@ -195,5 +193,23 @@ struct PictureAppCommand: AsyncParsableCommand {
         print("figure \(name)-median-ms \(sorted[(sorted.count - 1) / 2].milliseconds)")
         print("figure \(name)-p99-ms \(sorted[(sorted.count - 1) * 99 / 100].milliseconds)")
         print("figure \(name)-longest-ms \(last.milliseconds)")
+    }
+}
+
+/// Loads in flight, each shared by all views that want it meanwhile.
+private actor SharedPictures {
+    private let load: @Sendable (Int) async throws -> Picture
+    private var inFlight: [Int: Task<Picture, any Error>] = [:]
+
+    init(_ load: @escaping @Sendable (Int) async throws -> Picture) { self.load = load }
+
+    /// The picture, and how long this view waited for it.
+    func picture(_ number: Int) async throws -> (Picture, Duration) {
+        let start = ContinuousClock.now
+        let task = inFlight[number] ?? Task { [load] in try await load(number) }
+        inFlight[number] = task
+        let result = await task.result
+        if inFlight[number] == task { inFlight[number] = nil }
+        return (try result.get(), ContinuousClock.now - start)
     }
 }

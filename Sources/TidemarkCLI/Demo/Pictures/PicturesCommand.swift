@@ -8,7 +8,7 @@ struct PicturesCommand: AsyncParsableCommand {
         abstract: "Show a feed's pictures and scroll past a thousand, before and after.",
         discussion: """
             Serves generated JPEGs from this process and shows them at 56×56 in processes of their own: \
-            as an app did, each view fetching and decoding the whole for itself, and on Tidemark. Ends \
+            as an app did, sharing what is in flight and decoding the whole, and on Tidemark. Ends \
             with an error when a bar is missed, and says which.
             """)
 

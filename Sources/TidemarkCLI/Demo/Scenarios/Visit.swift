@@ -17,6 +17,7 @@ final class Visit: Sendable {
     let label: String
     /// Past the network.
     let direct: DirectServer
+    private let server: ServerProcess
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
@@ -34,6 +35,7 @@ final class Visit: Sendable {
         _ direct: DirectServer, faults: [DemoFault]
     ) {
         (self.network, self.place, self.label, self.direct) = (network, place, label, direct)
+        self.server = server
         guard network == .offline else { return }
         let returning = Task {
             try await Task.sleep(for: Self.offline)
@@ -97,6 +99,9 @@ final class Visit: Sendable {
 
     /// What others do meanwhile, on a good network.
     func happens(_ mutations: [Mutation]) async throws { try await direct.play(mutations) }
+
+    /// How often each of the faults has happened, the row's own first.
+    func faultsApplied() async throws -> [Int] { try await server.faultsApplied() }
 
     /// Returns once the device has a network.
     func untilOnline() async throws { try await state.withLock(\.returning)?.value }

@@ -54,7 +54,6 @@ final class Unpacking: Sendable {
 
     private func unpack(_ packed: [UInt8], into output: inout [UInt8]) throws(RPCStatus) {
         var inflater = Inflater()
-        defer { inflater.end() }
         var place = 0
         var isEnd = false
         var part = [UInt8](repeating: 0, count: Self.step)
@@ -86,37 +85,23 @@ final class Unpacking: Sendable {
 
 /// zlib's inflating of gzip.
 private struct Inflater: ~Copyable {
-    private let stream: UnsafeMutablePointer<z_stream>
+    private let state: UnsafeMutableRawPointer
 
     init() {
-        stream = .allocate(capacity: 1)
-        stream.initialize(to: z_stream())
-        let code = inflateInit2_(
-            stream, 16 + MAX_WBITS, ZLIB_VERSION, CInt(MemoryLayout<z_stream>.size))
-        precondition(code == Z_OK, "zlib has no memory, or is another one than that of its header")
+        guard let state = tidemark_gunzip_begin() else { preconditionFailure("no memory") }
+        self.state = state
     }
 
-    mutating func end() {
-        inflateEnd(stream)
-        stream.deallocate()
-    }
+    deinit { tidemark_gunzip_end(state) }
 
     /// Nil when the data is damaged.
     mutating func step(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
     ) -> (taken: Int, made: Int, isEnd: Bool)? {
-        // zlib's header says it may be written to, and its manual that it is not.
-        stream.pointee.next_in = UnsafeMutableRawPointer(mutating: input.baseAddress)?
-            .assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_in = UInt32(input.count)
-        stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-        stream.pointee.avail_out = UInt32(output.count)
-        let code = inflate(stream, Z_NO_FLUSH)
-        guard code == Z_OK || code == Z_STREAM_END || code == Z_BUF_ERROR else { return nil }
-        return (
-            input.count - Int(stream.pointee.avail_in),
-            output.count - Int(stream.pointee.avail_out), code == Z_STREAM_END
-        )
+        var (taken, made) = (UInt32(input.count), UInt32(output.count))
+        let code = tidemark_gunzip_step(
+            state, input.baseAddress, &taken, output.baseAddress, &made)
+        return code < 0 ? nil : (Int(taken), Int(made), code == 1)
     }
 }
 

@@ -1,0 +1,66 @@
+import Testing
+import TidemarkResilience
+
+@testable import TidemarkCLI
+
+@Suite struct `The clock of a demo` {
+    /// Lets time pass once somebody waits for it.
+    private func pass(_ clock: DemoClock) async {
+        while !clock.pass() { await Task.yield() }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `stands still until it is told, and then goes to the end of the wait`() async throws {
+        let clock = DemoClock()
+        #expect(!clock.pass() && clock.now.offset == .zero)
+        let first = Task { try await clock.wait(.seconds(8)) }
+        await pass(clock)
+        try await first.value
+        #expect(clock.now.offset == .seconds(8))
+        let second = Task { try await clock.wait(.milliseconds(1)) }
+        await pass(clock)
+        try await second.value
+        #expect(clock.now.offset == .milliseconds(8_001))
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `lets go of who is cancelled, before and while it waits`() async {
+        let clock = DemoClock()
+        let waiting = Task { try await clock.wait(.seconds(1)) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(!clock.pass() && clock.now.offset == .zero)
+    }
+
+    /// What the retry's row measures: a policy with other waits comes out as one.
+    @Test(.timeLimit(.minutes(1)), arguments: [(1.0, 14), (0.5, 7), (2, 28)])
+    func `measures what a policy waits, not what it is meant to`(scale: Double, seconds: Int)
+        async throws
+    {
+        let clock = DemoClock()
+        var retry = Retry(.mobile, clock: clock)
+        retry.policy.delayScale = scale
+        retry.policy.attemptTimeout = nil
+        let passing = Task {
+            while !Task.isCancelled {
+                _ = clock.pass()
+                await Task.yield()
+            }
+        }
+        defer { passing.cancel() }
+        await #expect(throws: RetryError.self) {
+            try await retry.run(.read, classify: { _ in Failure(.transient) }) { _ in
+                throw CancelledByTest()
+            }
+        }
+        #expect(clock.now.offset == .seconds(seconds))
+    }
+
+    private struct CancelledByTest: Error {}
+}
+
+extension DemoClock {
+    fileprivate func wait(_ duration: Duration) async throws {
+        try await self.sleep(until: now.advanced(by: duration), tolerance: nil)
+    }
+}
