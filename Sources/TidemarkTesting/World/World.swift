@@ -92,6 +92,11 @@ package final class World {
         network.serverGone()
     }
 
+    /// How many logs were left behind by kills, and met by the next process.
+    package var logsLeft: (clients: Int, server: Int) {
+        (clients.reduce(0) { $0 + $1.logsLeft }, server.logsLeft)
+    }
+
     package func note(_ text: @autoclosure () -> String) {
         guard entries.count < Self.longestLog else { return }
         let text = text()

@@ -161,7 +161,7 @@ extension World {
 
     // MARK: Writing
 
-    func write(_ client: WorldClient) {
+    package func write(_ client: WorldClient) {
         guard client.isAlive else { return }
         let (write, mutations) = makeWrite(client.writer, client.nextSequence)
         client.nextSequence += 1

@@ -24,6 +24,10 @@ package final class WorldClient {
     var nextSequence = 1
     /// Killed, and its file still to be let go.
     private var corpse: SyncEngine?
+    /// Of a process that was killed while it opened its file.
+    private var remains: WorldRemains?
+    /// How many logs its killed processes have left to the next ones.
+    package private(set) var logsLeft = 0
     private unowned let world: World
     private let chance: WorldChance
 
@@ -36,6 +40,7 @@ package final class WorldClient {
         chance = WorldChance(seed: seed)
         disk.onKill = { [unowned self] step in
             self.world.note("\(name) is killed at \(step.rawValue)")
+            if engine == nil { remains = files }
             die()
         }
     }
@@ -80,7 +85,9 @@ package final class WorldClient {
         } catch {
             world.note("\(name) cannot start: \(error)")
             process.kill()
+            leave(remains)
         }
+        remains = nil
         guard process.isAlive else {
             // Killed while it opened its file.
             corpse = engine
@@ -114,8 +121,22 @@ package final class WorldClient {
     }
 
     func buryCorpse() {
-        corpse?.abandon()
-        corpse = nil
+        guard let corpse else { return }
+        let remains = files
+        corpse.abandon()
+        self.corpse = nil
+        leave(remains)
+    }
+
+    // The folder is the world's own: what fails here fails the test.
+    private var files: WorldRemains {
+        try! WorldRemains(of: cacheFile.dropLast("sqlite".count).description)
+    }
+
+    private func leave(_ remains: WorldRemains?) {
+        guard let remains else { return }
+        try! remains.putBack()
+        logsLeft += remains.logs
     }
 
     /// Ends in good order.

@@ -18,6 +18,8 @@ package final class WorldServer: @unchecked Sendable {
     /// Says nothing more: it is killed before its answers leave.
     private var isMute = false
     private var starts = 0
+    /// How many logs its killed processes have left to the next ones.
+    package private(set) var logsLeft = 0
 
     init(_ time: VirtualScheduler, folder: String, history: Duration, seed: UInt64) throws {
         self.time = time
@@ -63,13 +65,20 @@ package final class WorldServer: @unchecked Sendable {
     }
 
     /// From one moment to the next.
-    package func kill() { gone() }
+    package func kill() {
+        isMute = true
+        // The folder is the world's own: what fails here fails the test.
+        let remains = try! WorldRemains(of: folder + "/tidemark-server.")
+        gone()
+        try! remains.putBack()
+        logsLeft += remains.logs
+    }
 
     /// Does what waits, and is gone before anybody hears of it.
     package func killBeforeAnswering() {
         isMute = true
         time.runUntilIdle()
-        gone()
+        kill()
     }
 
     private func gone() {

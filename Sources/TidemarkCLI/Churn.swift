@@ -1,0 +1,92 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkModel
+
+/// Writes, updates and deletes documents while it listens to them, and says what it was told: what a test
+/// kills, and starts again on the same cache.
+///
+/// Each write has a number. A document counts the writes it has seen and keeps their numbers: a write that
+/// was lost is missing among the numbers, and one that was applied twice is counted twice.
+struct ChurnCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "churn", abstract: "Write and listen until it is stopped.",
+        shouldDisplay: false)
+    private static let counter = "churn-state/counter"
+
+    @Option(help: "The number of the first write.") var first: Int
+    @Option(help: "How many; 0 only sends what an earlier run left in the queue.") var count: Int
+    @Option(help: "Begins the dice.") var seed: UInt64
+    @Option(help: "The folder of the cache and the queue.") var cache: String
+    @OptionGroup var database: DatabaseOptions
+
+    func run() async throws {
+        let firestore = try database.firestore(cache: .directory(cache), label: "churn")
+        let documents = firestore.collection("churn")
+        for document in try await documents.getDocuments(source: .cache).documents {
+            say("cached \(document.documentID) \(contents(document.data()))")
+        }
+        say("cached all")
+        let listener = documents.addSnapshotListener { snapshot, error in
+            if let error { say("failed \(error)") }
+            for change in snapshot?.documentChanges ?? [] {
+                let isGone = change.type == .removed
+                say(
+                    "shown \(change.document.documentID) "
+                        + (isGone ? "gone" : contents(change.document.data())))
+            }
+        }
+        try await write(firestore, documents)
+        try await firestore.waitForPendingWrites()
+        listener.remove()
+        await firestore.terminate()
+        say("sent all")
+    }
+
+    private func write(_ firestore: Firestore, _ documents: CollectionReference) async throws {
+        var dice = SeededRandom(seed: seed)
+        var written: [String] = []
+        for number in first..<(first + count) {
+            let fields: [String: Any] = [
+                "times": FieldValue.increment(Int64(1)), "by": FieldValue.arrayUnion([number]),
+                "text": String(repeating: "é", count: Int.random(in: 0..<800, using: &dice)),
+            ]
+            let new = documents.document("d\(number)")
+            let receipt: WriteReceipt?
+            switch Int.random(in: 0..<10, using: &dice) {
+            case 0..<4 where !written.isEmpty:
+                let id = written.randomElement(using: &dice)!
+                say("begins \(number) update \(id)")
+                receipt = try await documents.document(id).enqueueUpdateData(fields)
+            case 4 where written.count > 3:
+                let id = written.remove(at: Int.random(in: 0..<written.count, using: &dice))
+                say("begins \(number) delete \(id)")
+                receipt = try await documents.document(id).enqueueDelete()
+            case 5, 6:
+                say("begins \(number) pair \(new.documentID)")
+                let batch = firestore.batch()
+                batch.setData(fields, forDocument: new, merge: true)
+                batch.setData(
+                    ["n": FieldValue.increment(Int64(1))],
+                    forDocument: firestore.document(Self.counter), merge: true)
+                receipt = try await batch.enqueue()
+                written.append(new.documentID)
+            default:
+                say("begins \(number) set \(new.documentID)")
+                receipt = try await new.enqueueSetData(fields, merge: true)
+                written.append(new.documentID)
+            }
+            say("journalled \(number)")
+            Task {
+                try await receipt?.acknowledged()
+                say("acknowledged \(number)")
+            }
+        }
+    }
+}
+
+/// How often a document was written, and by which writes.
+private func contents(_ data: [String: Any]?) -> String {
+    let numbers = (data?["by"] as? [Any] ?? []).map { "\($0)" }
+    return "\(data?["times"] ?? "never") \(numbers.joined(separator: ","))"
+}
