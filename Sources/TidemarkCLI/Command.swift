@@ -7,8 +7,7 @@ struct TidemarkCommand: AsyncParsableCommand {
         abstract: "A local Firestore, and what shows what Tidemark does with one.",
         subcommands: [
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
-            ChurnCommand.self,
-            AuditCommand.self, DoctorCommand.self,
+            ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, HealthCommand.self, GenerateCommand.self,
             IndexesCommand.self,
         ])

@@ -184,7 +184,7 @@ import TidemarkTesting
         #expect(record.all == [.success([1, 20])])
     }
 
-    @Test func `a fetch that breaks half way stores nothing`() throws {
+    @Test func `a fetch that breaks half way keeps its rows, and stores no record`() throws {
         let world = try Harness()
         let done = Events<Result<ReadResult, SyncError>>()
         world.engine.fetch(rooms(), deadline: nil) { _, _ in
@@ -202,7 +202,11 @@ import TidemarkTesting
         }
         #expect(world.transport.calls.count == 5)
         #expect(done.all == [.failure(.server(unavailable))])
-        #expect(try world.read(rooms(), source: .cache).all[0].get().documents.isEmpty)
+        #expect(try world.read(rooms(), source: .cache).all[0].get().ids == ["a"])
+        let record = Events<Result<[UInt8]?, SyncError>>()
+        world.engine.record(forKey: "feed") { record.record($0) }
+        world.run()
+        #expect(record.all == [.success(nil)])
     }
 
     @Test func `a fetched row of a live listen is not asked for again`() throws {

@@ -84,19 +84,19 @@ extension Query {
     /// - Parameters:
     ///   - source: `.default` asks the server, and the cache when it does not answer in time;
     ///     ``QuerySnapshot/freshness`` says which answered, how old it is and why.
-    ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
+    ///   - deadline: How long the server may take in all. Nil for as long as its rows come, with no more
+    ///     than ``FirestoreSettings/readDeadline`` between two of them.
     /// - Throws: `unavailable` when only the server was asked and did not answer; `cancelled` with the
     ///   task, at once.
     public nonisolated(nonsending) func getDocuments(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> QuerySnapshot {
         let query = try runnable()
-        let deadline = deadline ?? firestore.readDeadline
         let isHere = query.mayRunHere(#isolation)
         let result: ReadResult = try await answer { finish in
             firestore.engine.read(
-                query, source: source, deadline: deadline, tag: tag.inScope, here: isHere,
-                completion: finish)
+                query, source: source, deadline: deadline, tag: tag.inScope,
+                silence: firestore.readDeadline, here: isHere, completion: finish)
         }
         return QuerySnapshot(self, result)
     }

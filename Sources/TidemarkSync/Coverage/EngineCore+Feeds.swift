@@ -129,20 +129,21 @@ extension EngineCore {
         _ completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
     ) {
         if let reason = refusal ?? overBudget(tag) { return completion(.failure(reason)) }
-        let request = RunQueryRequest(query: query.wireForm)
-        startCall(.runQuery(request), tag.or(.page), deadline: deadline) {
-            [self] replies, status in
-            guard status.code == .ok else { return completion(.failure(error(status))) }
+        startRead(query, tag.or(.page), deadline: deadline, mayMixTimes: false) { [self] end in
             do {
-                let (documents, readTime) = rows(replies, of: query)
+                let answer = try end.answer(error).get()
+                let (documents, readTime) = rows(answer, of: query)
                 let page = made(documents, readTime)
                 if page.complete != nil { try readKeysOfAll() }
                 let changed = try local.apply(
-                    documents.map(RemoteDocument.found), readTime: readTime,
-                    records: page.records, keeping: query, replacing: page.complete,
+                    answer.unstored.map(RemoteDocument.found), among: documents.map(\.path),
+                    readTime: readTime, records: page.records, keeping: query,
+                    replacing: page.complete,
                     isListened: { [self] in isListened($0, beside: query) })
                 refreshViews(changed, nil, awaiting: readTime)
-                completion(.success(changed.map(\.path)))
+                // What the parts changed is among all.
+                completion(
+                    .success((answer.hasParts ? documents : []).map(\.path) + changed.map(\.path)))
             } catch { completion(.failure(SyncError(storing: error))) }
         }
     }

@@ -55,12 +55,13 @@ extension EngineCore {
     /// Those that wait for an answer get none.
     func endCalls(_ status: RPCStatus, reads error: SyncError) {
         for id in reads.keys.sorted() { finish(id, .failure(error)) }
-        let ended = calls
+        var ended = calls
         calls = [:]
         for id in ended.keys.sorted() {
             ended[id]!.timer?.cancel()
             ended[id]!.handle?.cancel()
-            ended[id]!.completion([], status)
+            ended[id]!.replies = []
+            ended[id]!.end(status)
         }
     }
 

@@ -41,34 +41,19 @@ extension EngineCore {
         if let reason = refusal ?? overBudget(tag) { return completion(.failure(reason)) }
         var query = query
         query.projection = nil
-        let request = RunQueryRequest(query: query.wireForm)
-        startCall(.runQuery(request), tag.or(.page), deadline: deadline) {
-            [self, query] replies, status in
-            guard status.code == .ok else { return completion(.failure(error(status))) }
-            do {
-                let (documents, readTime) = rows(replies, of: query)
-                completion(
-                    .success(
-                        try store(
-                            documents, readTime, of: query,
+        startRead(query, tag.or(.page), deadline: deadline, mayMixTimes: false) {
+            [self, query] end in
+            completion(
+                end.answer(error).flatMap { answer in
+                    Result {
+                        let (documents, readTime) = rows(answer, of: query)
+                        return try store(
+                            documents, readTime, of: query, unstored: answer.unstored,
                             records: records(documents, readTime),
-                            replacing: replacing(documents))))
-            } catch { completion(.failure(SyncError(storing: error))) }
+                            replacing: replacing(documents))
+                    }.mapError(SyncError.init(storing:))
+                })
         }
-    }
-
-    /// A query's rows in its order, and as of when.
-    func rows(_ replies: [Reply], of query: Query) -> (documents: [Document], readTime: Timestamp) {
-        var documents: [Document] = []
-        var readTime: Timestamp?
-        for case .runQuery(let reply) in replies {
-            if let document = reply.document { documents.append(document) }
-            if let time = reply.readTime { readTime = max(time, readTime ?? time) }
-        }
-        if case .last = query.limit { documents.reverse() }
-        // A server says it; one that does not is taken at its documents' word.
-        let newest = documents.map(\.updateTime).max() ?? local.lastVersion
-        return (documents, readTime ?? newest)
     }
 
     /// Whether a document that is no row of `query` any more may still be one of what is listened to. The
@@ -83,17 +68,28 @@ extension EngineCore {
     }
 
     /// Stores what the server returned, and makes of it what a reader sees.
+    ///
+    /// - Parameter unstored: Those that are not stored yet; nil for all.
     func store(
         _ documents: [Document], _ readTime: Timestamp, of query: Query,
-        records: [String: [UInt8]], isComplete: Bool = false, replacing part: Query? = nil
+        unstored: [Document]? = nil, records: [String: [UInt8]], isComplete: Bool = false,
+        replacing part: Query? = nil
     ) throws -> ReadResult {
         if isComplete || part != nil { try readKeysOfAll() }
         let changed = try local.apply(
-            documents.map(RemoteDocument.found), readTime: readTime, records: records,
+            (unstored ?? documents).map(RemoteDocument.found), among: documents.map(\.path),
+            readTime: readTime, records: records,
             keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
             replacing: part,
             isListened: { [self] in isListened($0, beside: query) })
         refreshViews(changed, nil, awaiting: readTime)
+        return try shown(documents, readTime, of: query)
+    }
+
+    /// What a reader sees of a query's rows: with the pending writes.
+    func shown(
+        _ documents: [Document], _ readTime: Timestamp, of query: Query
+    ) throws -> ReadResult {
         var plain = query
         plain.offset = 0
         let written = local.pending.paths(in: query)

@@ -23,9 +23,10 @@ extension EngineCore {
 
     typealias ReadCompletion = @Sendable (Result<ReadResult, SyncError>) -> Void
 
+    /// - Parameter silence: How long the server may say nothing, where there is no deadline.
     func read(
         _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?, _ tag: ReadTag,
-        _ completion: @escaping ReadCompletion
+        silence: Duration? = nil, _ completion: @escaping ReadCompletion
     ) {
         if let refusal { return completion(.failure(refusal)) }
         switch source {
@@ -34,10 +35,11 @@ extension EngineCore {
             if let budget = verdict(on: tag).budget {
                 return completion(.failure(.overBudget(budget)))
             }
-            ask(target, tag, .read, deadline: deadline) { [self] result, status in
+            ask(target, tag, .read, deadline: deadline, silence: silence) {
+                [self] result, status in
                 completion(result ?? .failure(error(status)))
             }
-        case .default: readDefault(target, deadline, tag, completion)
+        case .default: readDefault(target, deadline ?? silence, tag, completion)
         }
     }
 
@@ -101,47 +103,51 @@ extension EngineCore {
     /// - Parameter completion: Gets no result when the server gave none.
     private func ask(
         _ target: ReadTarget, _ tag: ReadTag, _ rule: RetryRule, deadline: Duration?,
+        silence: Duration? = nil,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>?, RPCStatus) -> Void
     ) {
-        let request: Request
         switch target {
         case .document(let path):
-            request = .batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
+            let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
+            startCall(request, tag, rule, deadline: deadline ?? silence) { [self] replies, status in
+                guard status.code == .ok, state == .running else { return completion(nil, status) }
+                completion(
+                    Result { try store(replies) }.mapError(SyncError.init(storing:)), status)
+            }
         case .query(var query):
             query.projection = nil
-            request = .runQuery(RunQueryRequest(query: query.wireForm))
-        }
-        startCall(request, tag, rule, deadline: deadline) { [self] replies, status in
-            guard status.code == .ok, state == .running else { return completion(nil, status) }
-            do {
-                completion(.success(try store(replies, for: target)), status)
-            } catch { completion(.failure(SyncError(storing: error)), status) }
+            startRead(
+                query, tag, rule, deadline: deadline, silence: silence, mayMixTimes: true
+            ) { [self, query] end in
+                switch end {
+                case .failed(let status): completion(nil, status)
+                case .storage(let error): completion(.failure(error), .ok)
+                case .rows(let answer):
+                    guard state == .running else { return completion(nil, .ok) }
+                    store(answer, of: query) { completion($0, .ok) }
+                }
+            }
         }
     }
 
-    private func store(_ replies: [Reply], for target: ReadTarget) throws -> ReadResult {
-        switch target {
-        case .query(var query):
-            query.projection = nil
-            let (documents, readTime) = rows(replies, of: query)
-            return try store(documents, readTime, of: query, records: [:], isComplete: true)
-        case .document(let path):
-            for case .batchGetDocuments(let reply) in replies {
-                guard let row = reply.row else { continue }
-                let document: RemoteDocument
-                switch row {
-                case .found(let found): document = .found(found)
-                case .missing(let path): document = .missing(path, reply.readTime)
-                }
-                let changed = try local.apply([document], readTime: reply.readTime)
-                refreshViews(changed, nil, awaiting: reply.readTime)
-                let shown = try local.document(at: path).viewDocument
-                return ReadResult(
-                    documents: shown.map { [$0] } ?? [],
-                    freshness: .fresh(readTime: reply.readTime))
+    /// The answer to a question for one document.
+    private func store(_ replies: [Reply]) throws -> ReadResult {
+        for case .batchGetDocuments(let reply) in replies {
+            guard let row = reply.row else { continue }
+            let document: RemoteDocument
+            let path: DocumentPath
+            switch row {
+            case .found(let found): (document, path) = (.found(found), found.path)
+            case .missing(let missing):
+                (document, path) = (.missing(missing, reply.readTime), missing)
             }
-            throw SyncError.server(RPCStatus(.internal, "The server sent no result."))
+            let changed = try local.apply([document], readTime: reply.readTime)
+            refreshViews(changed, nil, awaiting: reply.readTime)
+            let shown = try local.document(at: path).viewDocument
+            return ReadResult(
+                documents: shown.map { [$0] } ?? [], freshness: .fresh(readTime: reply.readTime))
         }
+        throw SyncError.server(RPCStatus(.internal, "The server sent no result."))
     }
 
     // MARK: What is here

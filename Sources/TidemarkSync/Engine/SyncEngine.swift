@@ -197,14 +197,18 @@ public final class SyncEngine: Sendable {
     ///
     /// - Parameter deadline: From now; then the cache answers, with the reason. Nil waits for the
     ///   server as long as it is thought to be reachable.
+    /// - Parameter silence: How long the server may say nothing, where there is no deadline; nil for 60 s.
+    ///   It does not end a read whose rows go on coming.
     /// - Parameter here: Whether the cache may answer within the call. `completion` must then neither
     ///   take a lock that the caller holds nor run anybody else's code.
     public func read(
         _ query: Query, source: ReadSource, deadline: Duration?, tag: ReadTag = ReadTag(),
-        here: Bool = false,
+        silence: Duration? = nil, here: Bool = false,
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform(here: here) { $0.read(.query(query), source, deadline, tag, completion) }
+        perform(here: here) {
+            $0.read(.query(query), source, deadline, tag, silence: silence, completion)
+        }
     }
 
     /// Reads one document once; a missing one is an answer with no rows. As the one for queries.
@@ -238,7 +242,7 @@ public final class SyncEngine: Sendable {
     ///
     /// - Parameter records: From the rows and the read time, what to store under which keys of
     ///   ``record(forKey:completion:)``; called on the engine's executor, once, when all has
-    ///   arrived. Nothing is stored when the call fails half way.
+    ///   arrived. When the call fails half way none is stored; rows that came may be.
     /// - Parameter tag: Whom it is counted for; as a ``ReadCause/page`` unless it says something else.
     public func fetch(
         _ query: Query, deadline: Duration?, tag: ReadTag = ReadTag(),

@@ -37,6 +37,13 @@ extension LocalStore {
         }
     }
 
+    func untouch(_ paths: some Sequence<DocumentPath>, _ transaction: StoreTransaction) throws {
+        for path in paths {
+            try transaction.execute(
+                "DELETE FROM syncLoose WHERE path = ?", [.text(path.text)])
+        }
+    }
+
     /// Exempts a query's collection from collection: somebody relies on having all of it.
     func keep(_ query: Query, _ transaction: StoreTransaction) throws {
         guard let id = query.collectionID else { return }

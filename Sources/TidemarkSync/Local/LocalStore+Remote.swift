@@ -64,6 +64,8 @@ extension LocalStore {
 
     /// What a call returned, with the records of the caller, all or nothing.
     ///
+    /// - Parameter all: The names of all rows, where some were stored before; nil for those of
+    ///   `documents`.
     /// - Parameter keeping: The query whose documents the records speak of: they stay, however large
     ///   the cache is. Nil when there is none.
     /// - Parameter complete: The query that the documents are all rows of. What the cache has
@@ -71,26 +73,29 @@ extension LocalStore {
     ///   later.
     /// - Parameter part: As `query`, for a part of which nobody asks when it was confirmed.
     func apply(
-        _ documents: [RemoteDocument], readTime: Timestamp, records: [String: [UInt8]] = [:],
-        keeping kept: Query? = nil, complete query: Query? = nil, replacing part: Query? = nil,
-        isListened: (DocumentPath) -> Bool = { _ in false }
+        _ documents: [RemoteDocument], among all: [DocumentPath]? = nil, readTime: Timestamp,
+        records: [String: [UInt8]] = [:], keeping kept: Query? = nil, complete query: Query? = nil,
+        replacing part: Query? = nil, isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
+        let rows = all ?? documents.map(\.path)
         let changed = try write(.storeReplies) { transaction in
             for (name, value) in records { try setRecord(value, forKey: name, transaction) }
             if let kept {
                 try keep(kept, transaction)
+                // Those that were stored before they were known to be kept.
+                if rows.count > documents.count { try untouch(rows, transaction) }
             } else {
                 try touch(documents.map(\.path), transaction)
             }
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
             if let part {
                 changed += try forgetOthers(
-                    than: documents, in: part, readTime, isListened, transaction)
+                    than: rows, in: part, readTime, isListened, transaction)
             }
             if let query {
                 try confirm(QueryKey(query.wireForm), at: readTime, transaction)
                 changed += try forgetOthers(
-                    than: documents, in: query, readTime, isListened, transaction)
+                    than: rows, in: query, readTime, isListened, transaction)
             }
             return changed
         }
@@ -99,13 +104,13 @@ extension LocalStore {
     }
 
     private func forgetOthers(
-        than documents: [RemoteDocument], in query: Query, _ readTime: Timestamp,
+        than rows: [DocumentPath], in query: Query, _ readTime: Timestamp,
         _ isListened: (DocumentPath) -> Bool, _ transaction: StoreTransaction
     ) throws -> [Change] {
-        guard query.offset == 0, query.limit.map({ documents.count < $0.count }) ?? true else {
+        guard query.offset == 0, query.limit.map({ rows.count < $0.count }) ?? true else {
             return []
         }
-        let kept = Set(documents.map(\.path))
+        let kept = Set(rows)
         let table = transaction.documents(of: database)
         let others = try table.run(query).documents.filter { document in
             !kept.contains(document.path) && document.updateTime <= readTime

@@ -19,6 +19,19 @@ enum ReadBilling {
         var isLowerBound = false
     }
 
+    /// What was heard of a query's answer.
+    struct Heard: Equatable {
+        private(set) var rows = 0
+        private(set) var time: Timestamp?
+        private(set) var isAnything = false
+
+        mutating func add(_ reply: RunQueryReply) {
+            rows += reply.skippedResults + (reply.document == nil ? 0 : 1)
+            time = reply.readTime ?? time
+            isAnything = true
+        }
+    }
+
     /// - Parameter isWhole: Whether all replies came: an answer with nothing in it costs one.
     static func bill(for request: Request, _ replies: [Reply], isWhole: Bool) -> Bill {
         switch request {
@@ -30,15 +43,17 @@ enum ReadBilling {
     }
 
     private static func query(_ query: Query, _ replies: [Reply], _ isWhole: Bool) -> Bill {
+        var heard = Heard()
+        for case .runQuery(let reply) in replies { heard.add(reply) }
+        return bill(for: query, heard, isWhole: isWhole)
+    }
+
+    static func bill(for query: Query, _ heard: Heard, isWhole: Bool) -> Bill {
         var bill = Bill()
-        for case .runQuery(let reply) in replies {
-            bill.reads += reply.skippedResults + (reply.document == nil ? 0 : 1)
-            bill.time = reply.readTime ?? bill.time
-        }
+        bill.time = heard.time
         bill.isLowerBound = query.hasSeveralRangeFields
-        let rows = bill.reads
-        if isWhole || !replies.isEmpty { bill.reads = max(1, rows) }
-        bill.reads += entries(of: query, rows: rows)
+        if isWhole || heard.isAnything { bill.reads = max(1, heard.rows) }
+        bill.reads += entries(of: query, rows: heard.rows)
         return bill
     }
 

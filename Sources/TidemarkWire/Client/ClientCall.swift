@@ -7,6 +7,7 @@ final class ClientCall: CancellableCall {
     private let context: CallContext
     private let receive: @Sendable (StreamEvent<Reply>) -> Void
     private let run = ClientRun()
+    private let gate = ReadingGate()
 
     init(_ context: CallContext, _ receive: @escaping @Sendable (StreamEvent<Reply>) -> Void) {
         self.context = context
@@ -14,6 +15,8 @@ final class ClientCall: CancellableCall {
     }
 
     func cancel() { run.end(.cancelledByCaller) }
+    func pause() { gate.close() }
+    func resume() { gate.open() }
 
     func start(_ request: Request, on transport: GRPCTransport) {
         let names = Names(context.database)
@@ -38,7 +41,7 @@ final class ClientCall: CancellableCall {
             contentsOf: [.metadata(Metadata(context)), .message(GRPCNIOTransportBytes(bytes))])
         transport.didSend(message: bytes.count)
         await stream.outbound.finish()
-        return try await transport.receiveAll(stream) { message throws(RPCStatus) in
+        return try await transport.receiveAll(stream, gate) { message throws(RPCStatus) in
             receive(.message(try names.reply(to: method, message)))
         }
     }

@@ -95,10 +95,14 @@ extension GRPCTransport {
     }
 
     /// Hands every message to `receive`; gives the status that ends the stream.
+    ///
+    /// - Parameter gate: Where the next message waits while the sink has no room.
     func receiveAll(
-        _ stream: ClientRPCStream, _ receive: (_ message: [UInt8]) throws(RPCStatus) -> Void
+        _ stream: ClientRPCStream, _ gate: ReadingGate? = nil,
+        _ receive: (_ message: [UInt8]) throws(RPCStatus) -> Void
     ) async throws -> RPCStatus {
         for try await part in stream.inbound {
+            await gate?.pass()
             switch part {
             case .metadata: continue
             case .message(let bytes):

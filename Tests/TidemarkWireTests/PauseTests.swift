@@ -1,0 +1,97 @@
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@Suite(.timeLimit(.minutes(5))) struct PauseTests {
+    /// What a call brought, by a sink that makes a pause once.
+    private final class Sink: Sendable {
+        private struct State {
+            var rows = 0
+            var call: (any CancellableCall)?
+            var isWanted = false
+        }
+
+        private let state = Mutex(State())
+        private let (paused, pausing) = AsyncStream.makeStream(of: Void.self)
+        private let (ended, ending) = AsyncStream.makeStream(of: RPCStatus.self)
+        let rowsBefore: Int
+
+        init(pauseAfter rows: Int) { rowsBefore = rows }
+
+        var rows: Int { state.withLock { $0.rows } }
+
+        func attach(_ call: any CancellableCall) {
+            state.withLock { state in
+                state.call = call
+                if state.isWanted { call.pause() }
+            }
+        }
+
+        func receive(_ event: StreamEvent<Reply>) {
+            switch event {
+            case .message:
+                state.withLock { state in
+                    state.rows += 1
+                    guard state.rows == rowsBefore else { return }
+                    state.isWanted = true
+                    state.call?.pause()
+                    pausing.finish()
+                }
+            case .ended(let status):
+                ending.yield(status)
+                ending.finish()
+            }
+        }
+
+        func waitForPause() async { for await _ in paused {} }
+
+        func end() async -> RPCStatus? {
+            for await status in ended { return status }
+            return nil
+        }
+    }
+
+    private let rows = (0..<2_000).map { row in
+        Reply.runQuery(
+            RunQueryReply(document: document("rooms/\(row)"), readTime: Timestamp(microseconds: 7)))
+    }
+
+    @Test func `a paused call hands over nothing until it is resumed, and others go on`()
+        async throws
+    {
+        try await Loopback.with(ScriptedTransport(replies: rows)) { loopback in
+            let request = Request.runQuery(RunQueryRequest(query: Query(collectionID: "rooms")))
+            let sink = Sink(pauseAfter: 10)
+            let call = loopback.client.call(request, CallContext(database: database)) {
+                sink.receive($0)
+            }
+            sink.attach(call)
+            await sink.waitForPause()
+            let before = sink.rows
+            for _ in 0..<3 {
+                #expect(await loopback.client.answer(to: request).replies.count == rows.count)
+            }
+            // One may have been on its way through when the pause came.
+            #expect(sink.rows <= before + 1)
+            #expect(before < rows.count)
+            call.resume()
+            #expect(await sink.end() == .ok)
+            #expect(sink.rows == rows.count)
+        }
+    }
+
+    @Test func `a paused call can be cancelled`() async throws {
+        try await Loopback.with(ScriptedTransport(replies: rows)) { loopback in
+            let request = Request.runQuery(RunQueryRequest(query: Query(collectionID: "rooms")))
+            let sink = Sink(pauseAfter: 10)
+            let call = loopback.client.call(request, CallContext(database: database)) {
+                sink.receive($0)
+            }
+            sink.attach(call)
+            await sink.waitForPause()
+            call.cancel()
+            #expect(await sink.end()?.code == .cancelled)
+        }
+    }
+}
