@@ -252,7 +252,7 @@ extension DocumentStore {
     /// - Parameter isOver: Asked after every hundred steps: true ends the slice.
     /// - Returns: Whether there is more to do.
     package func buildWantedIndexes(
-        slice: Int = 500, isOver: () -> Bool = { false }
+        slice: Int = 500, isOver: @escaping () -> Bool = { false }
     ) throws(StoreError) -> Bool {
         precondition(slice > 0)
         do {

@@ -18,13 +18,15 @@ final class Harness {
         cacheFile: String? = nil, scheduler: VirtualScheduler = VirtualScheduler(),
         disk: FaultyDisk = FaultyDisk(), user: String? = nil, sharesCache: Bool = false,
         maxLimbo: Int = 100, maxPendingWrites: Int = 100_000, cacheSize: Int64? = 100 << 20,
-        readBudgets: [ReadBudget] = [], stormBounds: StormBreaker.Bounds = .init()
+        readBudgets: [ReadBudget] = [], stormBounds: StormBreaker.Bounds = .init(),
+        rowsOfSlice: Int? = nil
     ) throws {
         self.scheduler = scheduler
         self.disk = disk
         var environment = SyncEnvironment(
             transport: transport, scheduler: scheduler, now: { scheduler.now }, random: { 0.5 })
         environment.storageFault = disk.fault
+        if let rowsOfSlice { environment.rowsOfSlice = rowsOfSlice }
         var configuration = SyncEngine.Configuration(
             database: Self.database, cacheFile: cacheFile, user: user,
             sharesCacheBetweenUsers: sharesCache, label: "test",

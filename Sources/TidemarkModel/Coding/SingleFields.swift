@@ -74,6 +74,18 @@ package struct FieldsInPlace: FieldSource {
         }
     }
 
+    /// As ``holds(text:at:)``, of a field that is in no map, by its name in UTF-8.
+    package func holds(
+        text: UnsafeBufferPointer<UInt8>, at key: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        switch (try? FieldsCodec.field(key, in: bytes)) ?? nil {
+        case .text(let found):
+            found.count == text.count && Comparison.bytes(text, found) == .equal
+        case .value(.string(let found)): found.utf8.elementsEqual(text)
+        default: false
+        }
+    }
+
     package func field(at path: FieldPath) -> FoundField? {
         guard path.segments.count == 1 else { return self[path].map(FoundField.value) }
         return path.segments[0].withBytes { (try? FieldsCodec.field($0, in: bytes)) ?? nil }

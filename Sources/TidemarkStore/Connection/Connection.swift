@@ -19,6 +19,9 @@ final class Connection: @unchecked Sendable {
 
     let catalog = Catalog()
     let indexing = IndexingState()
+    /// Scans that are under way.
+    var watches = DocumentWatches()
+    let figures = BlockFigures()
 
     private var isClosed = false
 
@@ -149,6 +152,7 @@ extension Connection {
     private func forget() {
         catalog.forget()
         indexing.forget()
+        figures.forget()
     }
 }
 
@@ -165,7 +169,10 @@ extension Connection {
         precondition(!isWriting)
         // Compiled statements hold on to the pages they were compiled for.
         finalize()
-        defer { forget() }
+        defer {
+            forget()
+            loseDocuments()
+        }
         try snapshot.write(to: handle)
     }
 }

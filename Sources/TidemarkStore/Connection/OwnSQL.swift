@@ -8,7 +8,8 @@ enum OwnSQL: Int, CaseIterable {
     case document, documentState, insertDocument, insertNewDocument, updateDocument
     case deleteDocument, documentByID
     case names, namesReversed, namesAsTheyLie, nameIDs, countNames
-    case entries, entriesReversed, entryIDs, countEntries
+    case rowsOfTable, lastRow, collectionAtRow, nameAtOffset
+    case entries, entriesReversed, entryIDs, countEntries, entryPage, entryPageReversed, entryKeys
     case insertEntry, insertEntries, deleteEntry
     case indexesOfGroup, indexFields, insertIndex, insertIndexField, updateIndexProgress
     case deleteIndex, deleteIndexFields, deleteEntriesOfIndex, unfinishedIndexes, allIndexes
@@ -109,6 +110,17 @@ enum OwnSQL: Int, CaseIterable {
             SELECT count(*) FROM
             (SELECT 1 FROM document WHERE \(Self.namesInRange) AND kind = 0 LIMIT ?)
             """
+        case .rowsOfTable:
+            // Of every collection, so that no step is longer than one row; and the first five columns only,
+            // because most rows are refused by their fields.
+            """
+            SELECT d.id, d.collection, d.name, d.kind, d.fields FROM document d
+            WHERE d.id > ? ORDER BY d.id
+            """
+        case .lastRow: "SELECT max(id) FROM document"
+        case .collectionAtRow:
+            "SELECT collection FROM document WHERE id >= ? ORDER BY id LIMIT 1"
+        case .nameAtOffset: "SELECT 1 FROM document WHERE collection = ? LIMIT 1 OFFSET ?"
         case .clearDocuments:
             """
             DELETE FROM document WHERE collection IN
@@ -132,6 +144,18 @@ enum OwnSQL: Int, CaseIterable {
             WHERE \(Self.entriesInRange) ORDER BY key DESC
             """
         case .entryIDs: "SELECT document FROM entry WHERE \(Self.entriesInRange)"
+        case .entryPage:
+            """
+            SELECT \(Self.columns), e.key FROM entry e CROSS JOIN document d ON d.id = e.document
+            WHERE \(Self.entriesInRange) ORDER BY key
+            """
+        case .entryPageReversed:
+            """
+            SELECT \(Self.columns), e.key FROM entry e CROSS JOIN document d ON d.id = e.document
+            WHERE \(Self.entriesInRange) ORDER BY key DESC
+            """
+        case .entryKeys:
+            "SELECT document, key FROM entry WHERE \(Self.entriesInRange) ORDER BY key"
         case .countEntries:
             "SELECT count(*) FROM (SELECT 1 FROM entry WHERE \(Self.entriesInRange) LIMIT ?)"
         case .insertEntry:

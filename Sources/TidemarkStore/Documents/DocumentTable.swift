@@ -27,7 +27,7 @@ package struct DocumentTable {
         let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
         if let old = try state(collection, name) {
-            try update(old.id, document)
+            try update(old.id, document, in: collection, name)
             try reindex(document, in: collection, name, id: old.id, from: old.fields)
         } else {
             let id = try insert(document, in: collection, name)
@@ -50,7 +50,7 @@ package struct DocumentTable {
         let id: Int64
         if let old {
             id = old.row.id
-            try update(id, document)
+            try update(id, document, in: collection, name)
         } else {
             id = try insert(document, in: collection, name)
         }
@@ -63,9 +63,9 @@ package struct DocumentTable {
     package func remove(_ old: StoredRow, _ fields: MapValue) throws(StoreError) {
         try transaction.requireWriting()
         let path = old.document.path
-        try connection.run(.deleteDocument, old.id)
-        guard let collection = try collection(of: path), !collection.group.indexes.isEmpty
-        else { return }
+        guard let collection = try collection(of: path) else { return }
+        try delete(old.id, path, in: collection, path.nameKey)
+        if collection.group.indexes.isEmpty { return }
         let row = IndexedRow(
             id: old.id, collection: collection, name: path.nameKey, path: path)
         try connection.replaceEntries(of: row, from: fields, to: MapValue?.none)
@@ -77,7 +77,7 @@ package struct DocumentTable {
         guard let collection = try collection(of: path) else { return }
         let name = path.nameKey
         guard let old = try state(collection, name) else { return }
-        try connection.run(.deleteDocument, old.id)
+        try delete(old.id, path, in: collection, name)
         guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
         let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
         try connection.replaceEntries(of: row, from: fields, to: EncodedFields?.none)
@@ -93,6 +93,7 @@ package struct DocumentTable {
         try connection.run(.resetProgress, id)
         connection.catalog.forget()
         connection.indexing.batch = nil
+        connection.loseDocuments()
     }
 
     func collection(_ path: CollectionPath) throws(StoreError) -> CollectionRow? {
@@ -142,14 +143,43 @@ extension DocumentTable {
         _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> Int64 {
         try insert(document, in: collection, name, by: .insertDocument)
-        return connection.lastInsertedRowID
+        return inserted(document, in: collection, name)
     }
 
     func insert(
         ifNew document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
     ) throws(StoreError) -> Int64? {
         try insert(document, in: collection, name, by: .insertNewDocument)
-        return connection.hasChangedRows ? connection.lastInsertedRowID : nil
+        return connection.hasChangedRows ? inserted(document, in: collection, name) : nil
+    }
+
+    private func inserted(
+        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
+    ) -> Int64 {
+        let id = connection.lastInsertedRowID
+        if connection.isObserved {
+            connection.haveInserted(id, change(to: document, in: collection, name))
+        }
+        return id
+    }
+
+    private func change(
+        to document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
+    ) -> DocumentChange {
+        DocumentChange(
+            collection: collection, name: name, path: document.path,
+            contents: document.kind == .found ? document.contents : nil)
+    }
+
+    private func delete(
+        _ id: Int64, _ path: DocumentPath, in collection: CollectionRow, _ name: [UInt8]
+    ) throws(StoreError) {
+        if connection.isObserved {
+            try connection.willChange(
+                id,
+                DocumentChange(collection: collection, name: name, path: path, contents: nil))
+        }
+        try connection.run(.deleteDocument, id)
     }
 
     private func insert(
@@ -162,7 +192,12 @@ extension DocumentTable {
         try run(statement, with: document, from: 3)
     }
 
-    func update(_ id: Int64, _ document: StoredDocument) throws(StoreError) {
+    func update(
+        _ id: Int64, _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
+    ) throws(StoreError) {
+        if connection.isObserved {
+            try connection.willChange(id, change(to: document, in: collection, name))
+        }
         let statement = try connection.statement(.updateDocument)
         defer { statement.release() }
         statement.bind(7, id)

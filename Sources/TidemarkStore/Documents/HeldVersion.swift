@@ -45,7 +45,7 @@ extension DocumentTable {
         }
         var old: EncodedFields?
         if held.kind == .found, !collection.group.indexes.isEmpty { old = try fields(held.row) }
-        try update(held.row, document)
+        try update(held.row, document, in: collection, name)
         try reindex(document, in: collection, name, id: held.row, from: old)
         return held.row
     }

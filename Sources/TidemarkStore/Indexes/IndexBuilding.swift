@@ -64,7 +64,9 @@ extension Connection {
         _ = try? buildIndexes(steps: max(Self.slice, 3 * scanned))
     }
 
-    var wantsIndexes: Bool {
+    var wantsIndexes: Bool { lacksIndexes || figures.isWanted }
+
+    private var lacksIndexes: Bool {
         if !indexing.wishes.isEmpty { return true }
         if indexing.mayBeUnfinished {
             // One that is left from before; a store that cannot be read has nothing to fill.
@@ -82,11 +84,15 @@ extension Connection {
     /// How many steps are made between two looks at the time.
     private static let stepsBetweenLooks = 100
 
-    /// One slice: a part of an index, or the log that others have made.
-    func buildIndexSlice(steps: Int, isOver: () -> Bool) throws(StoreError) -> Bool {
+    /// One slice: a part of an index, or the log that others have made; or, when all indexes are made, of the
+    /// figures of their blocks.
+    func buildIndexSlice(steps: Int, isOver: @escaping () -> Bool) throws(StoreError) -> Bool {
+        guard lacksIndexes else {
+            return try fillFigures(ScanBudget(rows: steps, isOver: isOver))
+        }
         let before = pagesInLog
         let isLong = indexing.pagesLogged >= Self.logOfSlices || before >= Self.logOfOthers
-        if isLong, wantsIndexes {
+        if isLong {
             moveLog()
             indexing.pagesLogged = 0
             return true
@@ -96,7 +102,7 @@ extension Connection {
             movesLog = true
             indexing.pagesLogged += max(0, pagesInLog - before)
         }
-        return try buildIndexes(steps: steps, isOver: isOver)
+        return try buildIndexes(steps: steps, isOver: isOver) || figures.isWanted
     }
 
     /// Fills unfinished indexes, in a transaction of its own.

@@ -58,11 +58,21 @@ final class CompiledQuery {
         _ path: @autoclosure () -> DocumentPath, _ fields: some FieldSource
     ) -> [UInt8]? {
         var writer = KeyWriter()
+        return writeOrderKey(path(), fields, &writer) ? writer.bytes : nil
+    }
+
+    /// Writes them behind what is there.
+    ///
+    /// - Returns: False when a field to order by is missing; what is written then is no key.
+    func writeOrderKey(
+        _ path: @autoclosure () -> DocumentPath, _ fields: some FieldSource,
+        _ writer: inout KeyWriter
+    ) -> Bool {
         for order in orders {
-            guard let value = value(order.field, path, fields) else { return nil }
+            guard let value = value(order.field, path, fields) else { return false }
             writer.append(value, order.direction)
         }
-        return writer.bytes
+        return true
     }
 
     /// Whether the document is a row of the query, limit and offset aside.

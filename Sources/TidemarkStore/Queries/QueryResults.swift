@@ -12,6 +12,8 @@ package struct QueryStats: Hashable, Sendable {
     package let rowsReturned: Int
     /// Passed over for the query's offset.
     package let rowsSkipped: Int
+    /// Whether it has looked at as many rows as it might, and rows are missing.
+    package let isCut: Bool
 }
 
 package struct QueryCount: Hashable, Sendable {

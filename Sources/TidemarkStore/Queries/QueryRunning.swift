@@ -14,15 +14,21 @@ extension DocumentTable {
     /// Hands out the query's rows one by one until `body` returns false. Rows come as they are
     /// found, except where they must be sorted first, or where the limit is to the last.
     ///
-    /// - Parameter kept: Of this query, if it is asked again and again; its offset and the number in its
-    ///   limit may be others each time.
+    /// - Parameters:
+    ///   - kept: Of this query, if it is asked again and again; its offset and the number in its limit may be
+    ///     others each time.
+    ///   - most: How many rows it may look at. Where these are not enough the rest is missing, and
+    ///     ``QueryStats/isCut``: a ``RowScan`` finds it.
     @discardableResult
     package func run(
-        _ query: Query, _ kept: KeptPlan? = nil, _ body: (consuming StoredDocument) -> Bool
+        _ query: Query, _ kept: KeptPlan? = nil, lookingAt most: Int = .max,
+        _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
-        if case .last(let count)? = query.limit { return try runLast(query, count, kept, body) }
+        if case .last(let count)? = query.limit {
+            return try runLast(query, count, kept, most, body)
+        }
         let planned = try plan(query, kept)
-        return try run(planned, offset: query.offset, limit: query.limit?.count, body)
+        return try run(planned, offset: query.offset, limit: query.limit?.count, most, body)
     }
 
     /// What ``run(_:)`` would do, in a sentence, without doing it.
@@ -37,13 +43,15 @@ extension DocumentTable {
     }
 
     private func run(
-        _ planned: PlannedQuery, offset: Int, limit: Int?,
+        _ planned: PlannedQuery, offset: Int, limit: Int?, _ most: Int = .max,
         _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
-        let meter = ScanMeter()
+        let meter = ScanMeter(limit: most)
         var returned = 0
         var skipped = 0
-        if limit != 0 {
+        if most < .max, try isLong(planned, most) {
+            meter.cut()
+        } else if limit != 0 {
             let (capacity, overflow) = offset.addingReportingOverflow(limit ?? .max)
             let stream = try rows(planned, meter, capacity: overflow ? .max : capacity)
             while let row = try stream.next() {
@@ -55,19 +63,40 @@ extension DocumentTable {
                 if !body((consume row).document) || returned == limit { break }
             }
         }
-        wish(planned, scanned: meter.scanned, useful: returned + skipped)
+        if !meter.isCut { wish(planned, scanned: meter.scanned, useful: returned + skipped) }
         return QueryStats(
             plan: planned.sentence, rowsScanned: meter.scanned, rowsReturned: returned,
-            rowsSkipped: skipped)
+            rowsSkipped: skipped, isCut: meter.isCut)
+    }
+
+    /// Whether it lists all documents of a collection, and more than `most`, before its first row.
+    private func isLong(_ planned: PlannedQuery, _ most: Int) throws(StoreError) -> Bool {
+        guard planned.isSorted else { return false }
+        for path in planned.paths {
+            switch path.source {
+            case .point, .entries: break
+            case .names(let collection):
+                if try holds(moreThan: most, in: collection) { return true }
+            case .everything:
+                let collections = try collections(of: planned)
+                if collections.count > most { return true }
+                for collection in collections
+                where try holds(moreThan: most / max(collections.count, 1), in: collection) {
+                    return true
+                }
+            }
+        }
+        return false
     }
 
     /// The last rows are the first ones backwards, turned round.
     private func runLast(
-        _ query: Query, _ count: Int, _ kept: KeptPlan?, _ body: (consuming StoredDocument) -> Bool
+        _ query: Query, _ count: Int, _ kept: KeptPlan?, _ most: Int,
+        _ body: (consuming StoredDocument) -> Bool
     ) throws(StoreError) -> QueryStats {
         if query.offset > 0 { return try runLastAfterOffset(query, count, body) }
         var documents: [StoredDocument] = []
-        let stats = try run(try plan(query, kept), offset: 0, limit: count) {
+        let stats = try run(try plan(query, kept), offset: 0, limit: count, most) {
             documents.append($0)
             return true
         }
@@ -100,7 +129,7 @@ extension DocumentTable {
         }
         return QueryStats(
             plan: stats.plan, rowsScanned: stats.rowsScanned, rowsReturned: returned,
-            rowsSkipped: skipped)
+            rowsSkipped: skipped, isCut: stats.isCut)
     }
 }
 
@@ -140,10 +169,16 @@ final class PlannedPath {
     }
 
     let source: Source
+    let range: KeyRange
     let bounds: HeldRange
     let isReversed: Bool
+    let isOrdered: Bool
     let isExact: Bool
     let test: CompiledFilter?
+    let neededText: NeededText?
+
+    /// Of those that go by names.
+    var isOfWholeCollection: Bool { range == .all }
 
     init(_ path: AccessPath) {
         source =
@@ -153,10 +188,13 @@ final class PlannedPath {
             case .names(let collection): .names(collection: collection.id)
             case .everything: .everything
             }
+        range = path.range
         bounds = HeldRange(path.range)
         isReversed = path.isReversed
+        isOrdered = path.isOrdered
         isExact = path.isExact
         test = path.test
+        neededText = NeededText(path.test)
     }
 }
 
@@ -252,7 +290,7 @@ extension DocumentTable {
             statement.bind(3, path.bounds)
             return RangeStream(
                 statement, connection, meter,
-                test: path.isExact ? nil : (planned.query, path.test))
+                test: path.isExact ? nil : (planned.query, path))
         case .names(let collection):
             return try names(collection, path, planned, meter)
         case .everything:
@@ -266,6 +304,11 @@ extension DocumentTable {
     private func names(
         _ collection: Int64, _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
     ) throws(StoreError) -> any RowStream {
+        if planned.isSorted, path.isOfWholeCollection, try fillsTable(collection) {
+            return try TableStream(
+                collection, connection, meter,
+                test: path.isExact ? nil : (planned.query, path))
+        }
         // Rows that are sorted afterwards are read as they lie in the file, which touches each page once:
         // that halves the time of a scan.
         let inOrder: OwnSQL = path.isReversed ? .namesReversed : .names
@@ -273,11 +316,11 @@ extension DocumentTable {
         statement.bind(1, collection)
         statement.bind(2, path.bounds)
         return RangeStream(
-            statement, connection, meter, test: path.isExact ? nil : (planned.query, path.test))
+            statement, connection, meter, test: path.isExact ? nil : (planned.query, path))
     }
 
     /// Those that may hold rows of a query over many.
-    private func collections(of planned: PlannedQuery) throws(StoreError) -> [Int64] {
+    func collections(of planned: PlannedQuery) throws(StoreError) -> [Int64] {
         let query = planned.query.query
         var writer = KeyWriter()
         if let parent = query.parent { writer.appendSegments(of: parent.text) }

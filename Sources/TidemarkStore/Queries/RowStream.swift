@@ -19,6 +19,24 @@ struct QueryRow {
 /// How much was looked at.
 final class ScanMeter {
     var scanned = 0
+    /// How much may be.
+    let limit: Int
+    /// Whether that was not enough: what was found is not all.
+    private(set) var isCut = false
+
+    init(limit: Int = .max) { self.limit = limit }
+
+    /// - Returns: Whether another row may be looked at.
+    func count() -> Bool {
+        if scanned >= limit {
+            isCut = true
+            return false
+        }
+        scanned += 1
+        return true
+    }
+
+    func cut() { isCut = true }
 }
 
 /// The rows of a statement over one range.
@@ -28,14 +46,14 @@ final class RangeStream: RowStream {
     private let meter: ScanMeter
 
     /// What the rows are tested with, where they lie: those that fail are never made.
-    private let test: (query: CompiledQuery, filter: CompiledFilter?)?
+    private let test: (query: CompiledQuery, path: PlannedPath)?
 
     /// - Parameters:
     ///   - statement: Bound, and released with the stream.
     ///   - test: Nil where every row is one of the query.
     init(
         _ statement: PreparedStatement, _ connection: Connection, _ meter: ScanMeter,
-        test: (query: CompiledQuery, filter: CompiledFilter?)?
+        test: (query: CompiledQuery, path: PlannedPath)?
     ) {
         self.connection = connection
         self.statement = statement
@@ -47,25 +65,11 @@ final class RangeStream: RowStream {
 
     func next() throws(StoreError) -> QueryRow? {
         while try statement.step() {
-            meter.scanned += 1
-            if let test, !(try passes(test.query, test.filter)) { continue }
+            guard meter.count() else { return nil }
+            if let test, !(try connection.passes(statement, test.query, test.path)) { continue }
             return QueryRow(try connection.row(statement))
         }
         return nil
-    }
-
-    private func passes(
-        _ query: CompiledQuery, _ filter: CompiledFilter?
-    ) throws(StoreError) -> Bool {
-        let fields = FieldsInPlace(statement.bytes(4))
-        if query.isOfOneCollection {
-            let collection = try connection.catalog.collection(
-                id: statement.integer(1), connection)
-            return query.matches(
-                inside: collection.document(named: statement.bytes(2))
-                    ?? DocumentPath(unchecked: ""), fields, filter)
-        }
-        return query.matches(try connection.path(statement), fields, filter)
     }
 }
 

@@ -40,6 +40,8 @@ extension EngineCore {
         // Nothing that was asked for one user may be answered to, or stored for, the next one.
         stopStreams()
         endCalls(RPCStatus(.cancelled, "The user changed."), reads: .userChanged)
+        endSlicedReads(.userChanged)
+        pauseOpenings()
         // A batch whose end is not stored yet belongs to this user, as does a queue that is not in
         // its new cache yet: they go first.
         if unstoredOutcome == nil, !isDamaged { changeUsers() }
@@ -64,6 +66,7 @@ extension EngineCore {
         transactionEnded(nil)
         if networkEnabled { perform(online.step(.mayBeBack)) }
         for key in orderedQueries where queries[key]!.isRemote { listenRemotely(key) }
+        restartOpenings()
         wantIndexes()
         startStreams()
         return true

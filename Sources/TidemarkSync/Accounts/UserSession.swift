@@ -122,9 +122,7 @@ package struct UserSession: Sendable {
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform(completion) { core in
-            completion(core.fromCache { try $0.counts(of: queries) })
-        }
+        perform(completion) { $0.findCounts(of: queries, completion) }
     }
 
     /// Has changes of the cache noted, until the returned handle is cancelled.

@@ -32,6 +32,7 @@ extension EngineCore {
         state = .terminated
         cancelAllTimers()
         endCalls(RPCStatus(.cancelled, "The client was terminated."), reads: .terminated)
+        endSlicedReads(.terminated)
         endListeners()
         for id in writeObservers.keys.sorted() { writeObservers[id]?(.failed(.terminated)) }
         writeObservers = [:]
@@ -72,6 +73,7 @@ extension EngineCore {
         for query in all {
             for listener in query.listeners { listener.observer(.failure(.terminated)) }
         }
+        endOpenings(.terminated)
     }
 
     // MARK: Records

@@ -20,6 +20,8 @@ final class ListenedQuery {
     var view: View
     /// In the order they came, which is that of their ids.
     private(set) var listeners: [Listener] = []
+    /// Which one of the engine's sliced reads finds out which documents the target has.
+    var keysRead: UInt64?
 
     /// Nobody has been told anything.
     init(targetID: Int32, _ shape: ViewShape, synced: Set<DocumentPath>?, first: Listener) {
@@ -90,28 +92,41 @@ extension EngineCore {
         }
         let listener = ListenedQuery.Listener(
             id: id, machine: QueryListener(options), observer: observer)
-        if queries[key] == nil {
-            do { try open(recent, listener) } catch {
-                return observer(.failure(SyncError(storing: error)))
-            }
+        if queries[key] != nil {
+            join(listener, key)
+        } else if openings[key] != nil {
+            openings[key]!.listeners.append(listener)
         } else {
-            if options.source != .cache, !queries[key]!.isRemote {
-                queries[key]!.tag = options.tag
-            }
-            queries[key]!.add(listener)
-            tell(id, of: key, .online(online.state))
-            tellPresentState(id, key)
+            open(recent, listener)
         }
+    }
+
+    /// A further listener of a query, or one whose query was opened a moment ago.
+    private func join(_ listener: ListenedQuery.Listener, _ key: QueryKey) {
+        let options = listener.machine.options
+        if options.source != .cache, !queries[key]!.isRemote { queries[key]!.tag = options.tag }
+        queries[key]!.add(listener)
+        tell(listener.id, of: key, .online(online.state))
+        tellPresentState(listener.id, key)
         if options.source != .cache { listenRemotely(key) }
     }
 
     /// The first listener of a query: runs it on the cache.
-    private func open(
-        _ recent: RecentQuery, _ listener: ListenedQuery.Listener
-    ) throws {
+    private func open(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
         defer { wantIndexes() }
+        do {
+            guard let opened = try local.open(recent, lookingAt: mostAtOnce) else {
+                return openLater(recent, listener)
+            }
+            show(opened, recent, listener)
+        } catch { return listener.observer(.failure(SyncError(storing: error))) }
+        if listener.machine.options.source != .cache { listenRemotely(recent.key) }
+    }
+
+    private func show(
+        _ opened: OpenedQuery, _ recent: RecentQuery, _ listener: ListenedQuery.Listener
+    ) {
         let key = recent.key
-        let opened = try local.open(recent)
         let id = opened.targetID
         // Another query of the same target may be synced already.
         let mirror = queriesByTarget[id]?.first.flatMap { queries[$0] }
@@ -141,7 +156,9 @@ extension EngineCore {
         guard let listened = queries[key], let target = local.targets[listened.targetID],
             remoteTargets[target.id] == nil, mayListen(key)
         else { return }
-        do { try readKeys(of: listened) } catch { return fail(key, SyncError(storing: error)) }
+        do {
+            guard try knowsKeys(of: listened, key) else { return }
+        } catch { return fail(key, SyncError(storing: error)) }
         let kind: ListenTarget.Kind =
             listened.query.onlyDocument.map { .documents([$0]) }
             ?? .query(listened.query.wireForm)
@@ -150,6 +167,27 @@ extension EngineCore {
                 id: target.id, kind: kind, purpose: .listen, resumeToken: target.resumeToken,
                 readTime: target.snapshotVersion == .epoch ? nil : target.snapshotVersion,
                 tag: listened.tag))
+    }
+
+    /// Whether it is known which documents a query's target has. Where they are many they are read in slices,
+    /// and the server is asked after that.
+    private func knowsKeys(of listened: ListenedQuery, _ key: QueryKey) throws -> Bool {
+        if listened.view.synced != nil { return true }
+        if listened.keysRead != nil { return false }
+        guard try local.hasRows(moreThan: mostAtOnce, of: listened.targetID) else {
+            try readKeys(of: listened)
+            return true
+        }
+        let read = KeysRead(listened.targetID, local)
+        listened.keysRead = beginLater(read) { [weak self] error in
+            listened.keysRead = nil
+            guard let self, queries[key] === listened else { return }
+            if let error { return fail(key, error) }
+            // Something may have had to know them at once.
+            if listened.view.synced == nil { listened.view.learn(synced: read.paths) }
+            if listened.isRemote { listenRemotely(key) }
+        }
+        return false
     }
 
     func tell(_ id: UInt64, of key: QueryKey, _ event: QueryListener.Event) {
@@ -186,6 +224,7 @@ extension EngineCore {
     }
 
     func removeListener(_ id: UInt64) {
+        if !openings.isEmpty, removeOpening(id) { return }
         guard let key = queries.first(where: { $0.value.has(id) })?.key else { return }
         queries[key]!.remove(id)
         let targetID = queries[key]!.targetID
@@ -201,6 +240,7 @@ extension EngineCore {
 
     private func drop(_ key: QueryKey) {
         guard let listened = queries.removeValue(forKey: key) else { return }
+        if let read = listened.keysRead { dropRead(read) }
         queriesByTarget[listened.targetID]?.removeAll { $0 == key }
         if queriesByTarget[listened.targetID]?.isEmpty == true {
             queriesByTarget[listened.targetID] = nil
@@ -222,5 +262,87 @@ extension EngineCore {
         drop(key)
         for listener in listened.listeners { listener.observer(.failure(error)) }
         if queriesByTarget[listened.targetID] == nil { closeTarget(listened.targetID) }
+    }
+}
+
+// MARK: - Queries that take long to open
+
+/// A query whose first rows take more than one step to be found. Whatever changes meanwhile is in them.
+struct Opening {
+    let recent: RecentQuery
+    /// In the order they came; there is one.
+    var listeners: [ListenedQuery.Listener]
+    /// Which one of the engine's sliced reads it is; nil while there is no cache to read.
+    var read: UInt64?
+}
+
+extension EngineCore {
+    private func openLater(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
+        openings[recent.key] = Opening(recent: recent, listeners: [listener])
+        startOpening(recent.key)
+    }
+
+    private func startOpening(_ key: QueryKey) {
+        let read = QueryRead(openings[key]!.recent.query, local, .allocateTarget)
+        openings[key]!.read = beginLater(read) { [weak self] in
+            self?.finishOpening(key, read.rows, $0)
+        }
+    }
+
+    private func finishOpening(_ key: QueryKey, _ rows: [LocalDocument], _ error: SyncError?) {
+        guard let opening = openings.removeValue(forKey: key) else { return }
+        do {
+            if let error { throw error }
+            show(try local.open(opening.recent, rows), opening.recent, opening.listeners[0])
+        } catch {
+            for listener in opening.listeners {
+                listener.observer(.failure(SyncError(storing: error)))
+            }
+            return
+        }
+        if opening.listeners[0].machine.options.source != .cache { listenRemotely(key) }
+        for listener in opening.listeners.dropFirst() where queries[key] != nil {
+            join(listener, key)
+        }
+    }
+
+    /// - Returns: Whether the listener was one of a query that is being opened.
+    private func removeOpening(_ id: UInt64) -> Bool {
+        for (key, opening) in openings {
+            guard let place = opening.listeners.firstIndex(where: { $0.id == id }) else { continue }
+            openings[key]!.listeners.remove(at: place)
+            if opening.listeners.count == 1 {
+                if let read = opening.read { dropRead(read) }
+                openings[key] = nil
+            }
+            return true
+        }
+        return false
+    }
+
+    /// Until another cache is there.
+    func pauseOpenings() {
+        for listened in queries.values {
+            if let read = listened.keysRead { dropRead(read) }
+            listened.keysRead = nil
+        }
+        for (key, opening) in openings {
+            if let read = opening.read { dropRead(read) }
+            openings[key]!.read = nil
+        }
+    }
+
+    /// Begins anew, with the cache that is there now.
+    func restartOpenings() {
+        let order = openings.sorted { $0.value.listeners[0].id < $1.value.listeners[0].id }
+        for (key, opening) in order where opening.read == nil { startOpening(key) }
+    }
+
+    /// None will ever be opened.
+    func endOpenings(_ error: SyncError) {
+        pauseOpenings()
+        let all = openings.values.flatMap(\.listeners).sorted { $0.id < $1.id }
+        openings = [:]
+        for listener in all { listener.observer(.failure(error)) }
     }
 }

@@ -30,7 +30,7 @@ extension EngineCore {
     ) {
         if let refusal { return completion(.failure(refusal)) }
         switch source {
-        case .cache: completion(cached(target, .askedForCache))
+        case .cache: cached(target, .askedForCache, completion)
         case .server:
             if let budget = verdict(on: tag).budget {
                 return completion(.failure(.overBudget(budget)))
@@ -50,7 +50,7 @@ extension EngineCore {
         if let live = live(target) { return completion(.success(live)) }
         switch verdict(on: tag) {
         case .allowed: break
-        case .degraded(let budget): return completion(cached(target, .overBudget(budget)))
+        case .degraded(let budget): return cached(target, .overBudget(budget), completion)
         case .refused(let budget): return completion(.failure(.overBudget(budget)))
         }
         let elapsed = environment.scheduler.elapsed
@@ -58,20 +58,19 @@ extension EngineCore {
         let silence = silentSince.map { elapsed - $0 } ?? .zero
         let wait = min(deadline ?? Self.readPatience, Self.readPatience) - silence
         guard networkEnabled, online.state != .offline, wait > .zero else {
-            completion(cached(target, .offline))
+            cached(target, .offline, completion)
             return probe(target, tag)
         }
         let id = nextCallID
         nextCallID += 1
         let timer = environment.scheduler.schedule(.readDeadline, after: wait) { [weak self] in
-            guard let self else { return }
-            finish(id, cached(target, .deadlinePassed))
+            self?.finish(id, fromCache: target, .deadlinePassed)
         }
         reads[id] = WaitingRead(target: target, timer: timer, completion: completion)
         // The call goes on after the deadline: what it brings is in the cache for the next read.
         ask(target, tag, .readOrCache(within: wait), deadline: nil) { [self] result, status in
             if let result { return finish(id, result) }
-            finish(id, answer(target, without: status))
+            answer(id, target, without: status)
         }
     }
 
@@ -89,13 +88,20 @@ extension EngineCore {
         ask(target, tag, .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
     }
 
-    private func answer(
-        _ target: ReadTarget, without status: RPCStatus
-    ) -> Result<ReadResult, SyncError> {
-        if state == .terminated { return .failure(.terminated) }
-        if status.code == .unavailable { return cached(target, .offline) }
-        if status.code == .deadlineExceeded { return cached(target, .deadlinePassed) }
-        return status.code.mayPass ? cached(target, .failed(status)) : .failure(.server(status))
+    /// With what the cache has then, unless the server is faster.
+    func finish(_ id: UInt64, fromCache target: ReadTarget, _ reason: StaleReason) {
+        guard reads[id] != nil else { return }
+        cached(target, reason) { [weak self] in self?.finish(id, $0) }
+    }
+
+    private func answer(_ id: UInt64, _ target: ReadTarget, without status: RPCStatus) {
+        if state == .terminated { return finish(id, .failure(.terminated)) }
+        if status.code == .unavailable { return finish(id, fromCache: target, .offline) }
+        if status.code == .deadlineExceeded {
+            return finish(id, fromCache: target, .deadlinePassed)
+        }
+        guard status.code.mayPass else { return finish(id, .failure(.server(status))) }
+        finish(id, fromCache: target, .failed(status))
     }
 
     // MARK: The server
@@ -165,13 +171,16 @@ extension EngineCore {
         return ReadResult(documents: view.documents, freshness: .fresh(readTime: time))
     }
 
-    func cached(_ target: ReadTarget, _ reason: StaleReason) -> Result<ReadResult, SyncError> {
+    /// - Parameter completion: Called at once, unless the cache has to be looked through for long.
+    func cached(
+        _ target: ReadTarget, _ reason: StaleReason, _ completion: @escaping ReadCompletion
+    ) {
         do {
             switch target {
-            case .document(let path): return try cachedDocument(path, reason)
-            case .query(let query): return .success(try cachedQuery(query, reason))
+            case .document(let path): completion(try cachedDocument(path, reason))
+            case .query(let query): try cachedQuery(query, reason, completion)
             }
-        } catch { return .failure(SyncError(storing: error)) }
+        } catch { completion(.failure(SyncError(storing: error))) }
     }
 
     private func cachedDocument(
@@ -187,9 +196,28 @@ extension EngineCore {
                 freshness: .stale(age: document.readTime.map(age), reason: reason)))
     }
 
-    private func cachedQuery(_ query: Query, _ reason: StaleReason) throws -> ReadResult {
+    private func cachedQuery(
+        _ query: Query, _ reason: StaleReason, _ completion: @escaping ReadCompletion
+    ) throws {
         defer { wantIndexes() }
-        let documents = try local.run(query).compactMap(\.viewDocument)
+        if let rows = try local.run(query, lookingAt: mostAtOnce) {
+            return completion(.success(try result(query, rows.compactMap(\.viewDocument), reason)))
+        }
+        let read = QueryRead(query, local)
+        _ = beginLater(read) { [weak self] error in
+            if let error { return completion(.failure(error)) }
+            self?.show(read.rows) { [weak self] documents in
+                guard let self else { return }
+                completion(
+                    Result { try self.result(query, documents, reason) }
+                        .mapError(SyncError.init(storing:)))
+            }
+        }
+    }
+
+    private func result(
+        _ query: Query, _ documents: [ViewDocument], _ reason: StaleReason
+    ) throws -> ReadResult {
         let confirmed = try local.confirmed(query.wireForm)
         return ReadResult(
             documents: documents, freshness: .stale(age: confirmed.map(age), reason: reason),

@@ -41,6 +41,11 @@ final class EngineCore: @unchecked Sendable {
     var queriesByTarget: [Int32: [QueryKey]] = [:]
     /// Those who keep documents in memory, and have to know which look different.
     var followers: [UInt64: CacheChanges] = [:]
+    /// Queries that somebody listens to, and whose first rows are still being looked for.
+    var openings: [QueryKey: Opening] = [:]
+    /// Reads of the cache that take more than one step.
+    var slicedReads: [UInt64: RunningRead] = [:]
+    var nextSlicedRead: UInt64 = 0
     var limbo: LimboResolution
     /// What the server said could not be stored: nothing more is taken in until it can.
     var storageIsBroken = false

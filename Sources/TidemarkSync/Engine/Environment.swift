@@ -13,6 +13,10 @@ public struct SyncEnvironment: Sendable {
     /// Lets a test make the disk fail; nil for the disk as it is.
     package var storageFault: StorageFaultSource?
 
+    /// How many documents or index entries a read of the cache looks at before others have their turn, at
+    /// most: what 3 ms are for. A test makes it small, to have much happen meanwhile.
+    package var rowsOfSlice = 4_000
+
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
     #endif

@@ -46,7 +46,7 @@ extension SyncEngine {
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform { core in completion(core.fromCache { try $0.counts(of: queries) }) }
+        perform { $0.findCounts(of: queries, completion) }
     }
 
     /// How the documents look now, and with them those of the query that have pending writes; nil

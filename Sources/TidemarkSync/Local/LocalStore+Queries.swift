@@ -50,27 +50,4 @@ extension LocalStore {
         let views = try documents(at: all).map { ($0.path, $0.viewDocument) }
         return Dictionary(views) { first, _ in first }
     }
-
-    /// How many rows each query has, pending writes counted in.
-    func counts(of queries: [Query]) throws -> [Int] {
-        try read { transaction in
-            let table = transaction.documents(of: database)
-            return try queries.map { try count($0, in: table) }
-        }
-    }
-
-    private func count(_ query: Query, in table: DocumentTable) throws -> Int {
-        precondition(query.limit == nil && query.offset == 0)
-        var count = Int(try table.count(query).count)
-        for path in pending.paths(in: query) {
-            let stored = try table.document(at: path)
-            if let stored, isRow(LocalDocument(stored), of: query) { count -= 1 }
-            if isRow(pending.view(of: path, over: stored), of: query) { count += 1 }
-        }
-        return count
-    }
-
-    private func isRow(_ document: LocalDocument, of query: Query) -> Bool {
-        document.isFound && query.matches(document.path, document.contents.decoded, in: database)
-    }
 }

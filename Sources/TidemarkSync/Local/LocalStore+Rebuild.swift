@@ -118,6 +118,8 @@ extension EngineCore {
     /// old file stays beside it. Listeners go on; what they show is read again.
     func rebuildCache() throws {
         stopStreams()
+        pauseOpenings()
+        endSlicedReads(.storage(.damaged(detail: "The cache is made anew.")))
         let location = files.location(of: user)
         let old = local
         var saved = try rescued ?? rescueQueue(from: location)
@@ -137,6 +139,7 @@ extension EngineCore {
         }
         rescued = nil
         for key in orderedQueries where queries[key]!.isRemote { listenRemotely(key) }
+        restartOpenings()
     }
 
     private func rescueQueue(from location: DocumentStore.Location) throws -> SavedQueue {

@@ -7,19 +7,31 @@ extension LocalStore {
     /// Only reads: a new target goes to disk with the first that is known of it, and its place among
     /// those that were used last when it is released. A listen that is answered by the cache alone costs no
     /// write, which was half of the time of a small one.
-    func open(_ recent: RecentQuery) throws -> OpenedQuery {
+    ///
+    /// - Returns: Nil where it would have to look at more than `most` documents or entries.
+    func open(_ recent: RecentQuery, lookingAt most: Int) throws -> OpenedQuery? {
+        try open(recent) { try run(recent.query, $0, recent.plan, lookingAt: most) }
+    }
+
+    /// As ``open(_:lookingAt:)``, with the rows as they are now.
+    func open(_ recent: RecentQuery, _ rows: [LocalDocument]) throws -> OpenedQuery {
+        try open(recent) { _ in rows }!
+    }
+
+    private func open(
+        _ recent: RecentQuery, _ find: (StoreTransaction) throws -> [LocalDocument]?
+    ) throws -> OpenedQuery? {
         let key = recent.targetKey
         if let used = targets.values.first(where: { $0.key == key }) {
-            let documents = try read(.allocateTarget) {
-                try run(recent.query, $0, recent.plan)
-            }
+            guard let documents = try read(.allocateTarget, find) else { return nil }
             return OpenedQuery(used, documents, synced: persisted[used.id] == nil ? [] : nil)
         }
         var stored: KeptTarget?
-        let documents = try read(.allocateTarget) { transaction in
+        let found = try read(.allocateTarget) { transaction in
             stored = try storedTarget(key, transaction)
-            return try run(recent.query, transaction, recent.plan)
+            return try find(transaction)
         }
+        guard let documents = found else { return nil }
         var target = stored?.target ?? LocalTarget(id: nextTargetID, key: key, sequence: 0)
         target.sequence = nextSequence
         let opened = OpenedQuery(target, documents, synced: stored == nil ? [] : nil)
@@ -57,7 +69,7 @@ extension LocalStore {
                 let target = try known ?? allocate(key, transaction)
                 if known == nil { take(target, stored: KeptTarget(target)) }
                 return OpenedQuery(
-                    target, try run(query, transaction),
+                    target, try run(query, transaction)!,
                     synced: try remoteKeys(of: target.id, transaction))
             }
         }
@@ -77,6 +89,50 @@ extension LocalStore {
                 SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
                 ON d.id = r.document WHERE r.target = ?
                 """, [.integer(Int64(target))]))
+    }
+
+    /// A part of them, by the numbers of their rows.
+    ///
+    /// - Returns: The number of the last one too, nil without any; and whether no more follow.
+    func remoteKeys(
+        of target: Int32, after row: Int64, _ count: Int, _ transaction: StoreTransaction
+    ) throws -> (paths: [DocumentPath], last: Int64?, isEnd: Bool) {
+        let rows = try transaction.rows(
+            """
+            SELECT max(document), count(*) FROM (SELECT document FROM syncTargetRow
+            WHERE target = ? AND document > ? ORDER BY document LIMIT ?)
+            """, [.integer(Int64(target)), .integer(row), .integer(Int64(count))])
+        guard let found = rows.first?.values[0], case .integer(let last) = found else {
+            return ([], nil, true)
+        }
+        let paths = try transaction.documents(of: database).paths(
+            """
+            SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
+            ON d.id = r.document WHERE r.target = ? AND r.document > ? AND r.document <= ?
+            """, [.integer(Int64(target)), .integer(row), .integer(last)])
+        return (paths, last, rows[0].integer(1) < count)
+    }
+
+    func hasRow(
+        _ path: DocumentPath, of target: Int32, _ transaction: StoreTransaction
+    ) throws -> Bool {
+        guard let held = try transaction.documents(of: database).version(at: path) else {
+            return false
+        }
+        return try !transaction.rows(
+            "SELECT 1 FROM syncTargetRow WHERE target = ? AND document = ?",
+            [.integer(Int64(target)), .integer(held.row)]
+        ).isEmpty
+    }
+
+    /// Whether a target has more documents than this.
+    func hasRows(moreThan count: Int, of target: Int32) throws -> Bool {
+        try read { transaction in
+            try !transaction.rows(
+                "SELECT 1 FROM syncTargetRow WHERE target = ? LIMIT 1 OFFSET ?",
+                [.integer(Int64(target)), .integer(Int64(count))]
+            ).isEmpty
+        }
     }
 
     /// A document that is not here is no row of anything.

@@ -260,18 +260,26 @@ extension LocalStore {
         return pending.view(of: path, over: base)
     }
 
-    /// The query's rows in its order, pending writes merged in.
+    /// The query's rows in its order, pending writes merged in, however long that takes.
     func run(_ query: Query) throws -> [LocalDocument] {
-        try read { try run(query, $0) }
+        try read { try run(query, $0) }!
+    }
+
+    /// As ``run(_:)``; nil where it takes a look at more than `most` documents or entries, and so a
+    /// ``QueryRead``.
+    func run(_ query: Query, lookingAt most: Int) throws -> [LocalDocument]? {
+        try read { try run(query, $0, lookingAt: most) }
     }
 
     /// How many rows there is room for at once, where the query says nothing and at most.
     private static let (fewRows, mostReserved) = (16, 256)
 
     /// - Parameter kept: Of the query, if there is one.
+    /// - Returns: Nil where it would have to look at more than `most` documents or entries.
     func run(
-        _ query: Query, _ transaction: StoreTransaction, _ kept: KeptPlan? = nil
-    ) throws -> [LocalDocument] {
+        _ query: Query, _ transaction: StoreTransaction, _ kept: KeptPlan? = nil,
+        lookingAt most: Int = .max
+    ) throws -> [LocalDocument]? {
         if let path = query.onlyDocument {
             let document = try document(at: path, transaction)
             return document.isFound ? [document] : []
@@ -284,11 +292,11 @@ extension LocalStore {
         rows.reserveCapacity(
             min((query.limit?.count ?? Self.fewRows) + written.count, Self.mostReserved))
         if written.count == 0, query.offset == 0 {
-            try table.run(query, kept) { row in
+            let stats = try table.run(query, kept, lookingAt: most) { row in
                 rows.append(LocalDocument(consume row))
                 return true
             }
-            return rows
+            return stats.isCut ? nil : rows
         }
         var wider = query
         wider.projection = nil
@@ -304,10 +312,11 @@ extension LocalStore {
         }
         var enough = Int.max
         if case .first(let count)? = query.limit { enough = count + query.offset }
-        try table.run(wider, kept) { row in
+        let stats = try table.run(wider, kept, lookingAt: most) { row in
             if !pending.hasWrites(row.path) { rows.append(LocalDocument(row)) }
             return rows.count < enough
         }
+        if stats.isCut { return nil }
         let others = try self.written(written.unknown, in: query, transaction)
         return merge(query, rows, written.rows + others)
     }

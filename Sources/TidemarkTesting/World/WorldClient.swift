@@ -61,6 +61,8 @@ package final class WorldClient {
             transport: link!, scheduler: process,
             now: { time.now.advanced(by: skew.value()) }, random: { chance.next() })
         environment.storageFault = disk.fault(process)
+        // Of every other device: what an app does meanwhile comes between the slices of a read.
+        if index % 2 == 1 { environment.rowsOfSlice = 3 }
         #if TIDEMARK_DEFECTS
             environment.defects = world.settings.defects
         #endif

@@ -1,0 +1,190 @@
+/// A sum that forgets what is taken away from it: exact whatever came in between and in which order, so
+/// that adding and taking away never drift. What it says is ``AggregationState``'s, but that doubles are
+/// rounded once, at the end.
+package struct ExactSum: Hashable, Sendable {
+    /// Cannot overflow: that would take 2^64 rows.
+    private var integers: Int128 = 0
+    /// Nil until the first finite double that is not zero.
+    private var doubles: ExactDoubles?
+    /// How many doubles of any kind, and how many of those that are no number one can take away.
+    private var doubleCount = 0
+    private var nanCount = 0
+    private var infinityCounts = (above: 0, below: 0)
+    private var integerCount = 0
+
+    package init() {}
+
+    package mutating func add(_ value: Value) { change(by: value, 1) }
+
+    /// - Precondition: It was added.
+    package mutating func remove(_ value: Value) { change(by: value, -1) }
+
+    private mutating func change(by value: Value, _ sign: Int) {
+        switch value {
+        case .integer(let value):
+            integers += sign > 0 ? Int128(value) : -Int128(value)
+            integerCount += sign
+        case .double(let value):
+            doubleCount += sign
+            if value.isNaN {
+                nanCount += sign
+            } else if value == .infinity {
+                infinityCounts.above += sign
+            } else if value == -.infinity {
+                infinityCounts.below += sign
+            } else if value != 0 {
+                if doubles == nil { doubles = ExactDoubles() }
+                doubles!.add(sign > 0 ? value : -value)
+            }
+        default: return
+        }
+    }
+
+    package static func += (sum: inout ExactSum, other: ExactSum) {
+        sum.integers += other.integers
+        sum.integerCount += other.integerCount
+        sum.doubleCount += other.doubleCount
+        sum.nanCount += other.nanCount
+        sum.infinityCounts.above += other.infinityCounts.above
+        sum.infinityCounts.below += other.infinityCounts.below
+        guard let others = other.doubles else { return }
+        if sum.doubles == nil { sum.doubles = others } else { sum.doubles!.add(others) }
+    }
+
+    package static func == (a: ExactSum, b: ExactSum) -> Bool {
+        a.integers == b.integers && a.integerCount == b.integerCount
+            && a.doubleCount == b.doubleCount && a.nanCount == b.nanCount
+            && a.infinityCounts == b.infinityCounts && a.finite == b.finite
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(integers)
+        hasher.combine(doubleCount)
+    }
+
+    private var finite: Double { doubles?.value ?? 0 }
+
+    private var sumOfDoubles: Double {
+        if nanCount > 0 || infinityCounts.above > 0 && infinityCounts.below > 0 { return .nan }
+        if infinityCounts.above > 0 { return .infinity }
+        return infinityCounts.below > 0 ? -.infinity : finite
+    }
+
+    /// An integer when all were and the sum fits; only the *final* sum must.
+    package var total: Value {
+        if doubleCount == 0, let exact = Int64(exactly: integers) { return .integer(exact) }
+        return .double(Double(integers) + sumOfDoubles)
+    }
+
+    package var average: Value {
+        let count = integerCount + doubleCount
+        return count == 0 ? .null : .double((Double(integers) + sumOfDoubles) / Double(count))
+    }
+}
+
+/// A sum of finite doubles without any rounding: a number with a fixed point, wide enough for the smallest
+/// and for 2^63 times the largest of them, in two's complement.
+struct ExactDoubles: Sendable {
+    /// Each double is a multiple of the least one, 2^-1074, and below 2^1024: 2,098 bits, and more for
+    /// the carries and the sign. The lowest limb first.
+    private static let limbCount = 34
+    private static let leastExponent = -1_074
+
+    private var limbs = [UInt64](repeating: 0, count: limbCount)
+
+    mutating func add(_ value: Double) {
+        precondition(value.isFinite)
+        let pattern = value.bitPattern
+        let (exponent, fraction) = (Int(pattern >> 52 & 0x7FF), pattern & (1 << 52 - 1))
+        let significand = exponent == 0 ? fraction : fraction | 1 << 52
+        let shift = max(exponent, 1) - 1
+        let (limb, bit) = (shift / 64, shift % 64)
+        let low = significand << UInt64(bit)
+        let high = bit == 0 ? 0 : significand >> UInt64(64 - bit)
+        if value.sign == .plus { add(low, high, at: limb) } else { subtract(low, high, at: limb) }
+    }
+
+    private mutating func add(_ low: UInt64, _ high: UInt64, at limb: Int) {
+        var carry = add(low, to: limb)
+        var place = limb + 1
+        if place < Self.limbCount {
+            let (sum, overflow) = high.addingReportingOverflow(carry ? 1 : 0)
+            let isMore = add(sum, to: place)
+            carry = overflow || isMore
+            place += 1
+        }
+        while carry, place < Self.limbCount {
+            carry = add(1, to: place)
+            place += 1
+        }
+    }
+
+    private mutating func add(_ value: UInt64, to limb: Int) -> Bool {
+        let (sum, overflow) = limbs[limb].addingReportingOverflow(value)
+        limbs[limb] = sum
+        return overflow
+    }
+
+    private mutating func subtract(_ low: UInt64, _ high: UInt64, at limb: Int) {
+        var borrow = subtract(low, from: limb)
+        var place = limb + 1
+        if place < Self.limbCount {
+            let (sum, overflow) = high.addingReportingOverflow(borrow ? 1 : 0)
+            let isMore = subtract(sum, from: place)
+            borrow = overflow || isMore
+            place += 1
+        }
+        while borrow, place < Self.limbCount {
+            borrow = subtract(1, from: place)
+            place += 1
+        }
+    }
+
+    private mutating func subtract(_ value: UInt64, from limb: Int) -> Bool {
+        let (difference, overflow) = limbs[limb].subtractingReportingOverflow(value)
+        limbs[limb] = difference
+        return overflow
+    }
+
+    mutating func add(_ other: ExactDoubles) {
+        var carry: UInt64 = 0
+        for limb in 0..<Self.limbCount {
+            let (sum, first) = limbs[limb].addingReportingOverflow(other.limbs[limb])
+            let (all, second) = sum.addingReportingOverflow(carry)
+            limbs[limb] = all
+            carry = first || second ? 1 : 0
+        }
+    }
+
+    /// The nearest double, of two the even one.
+    var value: Double {
+        guard limbs[Self.limbCount - 1] >> 63 == 1 else { return Self.rounded(limbs) }
+        var magnitude = ExactDoubles()
+        magnitude.limbs = limbs.map { ~$0 }
+        magnitude.add(1, 0, at: 0)
+        return -Self.rounded(magnitude.limbs)
+    }
+
+    private static func rounded(_ limbs: [UInt64]) -> Double {
+        guard let top = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
+        let highest = 64 * top + 63 - limbs[top].leadingZeroBitCount
+        // So small a number is the pattern of a double, as it is.
+        if highest <= 52 { return Double(bitPattern: limbs[0]) }
+        let lowest = highest - 52
+        func bits(from start: Int, _ count: Int) -> UInt64 {
+            let (limb, bit) = (start / 64, UInt64(start % 64))
+            var found = limbs[limb] >> bit
+            if bit > 0, limb + 1 < limbs.count { found |= limbs[limb + 1] << (64 - bit) }
+            return found & (1 << UInt64(count) - 1)
+        }
+        var significand = bits(from: lowest, 53)
+        if bits(from: lowest - 1, 1) == 1 {
+            let (limb, bit) = ((lowest - 1) / 64, UInt64((lowest - 1) % 64))
+            let isAbove =
+                limbs[limb] & (1 << bit - 1) != 0 || limbs[..<limb].contains { $0 != 0 }
+            if isAbove || significand & 1 == 1 { significand += 1 }
+        }
+        return Double(
+            sign: .plus, exponent: lowest + leastExponent, significand: Double(significand))
+    }
+}

@@ -1,0 +1,142 @@
+package import TidemarkModel
+
+extension DocumentTable {
+    /// Whether ``knownFigures(_:_:)`` has an answer.
+    package func knowsFigures(_ query: Query, _ fields: [FieldPath]) throws(StoreError) -> Bool {
+        let planned = try plan(query)
+        guard !planned.paths.isEmpty else { return true }
+        return planned.rangeOfBlocks.map { connection.figures.find($0.source, fields) != nil }
+            ?? false
+    }
+
+    /// The figures of a query's rows where it is one range of what blocks are kept of: by a look at its two
+    /// ends. Nil where a scan has to find them.
+    ///
+    /// - Precondition: The query has neither limit nor offset.
+    package func knownFigures(
+        _ query: Query, _ fields: [FieldPath]
+    ) throws(StoreError) -> Figures? {
+        precondition(query.offset == 0 && query.limit == nil)
+        let planned = try plan(query)
+        if planned.paths.isEmpty { return Figures(of: fields) }
+        guard let (source, range) = planned.rangeOfBlocks,
+            let blocks = connection.figures.find(source, fields)
+        else { return nil }
+        var (figures, rest) = blocks.figures(of: range)
+        for part in rest { try add(part, of: source, to: &figures) }
+        return figures
+    }
+
+    /// One by one, of less than two blocks.
+    private func add(
+        _ range: KeyRange, of source: FigureBlocks.Source, to figures: inout Figures
+    ) throws(StoreError) {
+        let statement: PreparedStatement
+        let isCount = figures.fields.isEmpty
+        switch source {
+        case .entries(let index, let scope):
+            statement = try connection.statement(isCount ? .countEntries : .entries)
+            statement.bind(1, index)
+            statement.bind(2, scope)
+            statement.bind(3, range.lower)
+            statement.bind(4, range.upper)
+            if isCount { statement.bind(5, Int64.max) }
+        case .names(let collection):
+            statement = try connection.statement(isCount ? .countNames : .names)
+            statement.bind(1, collection)
+            statement.bind(2, range.lower)
+            statement.bind(3, range.upper)
+            if isCount { statement.bind(4, Int64.max) }
+        }
+        defer { statement.release() }
+        while try statement.step() {
+            if isCount {
+                figures.addRows(statement.integer(0))
+            } else {
+                figures.add(FieldsInPlace(statement.bytes(4)))
+            }
+        }
+    }
+}
+
+extension PlannedQuery {
+    /// The one range of an index, or of a collection's names, that the query's rows are.
+    fileprivate var rangeOfBlocks: (source: FigureBlocks.Source, KeyRange)? {
+        guard paths.count == 1, paths[0].isExact else { return nil }
+        switch paths[0].source {
+        case .entries(let index, let scope):
+            return (.entries(index: index, scope: scope), paths[0].range)
+        case .names(let collection): return (.names(collection: collection), paths[0].range)
+        case .point, .everything: return nil
+        }
+    }
+}
+
+// MARK: - Filling
+
+extension Connection {
+    /// Goes on with the blocks that are wished for, when all indexes are made.
+    ///
+    /// - Returns: Whether there is more to do.
+    func fillFigures(_ budget: ScanBudget) throws(StoreError) -> Bool {
+        while !budget.isSpent {
+            if let blocks = figures.unfinished {
+                if try !fill(blocks, budget) { figures.drop(blocks) }
+                continue
+            }
+            guard let wish = figures.takeWish() else { return false }
+            let table = DocumentTable(
+                database: wish.database, transaction: StoreTransaction(connection: self))
+            // Some queries are no one range, whatever index there is.
+            if let (source, _) = try table.plan(wish.query).rangeOfBlocks {
+                figures.make(source, wish.fields)
+            }
+            budget.spend()
+        }
+        return figures.isWanted
+    }
+
+    /// - Returns: False where its index is gone.
+    private func fill(_ blocks: FigureBlocks, _ budget: ScanBudget) throws(StoreError) -> Bool {
+        let through = blocks.through ?? []
+        let lower = through.isEmpty ? [] : through + [0]
+        let statement: PreparedStatement
+        let key: Int32
+        switch blocks.source {
+        case .entries(let index, let scope):
+            guard try hasIndex(index) else { return false }
+            let isCount = blocks.fields.isEmpty
+            statement = try self.statement(isCount ? .entryKeys : .entryPage)
+            statement.bind(1, index)
+            statement.bind(2, scope)
+            statement.bind(3, lower)
+            statement.bind(4, Cut.top)
+            key = isCount ? 1 : 9
+        case .names(let collection):
+            statement = try self.statement(.names)
+            statement.bind(1, collection)
+            statement.bind(2, lower)
+            statement.bind(3, Cut.top)
+            key = 2
+        }
+        defer { statement.release() }
+        while try statement.step() {
+            blocks.append(
+                statement.bytes(key),
+                blocks.fields.isEmpty ? nil : FieldsInPlace(statement.bytes(4)))
+            budget.spend()
+            guard budget.isSpent else { continue }
+            blocks.haveFilled(through: statement.blob(key))
+            return true
+        }
+        blocks.haveFilledAll()
+        return true
+    }
+
+    private func hasIndex(_ index: Int64) throws(StoreError) -> Bool {
+        let statement = try statement(.indexFields)
+        defer { statement.release() }
+        statement.bind(1, index)
+        return try statement.step()
+    }
+}

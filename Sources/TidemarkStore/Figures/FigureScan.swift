@@ -1,0 +1,116 @@
+package import TidemarkModel
+
+/// The figures of a query's rows, made a slice at a time. What changes meanwhile is taken out of them and
+/// named by ``touched``, to be put in at the end as it is then.
+package final class FigureScan: DocumentWatch {
+    private let planned: PlannedQuery
+    private var parts: [ScanPart]
+    private var current = 0
+    /// Rows that count, to take them out again and to count each once.
+    private var counted = RowSet()
+    /// Rows that are left to who asks at the end.
+    private var left = RowSet()
+
+    package private(set) var figures: Figures
+    /// Documents of the query's collections that were written or removed since it began.
+    package private(set) var touched: Set<DocumentPath> = []
+    /// Whether it has to begin anew.
+    package private(set) var isLost = false
+    private var scanned = 0
+
+    fileprivate init(_ planned: PlannedQuery, _ parts: [ScanPart], _ fields: [FieldPath]) {
+        self.planned = planned
+        self.parts = parts
+        figures = Figures(of: fields)
+    }
+
+    func willChange(row: Int64, _ connection: Connection) throws(StoreError) {
+        guard counted.remove(row) else { return }
+        let statement = try connection.statement(.documentFields)
+        defer { statement.release() }
+        statement.bind(1, row)
+        if try statement.step() { figures.remove(FieldsInPlace(statement.bytes(0))) }
+    }
+
+    func changed(_ path: DocumentPath, row: Int64) {
+        guard planned.query.query.contains(path) else { return }
+        touched.insert(path)
+        _ = left.insert(row)
+    }
+
+    func lost() { isLost = true }
+
+    fileprivate func step(
+        _ table: DocumentTable, _ budget: ScanBudget
+    ) throws(StoreError) -> Bool {
+        while current < parts.count {
+            var part = parts[current]
+            let path = part.path
+            let keysOnly = part.isTold && figures.fields.isEmpty
+            let isAtEnd = try part.read(table, budget, keysOnly: keysOnly) {
+                statement throws(StoreError) in
+                self.scanned += 1
+                if keysOnly {
+                    self.count(statement.integer(0))
+                    return true
+                }
+                if !path.isExact,
+                    !(try table.connection.passes(statement, self.planned.query, path))
+                {
+                    return true
+                }
+                self.count(statement.integer(0), FieldsInPlace(statement.bytes(4)))
+                return true
+            }
+            parts[current] = part
+            if isAtEnd { current += 1 }
+            if budget.isSpent { break }
+        }
+        return current == parts.count
+    }
+
+    private func count(_ row: Int64, _ fields: FieldsInPlace? = nil) {
+        if !touched.isEmpty, left.contains(row) { return }
+        guard counted.insert(row) else { return }
+        if let fields { figures.add(fields) } else { figures.addRows(1) }
+    }
+
+    fileprivate func end(_ table: DocumentTable) {
+        table.connection.watches.remove(self)
+        table.wish(planned, scanned: scanned, useful: 0)
+        guard scanned >= Self.many else { return }
+        table.connection.figures.wish(
+            FigureWish(
+                database: table.database, query: planned.query.query, fields: figures.fields))
+    }
+
+    /// Rows for which it is worth it to have the figures of blocks the next time.
+    private static let many = 500
+
+    fileprivate var plan: PlannedQuery { planned }
+}
+
+extension DocumentTable {
+    /// Begins a scan for the figures of all rows of a query. It is to be told when it is over.
+    ///
+    /// - Precondition: The query has neither limit nor offset.
+    package func scan(_ query: Query, for fields: [FieldPath]) throws(StoreError) -> FigureScan {
+        precondition(query.offset == 0 && query.limit == nil)
+        let planned = try plan(query)
+        let scan = FigureScan(planned, try parts(planned, needsOrder: false), fields)
+        connection.watches.add(scan)
+        return scan
+    }
+
+    /// Goes on with a scan.
+    ///
+    /// - Returns: Whether it is at its end. Where it ``FigureScan/isLost`` it is not, and never will be.
+    package func step(_ scan: FigureScan, _ budget: ScanBudget) throws(StoreError) -> Bool {
+        if try !stillHas(indexesOf: scan.plan) { scan.lost() }
+        if scan.isLost { return false }
+        return try scan.step(self, budget)
+    }
+
+    /// Ends a scan, of which nothing is to be heard any more.
+    package func end(_ scan: FigureScan) { scan.end(self) }
+}

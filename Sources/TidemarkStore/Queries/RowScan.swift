@@ -1,0 +1,159 @@
+package import TidemarkModel
+
+/// A query that is run a slice at a time. Between slices the store may be written to: what changed is in
+/// ``touched``, and all other rows are as they are at the end.
+package final class RowScan: DocumentWatch {
+    private enum Stage { case gathering, reading, done }
+
+    private let planned: PlannedQuery
+    private var parts: [ScanPart]
+    private var current = 0
+    private let capacity: Int
+    private var stage = Stage.gathering
+    /// By the query's order; nil where rows come in it.
+    private var found: RowsInOrder?
+    /// How many rows were handed out.
+    private var count = 0
+    /// Of one of two rows that are the same document.
+    private var lastRow: Int64?
+
+    /// Documents of the query's collections that were written or removed since it began.
+    package private(set) var touched: Set<DocumentPath> = []
+    /// Whether there may be more rows than were handed out.
+    package private(set) var isCut = false
+    /// Whether it has to begin anew: what it has read is worth nothing.
+    package private(set) var isLost = false
+    fileprivate var scanned = 0
+
+    /// - Parameter capacity: How many rows are wanted at most.
+    fileprivate init(_ planned: PlannedQuery, _ parts: [ScanPart], capacity: Int) {
+        self.planned = planned
+        self.parts = parts
+        self.capacity = capacity
+        if planned.isSorted || planned.paths.count > 1 { found = RowsInOrder(capacity: capacity) }
+    }
+
+    func willChange(row: Int64, _ connection: Connection) {}
+
+    func changed(_ path: DocumentPath, row: Int64) {
+        if planned.query.query.contains(path) { touched.insert(path) }
+    }
+
+    func lost() { isLost = true }
+
+    /// - Returns: Whether it is at its end.
+    fileprivate func step(
+        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) -> Bool {
+        precondition(!isLost)
+        if stage == .gathering { try gather(table, budget, take) }
+        if stage == .reading { try read(table, budget, take) }
+        return stage == .done
+    }
+
+    private func gather(
+        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) {
+        while current < parts.count {
+            var part = parts[current]
+            let path = part.path
+            var taken = part.taken
+            let isAtEnd = try part.read(table, budget) { statement throws(StoreError) in
+                self.scanned += 1
+                return try self.look(at: statement, &taken, path, table, take)
+            }
+            part.taken = taken
+            parts[current] = part
+            if isAtEnd { current += 1 }
+            if budget.isSpent { break }
+        }
+        guard current == parts.count else { return }
+        found?.endGathering()
+        stage = found == nil ? .done : .reading
+    }
+
+    /// - Returns: Whether more rows of the path are wanted.
+    private func look(
+        at statement: PreparedStatement, _ taken: inout Int, _ path: PlannedPath,
+        _ table: DocumentTable, _ take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) -> Bool {
+        let connection = table.connection
+        if path.isOrdered, taken >= capacity {
+            isCut = true
+            return false
+        }
+        if !path.isExact, !(try connection.passes(statement, planned.query, path)) {
+            return true
+        }
+        taken += 1
+        if found == nil {
+            take(try connection.row(statement).document)
+            return true
+        }
+        let (query, fields) = (planned.query, FieldsInPlace(statement.bytes(4)))
+        let name = try connection.path(statement)
+        try found!.add(statement.integer(0)) { writer throws(StoreError) in
+            query.writeOrderKey(name, fields, &writer)
+        }
+        return true
+    }
+
+    private func read(
+        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) {
+        while count < capacity {
+            if budget.isSpent { return }
+            guard let row = found!.next() else { break }
+            budget.spend()
+            if row == lastRow { continue }
+            lastRow = row
+            // One that is gone or has changed is among those that were touched.
+            guard let document = try table.connection.row(id: row)?.document,
+                document.kind == .found
+            else { continue }
+            take(document)
+            count += 1
+        }
+        if found!.isCut || found!.next() != nil { isCut = true }
+        stage = .done
+    }
+
+    /// What it was for, to be wished for by.
+    fileprivate func end(_ table: DocumentTable) {
+        table.connection.watches.remove(self)
+        let handed = found == nil ? parts.reduce(0) { $0 + $1.taken } : count
+        table.wish(planned, scanned: scanned, useful: handed)
+    }
+}
+
+extension DocumentTable {
+    /// Begins a scan for a query's rows, of which the first `capacity` are wanted.
+    ///
+    /// - Precondition: The query has no offset; of its limit only the side counts.
+    package func scan(_ query: Query, capacity: Int) throws(StoreError) -> RowScan {
+        precondition(query.offset == 0)
+        let planned = try plan(query)
+        let scan = RowScan(
+            planned, try parts(planned, needsOrder: !planned.isSorted), capacity: capacity)
+        connection.watches.add(scan)
+        return scan
+    }
+
+    /// Goes on with a scan.
+    ///
+    /// - Parameter take: Gets the rows in the query's order, backwards where its limit is to the last.
+    /// - Returns: Whether it is at its end. Where it ``RowScan/isLost`` it is not, and never will be.
+    package func step(
+        _ scan: RowScan, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) -> Bool {
+        if try !stillHas(indexesOf: scan.plan) { scan.lost() }
+        if scan.isLost { return false }
+        guard try scan.step(self, budget, take) else { return false }
+        scan.end(self)
+        return true
+    }
+}
+
+extension RowScan {
+    fileprivate var plan: PlannedQuery { planned }
+}

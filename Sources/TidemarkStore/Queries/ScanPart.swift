@@ -1,0 +1,184 @@
+import TidemarkModel
+
+/// How much of a scan is done before others have their turn.
+package final class ScanBudget {
+    private var rows: Int
+    private let isOver: () -> Bool
+    private var untilLook = ScanBudget.rowsBetweenLooks
+    package private(set) var isSpent = false
+
+    private static let rowsBetweenLooks = 64
+
+    /// - Parameters:
+    ///   - rows: How many rows are looked at, at most.
+    ///   - isOver: Asked after every 64 of them: whether it has taken long enough.
+    package init(rows: Int, isOver: @escaping () -> Bool = { false }) {
+        precondition(rows > 0)
+        self.rows = rows
+        self.isOver = isOver
+    }
+
+    package func spend(_ count: Int = 1) {
+        rows -= count
+        untilLook -= count
+        if rows <= 0 { isSpent = true }
+        guard untilLook <= 0 else { return }
+        untilLook = Self.rowsBetweenLooks
+        if isOver() { isSpent = true }
+    }
+}
+
+/// The rows of one path of a plan, read a page at a time. Between two pages no statement is open, so that
+/// the store may be written to.
+struct ScanPart {
+    enum Source {
+        case point(DocumentPath)
+        case entries(index: Int64, scope: Int64)
+        case names(collection: Int64)
+        /// As ``TableStream``.
+        case table(collection: Int64)
+    }
+
+    let source: Source
+    let path: PlannedPath
+    /// What is left of the path's range.
+    private var range: KeyRange
+    /// Of a table: how far it is read.
+    private var row = Int64.min
+    /// Rows of the query that came of it.
+    var taken = 0
+
+    init(_ source: Source, _ path: PlannedPath) {
+        self.source = source
+        self.path = path
+        range = path.range
+    }
+
+    /// Whether its index tells all that has to be known, where nothing is asked of the fields.
+    var isTold: Bool {
+        if case .entries = source { path.isExact } else { false }
+    }
+}
+
+extension ScanPart {
+    /// - Parameters:
+    ///   - keysOnly: Rows consist of the document's number then. Only where ``isTold``.
+    ///   - body: Gets a statement at each row, with ``OwnSQL``'s document columns (of a table, the first
+    ///     five). False ends the part.
+    /// - Returns: Whether the part is at its end.
+    mutating func read(
+        _ table: DocumentTable, _ budget: ScanBudget, keysOnly: Bool = false,
+        _ body: (PreparedStatement) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        let connection = table.connection
+        switch source {
+        case .point(let path): return try read(path, table, body)
+        case .entries(let index, let scope):
+            let page: OwnSQL = path.isReversed ? .entryPageReversed : .entryPage
+            let statement = try connection.statement(keysOnly ? .entryKeys : page)
+            defer { statement.release() }
+            statement.bind(1, index)
+            statement.bind(2, scope)
+            statement.bind(3, range.lower)
+            statement.bind(4, range.upper)
+            return try read(
+                statement, key: keysOnly ? 1 : 9, !keysOnly && path.isReversed, budget, body)
+        case .names(let collection):
+            let statement = try connection.statement(path.isReversed ? .namesReversed : .names)
+            defer { statement.release() }
+            statement.bind(1, collection)
+            statement.bind(2, range.lower)
+            statement.bind(3, range.upper)
+            return try read(statement, key: 2, path.isReversed, budget, body)
+        case .table(let collection):
+            let statement = try connection.statement(.rowsOfTable)
+            defer { statement.release() }
+            statement.bind(1, row)
+            while try statement.step() {
+                row = statement.integer(0)
+                if statement.isFound(in: collection), !(try body(statement)) { return true }
+                budget.spend()
+                if budget.isSpent { return false }
+            }
+            return true
+        }
+    }
+
+    /// - Parameter key: The column that the range is of.
+    private mutating func read(
+        _ statement: PreparedStatement, key: Int32, _ isReversed: Bool, _ budget: ScanBudget,
+        _ body: (PreparedStatement) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        while try statement.step() {
+            guard try body(statement) else { return true }
+            budget.spend()
+            guard budget.isSpent else { continue }
+            if isReversed {
+                range.upper = statement.blob(key)
+            } else {
+                // The least key above it.
+                range.lower = statement.blob(key) + [0]
+            }
+            return false
+        }
+        return true
+    }
+
+    private func read(
+        _ document: DocumentPath, _ table: DocumentTable,
+        _ body: (PreparedStatement) throws(StoreError) -> Bool
+    ) throws(StoreError) -> Bool {
+        guard let collection = try table.collection(of: document) else { return true }
+        let statement = try table.connection.statement(.document)
+        defer { statement.release() }
+        statement.bind(1, collection.id)
+        statement.bind(2, document.nameKey)
+        if try statement.step(), statement.isFound(in: collection.id) { _ = try body(statement) }
+        return true
+    }
+}
+
+extension DocumentTable {
+    /// The paths of a plan as they are read a page at a time.
+    ///
+    /// - Parameter needsOrder: Whether the rows of a path must come in the query's order, where it has that.
+    func parts(_ planned: PlannedQuery, needsOrder: Bool) throws(StoreError) -> [ScanPart] {
+        var parts: [ScanPart] = []
+        for path in planned.paths {
+            switch path.source {
+            case .point(let document): parts.append(ScanPart(.point(document), path))
+            case .entries(let index, let scope):
+                parts.append(ScanPart(.entries(index: index, scope: scope), path))
+            case .names(let collection):
+                parts.append(try part(collection, path, isOrdered: needsOrder && path.isOrdered))
+            case .everything:
+                for collection in try collections(of: planned) {
+                    parts.append(try part(collection, path, isOrdered: false))
+                }
+            }
+        }
+        return parts
+    }
+
+    private func part(
+        _ collection: Int64, _ path: PlannedPath, isOrdered: Bool
+    ) throws(StoreError) -> ScanPart {
+        if !isOrdered, path.isOfWholeCollection, try fillsTable(collection) {
+            return ScanPart(.table(collection: collection), path)
+        }
+        return ScanPart(.names(collection: collection), path)
+    }
+
+    /// Whether the indexes that a plan reads are there still.
+    func stillHas(indexesOf planned: PlannedQuery) throws(StoreError) -> Bool {
+        for path in planned.paths {
+            guard case .entries(let index, _) = path.source else { continue }
+            let group = try connection.catalog.group(
+                planned.query.query.collectionID ?? "", in: planned.database, connection)
+            guard group.indexes.contains(where: { $0.id == index && $0.isReady }) else {
+                return false
+            }
+        }
+        return true
+    }
+}

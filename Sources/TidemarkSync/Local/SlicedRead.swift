@@ -1,0 +1,185 @@
+import TidemarkModel
+import TidemarkStore
+
+/// A read of the cache that may take more than one step of the engine. Between its slices the cache may be
+/// written to: what it has at its end is what the cache holds then.
+protocol SlicedRead: AnyObject {
+    /// - Returns: Whether it is at its end; what it has read is true until the next write.
+    func step(_ budget: ScanBudget) throws -> Bool
+}
+
+/// The rows of a query, pending writes merged in.
+final class QueryRead: SlicedRead {
+    let query: Query
+    private let local: LocalStore
+    /// What its transactions are.
+    private let label: StorageStep
+    private var scan: RowScan?
+    private var found: [LocalDocument] = []
+    /// How many rows more than it returns are looked for, because some may change. None at first where rows
+    /// come in the query's order, so that the search ends with the last that is wanted.
+    private var spare = 0
+    /// In the query's order, at the end.
+    private(set) var rows: [LocalDocument] = []
+
+    private static let fewSpares = 64
+
+    init(_ query: Query, _ local: LocalStore, _ label: StorageStep = .read) {
+        self.query = query
+        self.local = local
+        self.label = label
+    }
+
+    func step(_ budget: ScanBudget) throws -> Bool {
+        try local.read(label) { transaction in
+            let table = transaction.documents(of: local.database)
+            let scan = try self.scan ?? begin(table)
+            let isAtEnd = try table.step(scan, budget) { found.append(LocalDocument(consume $0)) }
+            if scan.isLost { self.scan = nil }
+            guard isAtEnd else { return false }
+            return try finish(scan, transaction)
+        }
+    }
+
+    /// How many rows it is for; nil for all.
+    private var wanted: Int? { query.limit.map { $0.count + query.offset } }
+
+    private func begin(_ table: DocumentTable) throws -> RowScan {
+        found = []
+        var all = query
+        all.projection = nil
+        all.offset = 0
+        let written = local.pending.paths(in: query).count
+        if spare == 0, try !table.readsInOrder(all) { spare = Self.fewSpares }
+        let capacity = wanted.map { $0 + spare + written } ?? .max
+        switch query.limit {
+        case .first?: all.limit = .first(capacity)
+        case .last?: all.limit = .last(capacity)
+        case nil: break
+        }
+        let scan = try table.scan(all, capacity: capacity)
+        self.scan = scan
+        return scan
+    }
+
+    private func finish(_ scan: RowScan, _ transaction: StoreTransaction) throws -> Bool {
+        self.scan = nil
+        if case .last? = query.limit { found.reverse() }
+        let others = scan.touched.union(local.pending.paths(in: query))
+        if !others.isEmpty { found.removeAll { others.contains($0.path) } }
+        if let wanted, scan.isCut, found.count < wanted {
+            // More has changed than there were spare rows for.
+            spare = max(8 * spare, Self.fewSpares)
+            return false
+        }
+        let written = try local.written(others.sorted(), in: query, transaction)
+        rows = local.merge(query, found, written)
+        found = []
+        return true
+    }
+}
+
+/// The figures of one or several queries in one state of the cache, pending writes counted in.
+final class FigureRead: SlicedRead {
+    private let queries: [Query]
+    private let fields: [FieldPath]
+    private let local: LocalStore
+    private var scans: [FigureScan?]
+    /// One for each query, at the end.
+    private(set) var figures: [Figures] = []
+
+    /// - Precondition: The queries have neither limits nor offsets.
+    init(_ queries: [Query], _ fields: [FieldPath], _ local: LocalStore) {
+        self.queries = queries
+        self.fields = fields
+        self.local = local
+        scans = queries.map { _ in nil }
+    }
+
+    func step(_ budget: ScanBudget) throws -> Bool {
+        try local.read { transaction in
+            let table = transaction.documents(of: local.database)
+            for index in queries.indices {
+                guard try scan(index, table, budget) else { return false }
+            }
+            // All are known, each as it is now.
+            figures = try queries.indices.map { try finish($0, table) }
+            return true
+        }
+    }
+
+    /// - Returns: Whether the query's figures are known.
+    private func scan(
+        _ index: Int, _ table: DocumentTable, _ budget: ScanBudget
+    ) throws -> Bool {
+        if scans[index] == nil {
+            if try table.knowsFigures(queries[index], fields) { return true }
+            scans[index] = try table.scan(queries[index], for: fields)
+        }
+        if try table.step(scans[index]!, budget) { return true }
+        if scans[index]!.isLost { scans[index] = nil }
+        return false
+    }
+
+    private func finish(_ index: Int, _ table: DocumentTable) throws -> Figures {
+        let query = queries[index]
+        var figures: Figures
+        var touched: Set<DocumentPath> = []
+        if let scan = scans[index] {
+            table.end(scan)
+            (figures, touched) = (scan.figures, scan.touched)
+        } else {
+            figures = try table.knownFigures(query, fields)!
+        }
+        let prepared = PreparedQuery(query, in: local.database)
+        for path in touched.union(local.pending.paths(in: query)) {
+            let stored = try table.document(at: path)
+            if let stored, !touched.contains(path), LocalDocument(stored).isRow(of: prepared) {
+                figures.remove(stored.contents)
+            }
+            let shown = local.pending.view(of: path, over: stored)
+            if shown.isRow(of: prepared) { figures.add(shown.contents) }
+        }
+        return figures
+    }
+}
+
+/// Which documents a target has.
+final class KeysRead: SlicedRead {
+    private let target: Int32
+    private let local: LocalStore
+    private var changes: ChangedDocuments?
+    /// Rows are read in the order of their numbers, through this one.
+    private var row = Int64.min
+    /// At the end.
+    private(set) var paths: Set<DocumentPath> = []
+
+    private static let page = 200
+
+    init(_ target: Int32, _ local: LocalStore) {
+        self.target = target
+        self.local = local
+    }
+
+    func step(_ budget: ScanBudget) throws -> Bool {
+        try local.read { transaction in
+            let changes =
+                changes ?? transaction.documents(of: local.database).changes()
+            self.changes = changes
+            while !budget.isSpent {
+                let page = try local.remoteKeys(
+                    of: target, after: row, Self.page, transaction)
+                paths.formUnion(page.paths)
+                budget.spend(max(page.paths.count, 1))
+                if let last = page.last { row = last }
+                if !page.isEnd { continue }
+                // Nobody listens to the target meanwhile: it can only have lost some.
+                for path in changes.paths where paths.contains(path) {
+                    if try !local.hasRow(path, of: target, transaction) { paths.remove(path) }
+                }
+                return true
+            }
+            return false
+        }
+    }
+}

@@ -1,0 +1,262 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkStore
+import TidemarkTesting
+
+@testable import TidemarkSync
+
+/// Reads of the cache that take many steps of the engine, and what comes between those.
+@Suite struct SliceTests {
+    private static let rounds = 0..<14
+
+    /// Without an index, in the order of names and in another one.
+    private static let queries = [
+        rooms { $0.filter = .field(field("floor"), .equal, .integer(3)) },
+        rooms {
+            $0.filter = .field(field("floor"), .equal, .integer(3))
+            $0.orders = [Order(field("n"), .descending)]
+            $0.limit = .first(8)
+        },
+    ]
+
+    private func world(_ user: String? = nil, file: String? = nil) throws -> Harness {
+        let world = try Harness(cacheFile: file, user: user, rowsOfSlice: 10)
+        let documents = (0..<100).map { number in
+            RemoteDocument.found(
+                doc(
+                    "rooms/\(100 + number)", 10,
+                    [
+                        "floor": .integer(Int64(number % 10)), "n": .integer(Int64(number)),
+                    ]))
+        }
+        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+        return world
+    }
+
+    /// Has a job run after others have had some turns.
+    private func after(
+        _ rounds: Int, _ scheduler: VirtualScheduler, _ job: @escaping @Sendable () -> Void
+    ) {
+        scheduler.enqueue { [self] in
+            if rounds == 0 { job() } else { after(rounds - 1, scheduler, job) }
+        }
+    }
+
+    private func listen(
+        _ query: Query, _ world: Harness, _ source: ReadSource = .cache
+    ) -> Listener {
+        let listener = Listener()
+        listener.handle = world.engine.listen(query, .init(source: source)) { listener.record($0) }
+        return listener
+    }
+
+    private func ids(_ query: Query, _ world: Harness) throws -> [String] {
+        try world.engine.core.local.run(query).map(\.path.id)
+    }
+
+    @Test(arguments: rounds, queries)
+    func `what is written meanwhile is in the first snapshot`(rounds: Int, query: Query) throws {
+        let world = try world()
+        let listener = listen(query, world)
+        let engine = world.engine
+        after(rounds, world.scheduler) {
+            engine.write([
+                set("rooms/150", ["floor": .integer(3), "n": .integer(150)]),
+                set("rooms/193", ["floor": .integer(4), "n": .integer(1)]),
+                Mutation(path: path("rooms/103"), .delete),
+                Mutation(
+                    path: path("rooms/183"), .patch(["n": .integer(-1)], mask: [field("n")])),
+            ]) { _ in }
+        }
+        world.run()
+        let events = listener.take()
+        let last = try #require(events.last).get()
+        #expect(last.ids == (try ids(query, world)))
+        #expect(last.ids.contains("150") && !last.ids.contains("193"))
+        // Unless it came after the end.
+        if rounds < 8 { #expect(events.count == 1 && last.hasPendingWrites) }
+    }
+
+    @Test(arguments: rounds, queries)
+    func `what the server says meanwhile is in the first snapshot`(
+        rounds: Int, query: Query
+    ) throws {
+        let world = try world()
+        let other = world.listen(
+            rooms { $0.filter = .field(field("n"), .greaterThan, .integer(97)) })
+        let id = world.added[0].id
+        world.push(.targetChange(TargetChange(.add, targetIDs: [id])))
+        let listener = listen(query, world)
+        let stream = world.stream
+        after(rounds, world.scheduler) {
+            let new = doc("rooms/250", 30, ["floor": .integer(3), "n": .integer(250)])
+            let changed = doc("rooms/193", 30, ["floor": .integer(4), "n": .integer(193)])
+            for document in [new, changed] {
+                stream.push(.documentChange(DocumentChange(document, targetIDs: [id])))
+            }
+            stream.push(
+                .targetChange(TargetChange(.current, targetIDs: [id], resumeToken: [1])))
+            stream.push(.targetChange(TargetChange(.noChange, readTime: at(40))))
+        }
+        world.run()
+        let events = listener.take()
+        let last = try #require(events.last).get()
+        #expect(last.ids == (try ids(query, world)))
+        #expect(last.ids.contains("250") && !last.ids.contains("193"))
+        if rounds < 6 { #expect(events.count == 1) }
+        #expect(!other.take().isEmpty)
+    }
+
+    @Test(arguments: rounds)
+    func `a listener that goes ends the search`(rounds: Int) throws {
+        let world = try world()
+        let listener = listen(Self.queries[1], world)
+        after(rounds, world.scheduler) { listener.handle!.cancel() }
+        world.run()
+        let core = world.engine.core
+        if rounds < 8 { #expect(listener.take().isEmpty) }
+        #expect(core.openings.isEmpty && core.slicedReads.isEmpty && core.queries.isEmpty)
+        #expect(core.local.targets.isEmpty)
+    }
+
+    @Test func `one of two listeners goes, the other is told`() throws {
+        let world = try world()
+        let (first, second) = (
+            listen(Self.queries[0], world), listen(Self.queries[0], world, .default)
+        )
+        after(2, world.scheduler) { first.handle!.cancel() }
+        world.run()
+        #expect(first.take().isEmpty)
+        #expect(try second.snapshot().ids.count == 10)
+        #expect(world.added.count == 1)
+        let third = listen(Self.queries[0], world)
+        world.run()
+        #expect(try third.snapshot().ids.count == 10)
+        #expect(world.added.count == 1)
+    }
+
+    @Test(arguments: rounds)
+    func `a change of the user begins anew, and a read is not answered`(rounds: Int) throws {
+        let folder = TemporaryFolder()
+        let world = try world("ann", file: folder.file("cache.sqlite"))
+        let listener = listen(Self.queries[0], world)
+        let read = Events<Result<ReadResult, SyncError>>()
+        world.engine.read(Self.queries[1], source: .cache, deadline: nil) { read.record($0) }
+        let engine = world.engine
+        after(rounds, world.scheduler) { engine.changeUser(to: "ben") { _ in } }
+        world.run()
+        let last = try #require(listener.take().last).get()
+        #expect(last.ids.isEmpty)
+        #expect(read.all.count == 1)
+        if rounds < 8 { #expect(read.all == [.failure(.userChanged)]) }
+        #expect(world.engine.core.openings.isEmpty)
+    }
+
+    @Test(arguments: rounds)
+    func `an end of the engine is told`(rounds: Int) throws {
+        let world = try world()
+        let listener = listen(Self.queries[0], world)
+        let read = Events<Result<ReadResult, SyncError>>()
+        world.engine.read(Self.queries[1], source: .cache, deadline: nil) { read.record($0) }
+        let engine = world.engine
+        after(rounds, world.scheduler) { engine.terminate {} }
+        world.run()
+        #expect(listener.take().last == .failure(.terminated))
+        #expect(read.all.count == 1)
+        if rounds < 8 { #expect(read.all == [.failure(.terminated)]) }
+    }
+
+    @Test(arguments: [0, 3])
+    func `the server may still win while the cache is looked through`(rounds: Int) throws {
+        let world = try world()
+        let read = world.read(Self.queries[0], deadline: .seconds(2))
+        let call = world.transport.calls[0]
+        let reply = Reply.runQuery(
+            RunQueryReply(
+                document: doc("rooms/900", 30, ["floor": .integer(3), "n": .integer(1)]),
+                readTime: at(40)))
+        let core = world.engine.core
+        let id = try #require(core.reads.keys.first)
+        // As its deadline does it.
+        after(0, world.scheduler) {
+            core.finish(id, fromCache: .query(Self.queries[0]), .deadlinePassed)
+        }
+        after(rounds, world.scheduler) { call.reply(reply) }
+        world.run()
+        #expect(try read.all.map { try $0.get().ids } == [["900"]])
+        #expect(try read.all[0].get().freshness == .fresh(readTime: at(40)))
+    }
+
+    @Test(arguments: [nil, 0, 1, 2, 3, 4, 5, 6])
+    func `what a target holds is known before the server is asked`(cancelledAfter: Int?) throws {
+        let file = TemporaryFile()
+        let first = try Harness(cacheFile: file.path)
+        let before = first.listen(rooms())
+        first.answer(first.added[0].id, (0..<35).map { doc("rooms/\($0)", 10) }, at: 20)
+        #expect(try before.take().last?.get().isFromCache == false)
+        first.terminate()
+        let world = try Harness(cacheFile: file.path, rowsOfSlice: 10)
+        let listener = listen(rooms(), world, .default)
+        if let cancelledAfter {
+            after(cancelledAfter, world.scheduler) { listener.handle!.cancel() }
+        }
+        world.run()
+        if cancelledAfter != nil {
+            #expect(world.engine.core.slicedReads.isEmpty && world.engine.core.openings.isEmpty)
+            return
+        }
+        #expect(try listener.snapshot().ids.count == 35)
+        #expect(world.added.map(\.resume) == [.token([1])])
+        world.answer(world.added[0].id, [], at: 40)
+        // One that was not known to be in the target would be in limbo.
+        #expect(world.added.count == 1)
+        let view = try #require(world.engine.core.queries.values.first?.view)
+        #expect(view.isFresh && view.rows.count == 35)
+    }
+
+    @Test func `a disk that fails meanwhile is told, once`() throws {
+        let world = try world()
+        let listener = listen(Self.queries[0], world)
+        let disk = world.disk
+        after(2, world.scheduler) {
+            disk.fail([.allocateTarget], with: .unreadable(detail: "test"))
+        }
+        world.run()
+        let events = listener.take()
+        guard case .failure(.storage)? = events.first, events.count == 1 else {
+            Issue.record("\(events)")
+            return
+        }
+        #expect(world.engine.core.openings.isEmpty && world.engine.core.slicedReads.isEmpty)
+    }
+
+    @Test func `figures take one step when there are blocks`() throws {
+        let world = try Harness(rowsOfSlice: 200)
+        let documents = (0..<3_000).map { number in
+            RemoteDocument.found(doc("rooms/\(number)", 10, ["n": .integer(Int64(number))]))
+        }
+        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+        for low in [-1, 999] {
+            let query = rooms { $0.filter = .field(field("n"), .greaterThan, .integer(Int64(low))) }
+            #expect(counts(query, world).isAtOnce == (low == 999))
+            world.run()
+            while world.scheduler.fire(.indexBuilding) {}
+            let written = low == 999 ? 1 : 0
+            #expect(counts(query, world) == (true, 2_999 - low + written))
+            _ = world.write(set("rooms/new\(low)", ["n": .integer(5_000)]))
+            #expect(counts(query, world) == (true, 3_000 - low + written))
+        }
+    }
+
+    /// Whether a count is known within one step, and what it is.
+    private func counts(_ query: Query, _ world: Harness) -> (isAtOnce: Bool, count: Int) {
+        let counts = Events<Int>()
+        world.engine.core.findCounts(of: [query]) { result in
+            if case .success(let found) = result { counts.record(found[0]) }
+        }
+        let isAtOnce = !counts.all.isEmpty
+        world.run()
+        return (isAtOnce, counts.all.first ?? -1)
+    }
+}
