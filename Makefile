@@ -83,7 +83,7 @@ bench-server: setup
 # a threshold (Benchmarks/Client/ClientFigures.swift) is missed. Part of it: ARGS="--count 11000"
 bench-client: setup
 	@$(SWIFT) build -c release --product Benchmarks
-	@.build/release/Benchmarks client $(ARGS)
+	@.build/release/Benchmarks client steps $(ARGS)
 
 # What an app waits for at the public API, from 1,000 to 1,000,000 documents: JSON lines. Fails when a
 # threshold (Benchmarks/Caller/CallerFigures.swift) is missed. Part of it: ARGS="--count 100000 --only rows"

@@ -14,18 +14,20 @@ extension RepeatedStep: ExpressibleByArgument {}
             The suite "bars" holds the server against the thresholds in Benchmarks/Bars/Bars.swift, \
             and "client" the client against those in Benchmarks/Client/ClientFigures.swift, beside \
             the figures of Google's own; "caller" what an app waits for at the public API against \
-            those in Benchmarks/Caller/CallerFigures.swift; "app" holds feeds, pages, retries and single flight against \
-            those in Benchmarks/App/AppFigures.swift. These fail when one is missed, and need a quiet \
+            those in Benchmarks/Caller/CallerFigures.swift; "app" holds feeds, pages, retries and single \
+            flight against those in Benchmarks/App/AppFigures.swift; "steps" says how long the client's \
+            engine is held at a time, by whatever is asked of 11,000 to a million documents. These fail \
+            when one is missed, and need a quiet \
             machine.
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
-        case store, server, client, caller, codable, app, bars
+        case store, server, client, caller, codable, app, bars, steps
 
         /// What `--only` may begin.
         var parts: [String] {
             switch self {
-            case .store, .server, .codable: []
+            case .store, .server, .codable, .steps: []
             case .client: ClientPart.allCases.map(\.rawValue)
             case .caller: CallerStep.allCases.map(\.rawValue)
             case .app: AppSuite.bars.map(\.name)
@@ -36,7 +38,8 @@ extension RepeatedStep: ExpressibleByArgument {}
 
     @Argument(
         help: """
-            The suites to run, of store, server, client, caller, codable, app and bars. By default, store, server \
+            The suites to run, of store, server, client, caller, codable, app, bars and steps. By default, \
+            store, server \
             and codable.
             """)
     var suites: [Suite] = []
@@ -145,6 +148,9 @@ extension RepeatedStep: ExpressibleByArgument {}
                 let caller = CallerSuite(
                     count: callers, folder: folder, only: only, report: report)
                 allHold = try caller.run() && allHold
+            case .steps:
+                let steps = StepSuite(scale: scale, folder: folder, report: report)
+                allHold = try steps.run() && allHold
             case .codable: try await CodableSuite(report: report).run()
             case .app:
                 let app = AppSuite(count: count, folder: folder, only: only, report: report)

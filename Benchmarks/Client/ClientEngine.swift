@@ -8,6 +8,8 @@ import TidemarkTesting
 /// Jobs run when a step says so: no hop between threads is in what is measured.
 final class ClientEngine {
     let scheduler = VirtualScheduler()
+    /// How long each job holds the engine, in real time, which is the engine's too.
+    let steps: MeasuringScheduler
     let transport = ScriptedTransport()
     let engine: SyncEngine
     /// The listener that ``first(_:)`` has been answered by, and that goes with ``settle()``.
@@ -20,12 +22,13 @@ final class ClientEngine {
         _ folder: URL, file: String = "cache.sqlite", cacheSizeBytes: Int64? = 100 * 1024 * 1024
     ) throws {
         let scheduler = scheduler
+        steps = MeasuringScheduler(scheduler)
         engine = try SyncEngine(
             .init(
                 database: Workload.database,
                 cacheFile: folder.appending(path: file).path, cacheSizeBytes: cacheSizeBytes),
             SyncEnvironment(
-                transport: transport, scheduler: RealTime(scheduler), now: { scheduler.now },
+                transport: transport, scheduler: steps, now: { scheduler.now },
                 random: { 0.5 }))
         scheduler.runUntilIdle()
     }
@@ -77,24 +80,6 @@ final class ClientEngine {
     }
 }
 
-/// A scheduler whose jobs wait for their step, and whose time is the real one.
-private struct RealTime: EngineScheduler {
-    private let jobs: VirtualScheduler
-    private let start = ContinuousClock.now
-
-    init(_ jobs: VirtualScheduler) { self.jobs = jobs }
-
-    var elapsed: Duration { start.duration(to: .now) }
-
-    func enqueue(_ job: @escaping @Sendable () -> Void) { jobs.enqueue(job) }
-
-    func schedule(
-        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
-    ) -> any CancellableCall {
-        jobs.schedule(id, after: delay, job)
-    }
-}
-
 /// What a listener was told last.
 final class Latest: Sendable {
     private let state = Mutex((rows: 0, snapshots: 0))
@@ -112,6 +97,8 @@ final class Latest: Sendable {
         let rows = countsOnly ? snapshot.count : snapshot.documents.count
         state.withLock { $0 = (rows, $0.snapshots + 1) }
     }
+
+    func count(_ rows: Int) { state.withLock { $0 = (rows, $0.snapshots + 1) } }
 
     func set(_ result: Result<ReadResult, SyncError>) {
         guard case .success(let read) = result else { return }

@@ -1,0 +1,170 @@
+import Foundation
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+/// Queries without an index and figures over many documents, in caches of up to a million: how long until
+/// the answer, and how long the engine is held at a time meanwhile.
+struct StepSuite {
+    let scale: Int
+    let folder: URL
+    let report: Report
+
+    private static let sizes = [11_000, 100_000, 1_000_000]
+    /// In milliseconds: a frame of a screen is 8.
+    private static let longestStep = 8.0
+    private static let longestFigure = 1.0
+    private static let worstRatio = 3.0
+
+    /// - Returns: Whether all bars hold.
+    func run() throws -> Bool {
+        var allHold = true
+        for size in Self.sizes where size <= scale {
+            if try !run(size) { allHold = false }
+        }
+        return allHold
+    }
+
+    private func run(_ size: Int) throws -> Bool {
+        report.begin("steps", "of \(size) documents", yardstick: "raw SQLite")
+        let place = folder.appending(path: "steps-\(size)")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: place) }
+        let workload = Workload(count: size)
+        let raw = rawScan(workload, place)
+        let client = try ClientEngine(place)
+        defer { client.close() }
+        let load = EngineSteps(workload: workload, folder: place)
+        _ = load.load(client, indexing: nil)
+        _ = client.moveLog()
+        let asked = StepAsks(client: client, workload: workload)
+        client.steps.forget()
+        let first = asked.firstQuery()
+        var holds = add("first query / raw SQLite", first / raw, below: Self.worstRatio, "×", "")
+        report.add("  first query without an index", first, raw)
+        for (name, figure) in asked.figures() { report.add("  \(name), asked first", figure) }
+        report.add("  first snapshot without an index", asked.firstSnapshot())
+        _ = time { while client.scheduler.fire(.indexBuilding) {} }
+        for (name, figure) in asked.figuresAgain() {
+            let holdsNow = add(name, figure / 1e3, below: Self.longestFigure, "ms", "asked again")
+            holds = holdsNow && holds
+        }
+        for step in client.steps.longest {
+            report.add("  longest step: \(step.name)", step.duration / .microseconds(1))
+        }
+        guard let longest = client.steps.longest.first else { return holds }
+        let figure = longest.duration / .milliseconds(1)
+        return add("longest step", figure, below: Self.longestStep, "ms", longest.name) && holds
+    }
+
+    private func add(
+        _ name: String, _ figure: Double, below limit: Double, _ unit: String, _ detail: String
+    ) -> Bool {
+        let bar = Bar(name, below: limit, unit)
+        report.add(bar, figure, detail: detail)
+        return bar.holds(figure)
+    }
+
+    private func rawScan(_ workload: Workload, _ place: URL) -> Double {
+        let raw = RawDatabase(place.appending(path: "raw.sqlite").path)
+        for start in stride(from: 0, to: workload.count, by: 10_000) {
+            let end = min(start + 10_000, workload.count)
+            raw.load((start..<end).map { RawDatabase.Row(workload, $0) })
+        }
+        let name = workload.conversation(workload.count / 100)
+        return (0..<3).map { _ in time { precondition(raw.conversation(name) > 0) } }.min()!
+    }
+}
+
+/// What is asked of an engine, each until its answer.
+private struct StepAsks {
+    let client: ClientEngine
+    let workload: Workload
+
+    private func time(_ name: String, _ ask: (Latest) -> Void) -> Double {
+        client.steps.begin(name)
+        return Benchmarks.time {
+            let seen = Latest()
+            ask(seen)
+            client.scheduler.runUntilIdle()
+            precondition(seen.snapshots == 1, "\(name) has no answer")
+        }
+    }
+
+    private func read(_ name: String, _ query: Query) -> Double {
+        time(name) { seen in
+            client.engine.read(query, source: .cache, deadline: nil) { seen.set($0) }
+        }
+    }
+
+    /// The best of three, each by another order, so that none profits of the one before.
+    func firstQuery() -> Double {
+        let query = workload.newest(ofConversation: workload.count / 100)
+        return ["timestamp", "seq", "text"].map { name in
+            var other = query
+            other.orders = [Order(FieldPath(name: name), .descending)]
+            return read("first query", other)
+        }.min()!
+    }
+
+    func firstSnapshot() -> Double {
+        let query = Query(
+            collectionID: workload.collection,
+            filter: .field(FieldPath(name: "senderId"), .equal, .string("user-0003")))
+        return time("first snapshot") { seen in
+            let handle = client.engine.listen(query, .init(source: .cache)) { seen.set($0) }
+            client.scheduler.runUntilIdle()
+            handle.cancel()
+        }
+    }
+
+    private func figure(_ name: String, _ filter: Filter?, _ operation: Aggregation.Operator)
+        -> (String, Double)
+    {
+        let query = Query(collectionID: workload.collection, filter: filter)
+        let duration = time(name) { seen in
+            client.engine.cachedAggregate(query, [Aggregation(alias: "a", operation)]) { result in
+                guard case .success = result else { return }
+                seen.count(1)
+            }
+        }
+        return (name, duration)
+    }
+
+    private func later(than number: Int) -> Filter {
+        .field(FieldPath(name: "seq"), .greaterThan, .integer(Int64(number)))
+    }
+
+    private var likes: FieldPath { FieldPath(name: "likes") }
+    private func isRead(_ value: Bool) -> Filter {
+        .field(FieldPath(name: "read"), .equal, .boolean(value))
+    }
+
+    func figures() -> [(String, Double)] {
+        [
+            figure("count of all", nil, .count(upTo: nil)),
+            figure("count of a third", isRead(true), .count(upTo: nil)),
+            figure("count of a range", later(than: workload.count / 3), .count(upTo: nil)),
+            figure("sum of all", nil, .sum(likes)),
+            figure("average of a third", isRead(true), .average(likes)),
+            figure("sum of a range", later(than: workload.count / 3), .sum(likes)),
+        ]
+    }
+
+    /// The best of three rounds: a machine that others share is as fast as itself in some.
+    func figuresAgain() -> [(String, Double)] {
+        let rounds = (0..<3).map { _ in figures() + others() }
+        return rounds[0].indices.map { index in
+            (rounds[0][index].0, rounds.map { $0[index].1 }.min()!)
+        }
+    }
+
+    /// Of ranges that were not asked for before.
+    private func others() -> [(String, Double)] {
+        [
+            figure("count of the others", isRead(false), .count(upTo: nil)),
+            figure("count of another range", later(than: workload.count / 7), .count(upTo: nil)),
+            figure("sum of another range", later(than: workload.count / 5), .sum(likes)),
+        ]
+    }
+}
