@@ -1,0 +1,175 @@
+import Testing
+
+/// What ARCHITECTURE.md names, as far as a machine can look it up.
+struct ArchitectureRules {
+    static let maxLines = 200
+    /// The most files that one walk through the code may pass.
+    static let longestWalk = 8
+
+    private let files: Set<String>
+    private let folders: Set<String>
+    private let targets: Set<String>
+
+    init(paths: [String], targets: some Sequence<String>) {
+        files = Set(paths)
+        self.targets = Set(targets)
+        folders = Set(
+            paths.flatMap { path in
+                let parts = path.split(separator: "/")
+                return (1..<max(1, parts.count)).map { parts.prefix($0).joined(separator: "/") }
+            })
+    }
+
+    private func exists(_ path: String) -> Bool { files.contains(path) || folders.contains(path) }
+
+    /// Whether text between two backticks, or a word of a figure, is a path that is not there. A file may
+    /// be named by the end of its path, a folder of a target from the target on.
+    private func isMissing(_ text: String) -> Bool {
+        if text.contains(" ") || text.hasPrefix(".") { return false }
+        let path = text.hasSuffix("/") ? String(text.dropLast()) : text
+        if exists(path) || exists("Sources/" + path) { return false }
+        if path.hasSuffix(".swift") { return !files.contains { $0.hasSuffix("/" + path) } }
+        guard let first = path.split(separator: "/").first.map(String.init), first != path
+        else { return false }
+        return folders.contains(first) || targets.contains(first)
+    }
+
+    func missingPaths(in file: Repository.File) -> [Violation] {
+        var isFigure = false
+        return file.lines.enumerated().flatMap { index, line -> [Violation] in
+            if line.hasPrefix("```") { isFigure.toggle() }
+            let named =
+                isFigure
+                ? line.split(separator: " ").filter { $0.contains("/") || $0.hasSuffix(".swift") }
+                : line.matches(of: #/`([^`]+)`/#).map(\.1)
+            return named.map(String.init).filter(isMissing).map {
+                Violation(file: file.path, line: index + 1, text: "\($0) is not there")
+            }
+        }
+    }
+
+    /// The table of targets: what to open first, of each.
+    func missingEntries(in file: Repository.File) -> [Violation] {
+        var found: [Violation] = []
+        var listed: [String] = []
+        for (index, line) in file.lines.enumerated() {
+            guard let row = line.wholeMatch(of: #/\| `(\w+)` \| .+ \| `([^`|]+)` \|/#),
+                targets.contains(String(row.1))
+            else { continue }
+            listed.append(String(row.1))
+            if files.contains("Sources/\(row.1)/\(row.2)") { continue }
+            let text = "\(row.2) is not in \(row.1)"
+            found.append(Violation(file: file.path, line: index + 1, text: text))
+        }
+        for target in targets.sorted() where listed.count(where: { $0 == target }) != 1 {
+            found.append(
+                Violation(file: file.path, line: 1, text: "have one row that is of \(target)"))
+        }
+        return found
+    }
+
+    /// Lines that begin with an arrow, one after the other: each a file, then what happens there.
+    static func walks(in file: Repository.File) -> [[String]] {
+        var walks: [[String]] = []
+        var isOpen = false
+        for line in file.lines {
+            let words = line.split(separator: " ")
+            let isStep = words.first == "↓" && words.count > 1
+            if isStep, isOpen {
+                walks[walks.count - 1].append(String(words[1]))
+            } else if isStep {
+                walks.append([String(words[1])])
+            }
+            isOpen = isStep
+        }
+        return walks
+    }
+
+    /// A walk goes one way: through few files, through none twice.
+    func badWalks(in file: Repository.File) -> [Violation] {
+        Self.walks(in: file).flatMap { walk -> [Violation] in
+            var texts = walk.filter { !files.contains($0) }.map { "\($0) is not there" }
+            if walk.count > Self.longestWalk { texts.append("\(walk.count) files in a walk") }
+            if Set(walk).count < walk.count {
+                texts.append("a walk comes to a file twice: \(walk)")
+            }
+            return texts.map { Violation(file: file.path, line: 1, text: $0) }
+        }
+    }
+}
+
+@Suite struct `The architecture` {
+    private let rules = ArchitectureRules(
+        paths: Repository.files.map(\.path), targets: ImportRules.allowed.keys)
+
+    private func file() throws -> Repository.File {
+        try #require(Repository.files.first { $0.path == "ARCHITECTURE.md" })
+    }
+
+    private func check(_ found: [Violation]) { #expect(found.isEmpty, "\(found.report)") }
+
+    @Test func `is short`() throws {
+        check(DecisionRules.tooLong(try file(), lines: ArchitectureRules.maxLines))
+        check(DecisionRules.tooWide(try file()))
+    }
+
+    @Test func `names files and folders that are there`() throws {
+        check(rules.missingPaths(in: try file()))
+    }
+
+    @Test func `says for each target what to open first`() throws {
+        check(rules.missingEntries(in: try file()))
+    }
+
+    @Test func `walks through at most eight files, one way`() throws {
+        #expect(ArchitectureRules.walks(in: try file()).count >= 3)
+        check(rules.badWalks(in: try file()))
+    }
+}
+
+/// The rules on made-up lines.
+@Suite struct `The rules of the architecture` {
+    private let rules = ArchitectureRules(
+        paths: ["Sources/TidemarkA/Views/View.swift", "Tests/TidemarkATests/ViewTests.swift"],
+        targets: ["TidemarkA"])
+
+    private func file(_ lines: String...) -> Repository.File {
+        Repository.File(path: "ARCHITECTURE.md", lines: lines)
+    }
+
+    @Test(arguments: [
+        "Sources/TidemarkA/Views/View.swift", "TidemarkA/Views", "View.swift",
+        "Tests/TidemarkATests/",
+        "Views/View.swift", "step(_ event: Event)", "GET /v1/meter", "View", "../shared/specs",
+    ])
+    func `find what is there`(name: String) {
+        #expect(rules.missingPaths(in: file("see `\(name)`")) == [])
+    }
+
+    @Test(arguments: [
+        "Sources/TidemarkA/View.swift", "TidemarkA/Gone", "Gone.swift", "Tests/Gone",
+        "Sources/Gone/",
+    ])
+    func `miss what is not`(name: String) {
+        #expect(rules.missingPaths(in: file("", "see `\(name)`")).map(\.line) == [2])
+        #expect(rules.missingPaths(in: file("```", "1 \(name) is it", "```")).map(\.line) == [2])
+    }
+
+    @Test func `want a file to open first of each target`() {
+        let row = "| `TidemarkA` | views | `Views/View.swift` |"
+        #expect(rules.missingEntries(in: file(row)) == [])
+        #expect(rules.missingEntries(in: file("")).count == 1)
+        #expect(rules.missingEntries(in: file(row, row)).count == 1)
+        #expect(rules.missingEntries(in: file("| `TidemarkA` | views | `View.swift` |")).count == 1)
+    }
+
+    @Test func `refuse a long walk, and one in a circle`() {
+        let step = "  ↓ Sources/TidemarkA/Views/View.swift  shows"
+        #expect(rules.badWalks(in: file("a walk", step, "another", step)) == [])
+        #expect(rules.badWalks(in: file(step, step)).count == 1)
+        #expect(rules.badWalks(in: file("  ↓ Gone.swift  shows")).count == 1)
+        let long = (0..<9).map { "  ↓ \($0).swift  shows" }
+        let found = rules.badWalks(in: Repository.File(path: "ARCHITECTURE.md", lines: long))
+        #expect(found.count == 10, "nine that are not there, and their number")
+    }
+}
