@@ -61,7 +61,8 @@ public struct FeedDefinition: Sendable {
     /// ``Feed/loadMore(_:)``. As newer items arrive, the oldest beyond this many leave the window.
     public var window: Int
     /// Whether a feed by change time also counts its documents, as ``Way/audit(version:)`` does: then
-    /// those that were really deleted or left the filters go, and those without the field come.
+    /// those that were really deleted or left the filters go, and those without the field come. Syncs
+    /// count; while a feed listens, these are found by its next sync.
     public var checksMembership: Bool
     public var sharedMark: SharedMark?
 

@@ -168,6 +168,8 @@ extension FeedMachine {
     /// tell it, stays, or is that of the window.
     mutating func show(_ now: DeviceTime, _ effects: inout [Effect]) {
         guard isChanged else { return }
+        // Rows that are on their way from the disk come first: fresh is said of all of them.
+        if isFresh, failure == nil, isReadingRows { return }
         isChanged = false
         shown.rows = window.rows
         shown.hasMore = window.hasMore
@@ -178,11 +180,20 @@ extension FeedMachine {
         effects.append(.publish)
     }
 
+    /// Whether the disk will answer, and rows with it.
+    private var isReadingRows: Bool {
+        switch disk {
+        case nil: false
+        case .items, .changes: true
+        case .count: mustReadChanges || mustReadAnew || lacksRows
+        }
+    }
+
     private func phase(_ now: DeviceTime) -> FeedPhase {
         if let failure { return .failed(failure) }
         if !hasRead { return .loading }
         guard let readTime else { return .stale(age: nil) }
-        if isFresh { return .fresh(readTime: readTime) }
+        if isFresh, !mustReadChanges, !mustReadAnew { return .fresh(readTime: readTime) }
         return .stale(age: max(.zero, serverNow(now).duration(since: readTime)))
     }
 

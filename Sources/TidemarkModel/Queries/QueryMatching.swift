@@ -59,10 +59,22 @@ extension Query {
         guard case .last(let count)? = limit else { return self }
         var result = self
         result.limit = .first(count)
-        result.orders = normalizedOrders.map { Order($0.field, $0.direction.flipped) }
+        result.orders = ordersForServer.map { Order($0.field, $0.direction.flipped) }
         result.start = end.map { Cursor(values: $0.values, before: !$0.before) }
         result.end = start.map { Cursor(values: $0.values, before: !$0.before) }
         return result
+    }
+}
+
+extension Query {
+    /// ``normalizedOrders`` without the implicit ones behind the name, which decides by itself: a server
+    /// refuses an order that goes on behind it, and adds those by itself. What a cursor has values for
+    /// stays.
+    private var ordersForServer: ArraySlice<Order> {
+        let orders = normalizedOrders
+        let name = orders.firstIndex { $0.field.isDocumentID } ?? orders.count - 1
+        let values = max(start?.values.count ?? 0, end?.values.count ?? 0)
+        return orders.prefix(max(name + 1, values, self.orders.count))
     }
 }
 

@@ -178,6 +178,31 @@ import Tidemark
         return progress
     }
 
+    /// Its rows are on their way from the disk: what is shown is complete as of the answer before.
+    @Test func `what listens is fresh as of an answer once it shows the answer's rows`() throws {
+        var progress = FeedProgress(overlap: .seconds(300))
+        let plan = try #require(
+            ReadPlanner.next(progress, SyncReach(), action: nil, machine().settings.rules))
+        _ = progress.receive([], of: plan, readTime: time(900), rules: machine().settings.rules)
+        var machine = machine()
+        _ = machine.step(.live(true), now: now)
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), progress), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        let number = try #require(machine.live.listen?.number)
+        for second in [Int64(950), 960] {
+            let before = machine.shown.phase
+            let heard = FeedHeard(
+                number: number, changed: [DocumentPath(unchecked: "c/a")], rows: [],
+                readTime: time(second), isFull: false, mark: nil)
+            let effects = machine.step(.heard(heard), now: now)
+            #expect(effects.contains(.readChanges([DocumentPath(unchecked: "c/a")])))
+            #expect(!effects.contains(.publish) && machine.shown.phase == before)
+            _ = machine.step(.changesRead([:]), now: now)
+            #expect(machine.shown.phase == .fresh(readTime: time(second)))
+        }
+    }
+
     /// What came after it would be counted, and is not held.
     @Test func `what is held is counted as of the last read of changes`() throws {
         let rules = FeedRules(way: .changeTime(audited: true), pageSize: 2)

@@ -130,6 +130,28 @@ import Testing
         #expect(first.wireForm == first)
     }
 
+    /// A server refuses orders behind the name; those of the filter's fields it adds by itself.
+    @Test func `the wire form of the last rows is one that a server takes`() throws {
+        let (f, g) = (FieldPath(name: "f"), FieldPath(name: "g"))
+        var query = Query(
+            collectionID: "c", filter: .field(g, .greaterThan, .integer(0)),
+            orders: [Order(f), Order(.documentID, .descending)], limit: .last(1))
+        try query.validate()
+        try query.wireForm.validate()
+        #expect(query.wireForm.orders == [Order(f, .descending), Order(.documentID)])
+        query.orders = []
+        #expect(
+            query.wireForm.orders == [Order(g, .descending), Order(.documentID, .descending)])
+        let documents = (0..<4).map { number in
+            (
+                path: path("c/\(number)"),
+                fields: ["f": .integer(1), "g": .integer(number)] as MapValue
+            )
+        }
+        query.orders = [Order(f), Order(.documentID, .descending)]
+        #expect(query.wireForm.rows(documents) == query.rows(documents).reversed())
+    }
+
     @Test func `have an id that differs when they differ`() {
         var generator = Generator(seed: 18)
         var seen: [String: Query] = [:]
