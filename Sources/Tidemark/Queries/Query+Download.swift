@@ -6,7 +6,7 @@ extension Query {
     /// than what fits into memory. Costs one read a row that the server sends, and at least one.
     ///
     /// Rows are stored as they come, so that what came stays whatever happens next; a connection that
-    /// breaks is gone on with behind the last row. Takes a few MB of memory, and 8 bytes a row.
+    /// breaks is resumed behind the last row. What it keeps in memory grows by 8 to 16 bytes a row.
     /// Documents that are no rows any more are forgotten at the end. Afterwards reads and aggregations
     /// from the cache find all rows.
     ///

@@ -100,11 +100,12 @@ extension EngineCore {
         _ answer: LongRead.Answer, of query: Query, completion: @escaping ReadCompletion
     ) {
         let (documents, readTime) = rows(answer, of: query)
+        let isOfOneTime = answer.isOfOneTime
         let end: @Sendable (() throws -> ReadResult) -> Void = { [self] result in
             completion(
                 Result {
                     var result = try result()
-                    if !answer.isOfOneTime { result.freshness = mixed(readTime) }
+                    if !isOfOneTime { result.freshness = mixed(readTime) }
                     return result
                 }.mapError(SyncError.init(storing:)))
         }
@@ -159,13 +160,11 @@ extension EngineCore {
             case .failure(let error): completion(.failure(error))
             case .success(let answer):
                 let readTime = answer.readTime ?? local.lastVersion
+                // Not the answer itself, whose names would then be there twice.
+                let rows = DownloadedRows(
+                    count: answer.count, readTime: readTime, isOfOneTime: answer.isOfOneTime)
                 storeRest(of: answer, query, readTime) { error in
-                    if let error { return completion(.failure(error)) }
-                    completion(
-                        .success(
-                            DownloadedRows(
-                                count: answer.count, readTime: readTime,
-                                isOfOneTime: answer.isOfOneTime)))
+                    completion(error.map { .failure($0) } ?? .success(rows))
                 }
             }
         }
