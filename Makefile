@@ -3,7 +3,7 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health proto clean
+.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables proto clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
@@ -101,6 +101,18 @@ bench-health: setup
 bench-app: setup
 	@$(SWIFT) build -c release --product Benchmarks
 	@.build/release/Benchmarks app $(ARGS)
+
+# Every suite in release, one whole run each, kept in Benchmarks/Results, and the documents' tables made
+# from them. Some of them: ARGS="client caller". On a machine that does nothing else.
+results: setup
+	@$(SWIFT) build -c release --product tidemark
+	@$(SWIFT) build -c release --product Benchmarks
+	@Scripts/results $(if $(ARGS),$(ARGS),all)
+	@Scripts/tables
+
+# The documents' tables alone, from the results that are there.
+tables:
+	@Scripts/tables
 
 proto:
 	@Scripts/generate-proto

@@ -37,9 +37,11 @@ struct AppSuite {
         only.isEmpty || only.contains { name.hasPrefix($0) }
     }
 
-    private func add(_ bar: Bar, _ figure: Double, _ detail: String) -> Bool {
+    private func add(
+        _ bar: Bar, _ figure: Double, _ detail: String, _ more: [String: Double]? = nil
+    ) -> Bool {
         guard isWanted(bar.name) else { return true }
-        report.add(bar, figure, detail: detail)
+        report.add(bar, figure, detail: detail, more: more)
         return bar.holds(figure)
     }
 
@@ -85,50 +87,75 @@ struct AppSuite {
         return add(
             .firstContent, times.percentile(99) / 1e3,
             "median \(Self.text(times.median / 1e3)) ms of \(times.count) processes, "
-                + "\(Self.text(own)) of it from the first line of their own code")
+                + "\(Self.text(own)) of it from the first line of their own code",
+            ["median": times.median / 1e3, "own": own])
     }
 
     private func runCalls() async throws -> Bool {
         let calls = 500_000
+        let permanent: @Sendable (any Error) -> Failure = { _ in Failure(.permanent) }
         var allHold = true
         if isWanted(Bar.flight.name) {
             let flights = SingleFlight<Int, Int>()
-            let rate = try await Self.rate(calls) { number in
-                try await flights.value(for: number & 7) { number }
+            allHold = try await addRate(.flight, calls) { calls in
+                for number in 0..<calls {
+                    _ = try await flights.value(for: number & 7) { number }
+                }
             }
-            allHold = add(.flight, rate, "best of five")
         }
         if isWanted(Bar.retry.name) {
             let plain = Retry(RetryPolicy.mobile.withoutTimeout)
-            let rate = try await Self.rate(calls) { number in
-                try await plain.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+            let holds = try await addRate(.retry, calls) { calls in
+                for number in 0..<calls {
+                    _ = try await plain.run(.read, classify: permanent) { _ in number }
+                }
             }
-            allHold = add(.retry, rate, "best of five") && allHold
+            allHold = holds && allHold
         }
         if isWanted(Bar.timedRetry.name) {
             let mobile = Retry(.mobile)
-            let rate = try await Self.rate(calls / 10) { number in
-                try await mobile.run(.read, classify: { _ in Failure(.permanent) }) { _ in number }
+            let holds = try await addRate(.timedRetry, calls / 10) { calls in
+                for number in 0..<calls {
+                    _ = try await mobile.run(.read, classify: permanent) { _ in number }
+                }
             }
-            let detail = "best of five, two more tasks a call"
-            allHold = add(.timedRetry, rate, detail) && allHold
+            allHold = holds && allHold
         }
         return allHold
     }
 
-    /// Calls a second of one task, which is no actor's: the best of five runs, because what else the
-    /// machine does only takes away.
-    private static func rate(
-        _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Int
-    ) async throws -> Double {
-        var best = 0.0
+    /// Calls a second of one task, which is no actor's, in five runs between calibrations. The figure is what
+    /// the machine would do in its quiet state: the median of what each run did, by how fast the machine
+    /// was before and after it.
+    private func addRate(
+        _ bar: Bar, _ calls: Int, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws -> Bool {
+        var rates: [Double] = []
+        var judged: [Double] = []
+        var before = await Self.calibration()
         for _ in 0..<5 {
             let task = Task.detached {
-                try await time { for number in 0..<calls { _ = try await body(number) } }
+                try await time { try await body(calls) }
             }
-            best = max(best, Double(calls) * 1e6 / (try await task.value))
+            let rate = Double(calls) * 1e6 / (try await task.value)
+            let after = await Self.calibration()
+            rates.append(rate)
+            judged.append(rate * (before.parts + after.parts) / 2 / Calibration.quiet)
+            before = after
         }
-        return best
+        let detail = String(
+            format: "%.0f/s as measured; a lock %.1f, an object %.0f, a task %.0f, memory %.0f ns",
+            rates.median, before.lock, before.object, before.task, before.memory)
+        return add(
+            bar, judged.median, detail,
+            [
+                "measured": rates.median, "arithmetic": before.arithmetic, "lock": before.lock,
+                "object": before.object, "task": before.task, "memory": before.memory,
+            ])
+    }
+
+    private static func calibration() async -> Calibration {
+        await Task.detached { await Calibration() }.value
     }
 
     private static func text(_ figure: Double) -> String { String(format: "%.2f", figure) }

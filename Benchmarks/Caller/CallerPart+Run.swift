@@ -8,14 +8,15 @@ extension CallerPart {
         switch self {
         case .load: try BenchmarkChild.tell(Self.load(workload, folder))
         case .index: try BenchmarkChild.tell(Self.index(workload, folder))
-        case .first, .reads, .writes:
+        case .first:
+            let scheduler = HeldScheduler()
+            let steps = try CallerSteps(workload, folder, only: only, scheduler: scheduler)
+            let samples = try await steps.first(scheduler)
+            await steps.close()
+            try BenchmarkChild.tell(samples)
+        case .reads, .writes:
             let steps = try CallerSteps(workload, folder, only: only)
-            let samples =
-                switch self {
-                case .first: try await steps.first()
-                case .reads: try await steps.reads()
-                default: try await steps.writes()
-                }
+            let samples = self == .reads ? try await steps.reads() : try await steps.writes()
             await steps.close()
             try BenchmarkChild.tell(samples)
         }

@@ -21,7 +21,10 @@ struct CallerSteps {
         let timestamp: Date
     }
 
-    init(_ workload: Workload, _ folder: URL, only: [String]) throws {
+    init(
+        _ workload: Workload, _ folder: URL, only: [String],
+        scheduler: any EngineScheduler = DispatchScheduler()
+    ) throws {
         self.workload = workload
         self.only = only
         let settings = FirestoreSettings(
@@ -30,7 +33,7 @@ struct CallerSteps {
         firestore = try Firestore(
             projectID: Workload.database.project, settings: settings,
             environment: SyncEnvironment(
-                transport: ScriptedTransport(), scheduler: DispatchScheduler(),
+                transport: ScriptedTransport(), scheduler: scheduler,
                 now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
     }
 
@@ -196,8 +199,11 @@ extension CallerSteps {
         ])
     }
 
-    /// The time of one query in a process that has looked at one document.
-    func first() async throws -> [ClientSample] {
+    /// The time of one query in a process that has looked at one document; and then what else holds the
+    /// engine when it is asked for the first time.
+    ///
+    /// - Parameter scheduler: The client's.
+    func first(_ scheduler: HeldScheduler) async throws -> [ClientSample] {
         let path = workload.path(17).text
         let opened = try await firestore.document(path).getDocument(source: .cache)
         let query = conversation
@@ -205,6 +211,16 @@ extension CallerSteps {
             let found = try await query.getDocuments(source: .cache)
             precondition(opened.exists && found.documents.count == 50)
         }
-        return [ClientSample(CallerStep.firstQuery.rawValue, taken)]
+        let read = collection.whereField("read", isEqualTo: true)
+        _ = try await read.aggregate([.count(), .sum("likes")]).getAggregation(source: .cache)
+        let sender = collection.whereField("senderId", isEqualTo: "user-0003")
+        let told = AsyncStream.makeStream(of: Void.self)
+        let listener = sender.addSnapshotListener { _, _ in told.continuation.yield() }
+        for await _ in told.stream { break }
+        listener.remove()
+        return [
+            ClientSample(CallerStep.firstQuery.rawValue, taken),
+            ClientSample(CallerStep.longestStep.rawValue, scheduler.longest / .microseconds(1)),
+        ]
     }
 }

@@ -29,7 +29,7 @@ struct CallerSuite {
         for size in sizes {
             try prepare(size, &ours[size, default: [:]], &raw[size, default: [:]])
         }
-        let reads = CallerStep.allCases.filter { $0 != .update && $0 != .firstQuery }
+        let reads = CallerStep.allCases.filter { $0 != .update && $0.isFlat }
         for _ in 0..<Self.readRounds where wants(reads) {
             for size in sizes { ours[size]!.add(try child(.reads, size)) }
         }
@@ -45,7 +45,7 @@ struct CallerSuite {
         try FileManager.default.createDirectory(
             at: place(size), withIntermediateDirectories: true)
         ours.add(try child(.load, size))
-        if wants([.firstQuery]) {
+        if wants(CallerStep.firsts) {
             raw.add(try child(.load, size, raw: true))
             for _ in 0..<Self.writeRounds {
                 ours.add(try child(.first, size))

@@ -131,6 +131,8 @@ struct ClientLine: Encodable {
     let unit: String
     /// Google's client core, as it comes: peer-client-perf.md.
     let peer: Double?
+    /// With its index made by hand and filled.
+    let peerIndexed: Double?
     /// The same reads and inserts in raw SQLite, in the same run, in its fastest round.
     let raw: Double?
     let rawMedian: Double?
@@ -154,6 +156,7 @@ struct ClientLine: Encodable {
         median = rounds.median
         unit = figure.unit
         peer = figure.peer(of: count)
+        peerIndexed = figure.peerIndexed(of: count)
         self.raw = raw
         rawMedian = rawRounds?.median
         ratio = raw.map { figure.ratio(value, $0) }

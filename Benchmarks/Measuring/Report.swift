@@ -13,6 +13,7 @@ final class Report {
         var limit: Double?
         var unit: String?
         var holds: Bool?
+        var more: [String: Double]?
     }
 
     private var suite = ""
@@ -42,12 +43,14 @@ final class Report {
     }
 
     /// A figure beside its bar.
-    func add(_ bar: Bar, _ figure: Double, detail: String) {
+    ///
+    /// - Parameter more: What else was measured with it, for the file.
+    func add(_ bar: Bar, _ figure: Double, detail: String, more: [String: Double]? = nil) {
         rows.append(
             Row(
                 suite: "bars", step: bar.name, micros: nil, yardstickMicros: nil, ratio: nil,
                 perSecond: nil, figure: figure, limit: bar.limit, unit: bar.unit,
-                holds: bar.holds(figure)))
+                holds: bar.holds(figure), more: more))
         let verdict = bar.holds(figure) ? "holds " : "MISSED"
         let sign = bar.isAtMost ? "<" : ">"
         print(

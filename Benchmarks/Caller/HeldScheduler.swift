@@ -1,0 +1,26 @@
+import Synchronization
+import Tidemark
+
+/// The engine's own scheduler, and how long its longest job has held it.
+final class HeldScheduler: EngineScheduler {
+    private let base = DispatchScheduler()
+    private let held = Mutex(Duration.zero)
+
+    var longest: Duration { held.withLock { $0 } }
+    var elapsed: Duration { base.elapsed }
+
+    func enqueue(_ job: @escaping @Sendable () -> Void) {
+        base.enqueue { self.measure(job) }
+    }
+
+    func schedule(
+        _ id: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        base.schedule(id, after: delay) { self.measure(job) }
+    }
+
+    private func measure(_ job: () -> Void) {
+        let taken = ContinuousClock().measure(job)
+        held.withLock { $0 = max($0, taken) }
+    }
+}
