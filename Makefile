@@ -3,7 +3,17 @@
 SWIFT ?= swift
 ARGS ?=
 
-.PHONY: demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables proto clean
+# The first target: `make` alone lists what there is.
+help:
+	@echo "make demo          play an app as it was and on Tidemark, and compare what each read, missed and cost"
+	@echo "make test          run every test"
+	@echo "make serve         start a local Firestore: ARGS=\"--data ./data\""
+	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server and bench-health hold it to limits"
+	@echo "make long          run the random tests for an hour"
+	@echo "make ci            run what CI runs"
+	@echo "make format, lint  format the code, or check its format"
+
+.PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables proto clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.

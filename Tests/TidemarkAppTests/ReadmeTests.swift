@@ -6,8 +6,8 @@ import TidemarkTesting
 
 @testable import Tidemark
 
-// The README's examples, line by line: `The repository`'s tests compare the two. What stands between
-// the marks is in the README as it is here.
+// The examples of the README and of Documentation, line by line: the tidy tests compare them. The README
+// shows what stands between the marks; the articles show the rest.
 
 @Suite struct `The README's examples` {
     private let server: FirestoreServer
@@ -51,7 +51,6 @@ import TidemarkTesting
     @Test(.timeLimit(.minutes(5))) func `values of types`() async throws {
         let messages = firestore.collection("rooms/blue/messages")
         let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
-        // README begins
         struct Message: Codable {
             @DocumentID var id: String?
             @ServerTimestamp var sentAt: Date?
@@ -59,7 +58,6 @@ import TidemarkTesting
         }
         try await messages.addDocument(from: Message(text: "hello"))
         let all = try await newest.getDocuments().documents.map { try $0.data(as: Message.self) }
-        // README ends
         #expect(all.count == 1 && all[0].text == "hello" && all[0].sentAt != nil)
         #expect(all[0].id?.count == 20)
         await firestore.terminate()
@@ -69,7 +67,6 @@ import TidemarkTesting
         try await firestore.collection("rooms/blue/messages").document("a").setData([
             "sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
         ])
-        // README begins
         let feed = try Feed(
             FeedDefinition(
                 query: firestore.collection("rooms/blue/messages"), itemTime: "sentAt",
@@ -77,13 +74,11 @@ import TidemarkTesting
         try await feed.open()
         try await feed.sync()
         try await feed.clear()
-        // README ends
         #expect(await feed.items.isEmpty)
         await firestore.terminate()
     }
 
     @Test(.timeLimit(.minutes(5))) func `test an app`() async throws {
-        // README begins
         let local = try LocalFirestore.start()
         let phone = try local.firestore(label: "phone")
         try await phone.document("rooms/blue").setData(["open": true])
@@ -95,6 +90,5 @@ import TidemarkTesting
 
         try await local.restore(start)
         await local.stop()
-        // README ends
     }
 }
