@@ -13,7 +13,7 @@ help:
 	@echo "make ci            run what CI runs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables proto clean
+.PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
@@ -33,7 +33,8 @@ test: setup
 
 # For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
 # seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random
-# queries on the cache, 500 of pages from disk, and the soak alone in its process. What fails says its seed.
+# queries on the cache, 500 of pages from disk, a loss of power at each write of a schema step, and the soak alone in its
+# process; then what works on real threads, under ThreadSanitizer. What fails says its seed.
 long: setup
 	$(SWIFT) build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
@@ -47,6 +48,12 @@ long: setup
 	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
+	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests
+	$(MAKE) --no-print-directory races
+
+# Engine, pagers, pictures and accounts on real threads under ThreadSanitizer, in a build of its own.
+races: setup
+	@Scripts/races
 
 # What CI runs: the format, what may import what, every test, and the demo as a test of the whole.
 ci: setup
@@ -128,4 +135,4 @@ proto:
 	@Scripts/generate-proto
 
 clean:
-	rm -rf .build Tests/Interop/.venv
+	rm -rf .build .build-tsan Tests/Interop/.venv

@@ -205,6 +205,13 @@ let package = Package(
                 "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting", crypto, nioCore,
                 nioPosix, nioSSL,
             ], planted),
+        // A disk that loses what was not synced, and what the stores make of that.
+        tests(
+            "TidemarkDiskTests",
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
+                "TidemarkTesting", sqlite,
+            ], planted),
         tests(
             "TidemarkCLITests",
             ["TidemarkCLI", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),

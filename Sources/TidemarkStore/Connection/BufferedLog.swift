@@ -1,4 +1,5 @@
 import GRDBSQLite
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -15,31 +16,61 @@ import GRDBSQLite
 /// after what is kept was written. An error comes with the call that writes it: the last of the
 /// transaction at the latest, which then has failed, as with an error of its last page.
 enum BufferedLog {
-    /// To open a database by; nil where the system's layer is somebody else's.
-    static var name: UnsafePointer<CChar>? { registered?.pointee.zName }
+    /// To open a database by, over the system's layer; nil where that is somebody else's.
+    static var name: UnsafePointer<CChar>? { overSystem?.pointee.zName }
 
-    // Written once, before anybody has it.
-    nonisolated(unsafe) private static let registered: UnsafePointer<sqlite3_vfs>? = register()
-
-    private static func register() -> UnsafePointer<sqlite3_vfs>? {
-        // The functions of SQLite's own layers for Unix may be called with a copy of their record.
-        guard let system, let name = system.pointee.zName, strncmp(name, "unix", 4) == 0 else {
-            return nil
+    /// As ``name``, over a layer that a test has registered.
+    static func name(over base: String) -> UnsafePointer<CChar>? {
+        overOthers.withLock { layers in
+            if layers[base] == nil { layers[base] = sqlite3_vfs_find(base).flatMap(Layer.register) }
+            return layers[base]?.name
         }
-        let layer = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
-        layer.initialize(to: system.pointee)
-        layer.pointee.zName = UnsafePointer(strdup("tidemark-buffered-log"))
-        layer.pointee.szOsFile = Int32(OpenLog.sizeBeforeFile) + system.pointee.szOsFile
-        layer.pointee.pNext = nil
-        layer.pointee.xOpen = { _, name, file, flags, outFlags in
-            OpenLog.open(name, file!, flags, outFlags)
-        }
-        guard sqlite3_vfs_register(layer, 0) == SQLITE_OK else { return nil }
-        return UnsafePointer(layer)
     }
 
-    // SQLite has it for as long as the process lives, and nobody writes to it.
-    nonisolated(unsafe) fileprivate static let system = sqlite3_vfs_find(nil)
+    // The functions of SQLite's own layers for Unix may be called with a copy of their record. Written
+    // once, before anybody has it.
+    nonisolated(unsafe) private static let overSystem: UnsafePointer<sqlite3_vfs>? = {
+        guard let system = sqlite3_vfs_find(nil), let name = system.pointee.zName,
+            strncmp(name, "unix", 4) == 0
+        else { return nil }
+        return Layer.register(system).map { UnsafePointer($0.record) }
+    }()
+
+    private static let overOthers = Mutex<[String: Layer]>([:])
+}
+
+/// A layer as SQLite knows it, for as long as the process lives: its record, and behind it whose files
+/// it opens.
+// @unchecked: written before anybody has it, and never again.
+private struct Layer: @unchecked Sendable {
+    typealias Record = UnsafeMutablePointer<sqlite3_vfs>
+
+    let record: Record
+    var name: UnsafePointer<CChar>? { UnsafePointer(record.pointee.zName) }
+
+    private struct Memory {
+        var record: sqlite3_vfs
+        let base: Record
+    }
+
+    static func register(_ base: Record) -> Layer? {
+        let memory = UnsafeMutablePointer<Memory>.allocate(capacity: 1)
+        memory.initialize(to: Memory(record: base.pointee, base: base))
+        let record = UnsafeMutableRawPointer(memory).assumingMemoryBound(to: sqlite3_vfs.self)
+        record.pointee.zName = UnsafePointer(
+            strdup("tidemark-buffered-log-" + String(cString: base.pointee.zName)))
+        record.pointee.szOsFile = Int32(OpenLog.sizeBeforeFile) + base.pointee.szOsFile
+        record.pointee.pNext = nil
+        record.pointee.xOpen = { layer, name, file, flags, outFlags in
+            OpenLog.open(Layer.base(of: layer!), name, file!, flags, outFlags)
+        }
+        guard sqlite3_vfs_register(record, 0) == SQLITE_OK else { return nil }
+        return Layer(record: record)
+    }
+
+    private static func base(of record: Record) -> Record {
+        UnsafeMutableRawPointer(record).assumingMemoryBound(to: Memory.self).pointee.base
+    }
 }
 
 /// An open log, in memory that SQLite gives: this, and behind it the file as the system's layer has it.
@@ -54,10 +85,9 @@ private struct OpenLog {
     static let sizeBeforeFile = (MemoryLayout<OpenLog>.size + 15) & ~15
 
     static func open(
-        _ name: UnsafePointer<CChar>?, _ file: File, _ flags: Int32,
-        _ outFlags: UnsafeMutablePointer<Int32>?
+        _ system: UnsafeMutablePointer<sqlite3_vfs>, _ name: UnsafePointer<CChar>?, _ file: File,
+        _ flags: Int32, _ outFlags: UnsafeMutablePointer<Int32>?
     ) -> Int32 {
-        let system = BufferedLog.system!
         guard flags & SQLITE_OPEN_WAL != 0 else {
             return system.pointee.xOpen(system, name, file, flags, outFlags)
         }

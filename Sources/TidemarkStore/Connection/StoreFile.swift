@@ -71,7 +71,8 @@ extension StoreFile {
     private static func opened(_ path: String) throws(StoreError) -> StoreFile {
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-        let code = sqlite3_open_v2(path, &opened, flags, BufferedLog.name)
+        let layer = StoreLayer.name.map { BufferedLog.name(over: $0) } ?? BufferedLog.name
+        let code = sqlite3_open_v2(path, &opened, flags, layer)
         guard let handle = opened else { throw StoreError(code: code, detail: "no memory") }
         let file = StoreFile(owning: handle)
         try file.check(code)
@@ -101,7 +102,8 @@ extension StoreFile {
             try FileManager.default.createDirectory(
                 at: URL(fileURLWithPath: path).deletingLastPathComponent(),
                 withIntermediateDirectories: true)
-            return try DatabaseQueue(path: path, configuration: configuration)
+            return try DatabaseQueue(
+                path: StoreLayer.address(of: path), configuration: configuration)
         }
     }
 

@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+@testable import TidemarkServer
+@testable import TidemarkSync
+
+/// A file of an older schema, or none, is opened, and the power fails at one of the writes that bring it to
+/// today's.
+@Suite struct SchemaStepTests {
+    private static let database = try! DatabaseID(project: "disk")
+    private static let documents = 30
+    /// Of the writes, one in so many is the last; all where more seeds are asked for.
+    private static let stride = DiskSeeds.all.count > 1_000 ? 1 : 5
+
+    private static let mutations = [
+        Mutation(path: DocumentPath(unchecked: "rooms/w"), .set(["n": .integer(1)]))
+    ]
+
+    private func contents(_ number: Int) -> EncodedFields {
+        EncodedFields([
+            "n": .integer(Int64(number)),
+            "text": .string(String(repeating: "text", count: 300)),
+        ])
+    }
+
+    /// A file as it was once, with documents and writes that wait.
+    private func makeOld(_ migrations: [StoreMigration], at path: String) throws {
+        let store = try DocumentStore(.file(path), migrations: migrations)
+        try store.write { transaction in
+            let table = transaction.documents(of: Self.database)
+            try table.declareIndex(
+                IndexDefinition(collectionID: "rooms", fields: [.init(FieldPath(name: "n"))]))
+            for number in 0..<Self.documents {
+                let time = Timestamp(microseconds: 1)
+                try table.put(
+                    StoredDocument(
+                        path: DocumentPath(unchecked: "rooms/r\(number)"), kind: .found,
+                        contents: contents(number), createTime: time, updateTime: time,
+                        readTime: time))
+            }
+            guard migrations.contains(where: { $0.name.hasPrefix("sync") }) else { return }
+            for number in 1...5 {
+                try transaction.execute(
+                    """
+                    INSERT INTO syncBatch (id, localWriteTime, baseMutations, mutations)
+                    VALUES (?, 1, ?, ?)
+                    """,
+                    [.integer(Int64(number)), .blob(MutationCodec.encode([]))],
+                    last: MutationCodec.encode(Self.mutations))
+            }
+        }
+        try store.close()
+    }
+
+    /// Opens it with the power failing after so many changes of the disk, and again.
+    ///
+    /// - Returns: How many it would take.
+    private func cut(
+        _ old: Data?, after changes: Int, _ open: (String) throws -> DocumentStore,
+        _ check: (String) throws -> Void
+    ) throws -> Int {
+        let disk = try LossyDisk(seed: UInt64(changes))
+        let path = disk.path("store.sqlite")
+        if let old { try old.write(to: URL(fileURLWithPath: path)) }
+        return try LossyDisk.mounted {
+            disk.fail(after: changes)
+            let opened = try? open(path)
+            let count = disk.changes
+            // Whoever opened it before the end has it all.
+            if !disk.isOff { disk.fail(after: 0) }
+            try? opened?.close()
+            if changes.isMultiple(of: 3) {
+                disk.restartAfterKill()
+            } else {
+                try disk.restartAfterPowerLoss()
+            }
+            let store = try open(path)
+            try StoreInspection(store: store).check()
+            if old != nil {
+                try store.read { transaction in
+                    let table = transaction.documents(of: Self.database)
+                    for number in 0..<Self.documents {
+                        let path = DocumentPath(unchecked: "rooms/r\(number)")
+                        let held = try table.document(at: path)?.contents
+                        #expect(held == contents(number))
+                    }
+                }
+            }
+            try store.close()
+            try check(path)
+            return count
+        }
+    }
+
+    private func cutEverywhere(
+        _ old: Data?, _ open: (String) throws -> DocumentStore,
+        _ check: (String) throws -> Void = { _ in }
+    ) throws {
+        let all = try cut(old, after: .max, open, check)
+        #expect(all > 5)
+        for changes in Swift.stride(from: 0, to: all, by: Self.stride) {
+            do { _ = try cut(old, after: changes, open, check) } catch {
+                Issue.record("cut after \(changes) of \(all): \(error)")
+            }
+        }
+    }
+
+    private func old(_ migrations: [StoreMigration]) throws -> Data {
+        let disk = try LossyDisk(seed: 0)
+        try makeOld(migrations, at: disk.path("store.sqlite"))
+        return try Data(contentsOf: URL(fileURLWithPath: disk.path("store.sqlite")))
+    }
+
+    @Test(arguments: 0..<LocalSchema.migrations.count)
+    func `a client's file opens afterwards, with its writes`(steps: Int) throws {
+        let old = try old(Array(LocalSchema.migrations.prefix(steps)))
+        try cutEverywhere(old) {
+            try DocumentStore(.file($0), migrations: LocalSchema.migrations)
+        } _: { path in
+            let store = try LocalStore(.file(path), database: Self.database)
+            let due = steps > 0 ? Array(repeating: Self.mutations, count: 5) : []
+            #expect(store.pending.batches.map(\.mutations) == due)
+            try store.store.close()
+        }
+    }
+
+    @Test(arguments: 0..<ServerSchema.migrations.count)
+    func `a server's file opens afterwards`(steps: Int) throws {
+        let old = try old(Array(ServerSchema.migrations.prefix(steps)))
+        try cutEverywhere(old) {
+            try DocumentStore(.file($0), migrations: ServerSchema.migrations)
+        }
+    }
+
+    @Test func `a file that is being made opens afterwards`() throws {
+        try cutEverywhere(nil) {
+            try DocumentStore(.file($0), migrations: LocalSchema.migrations)
+        }
+    }
+}
