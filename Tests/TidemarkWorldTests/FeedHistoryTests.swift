@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidemarkTesting
 
@@ -8,6 +9,7 @@ import TidemarkTesting
 /// `TIDEMARK_FEED_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct FeedHistoryTests {
     static let seeds = SeedRange("TIDEMARK_FEED_SEEDS", 0..<2_000)
+    private static let totals = Mutex((figures: FeedHistoryFigures(), shares: 0))
 
     @Test(arguments: seeds.shares)
     func `what is shown is what a full read shows`(share: Range<UInt64>) throws {
@@ -25,7 +27,21 @@ import TidemarkTesting
             #expect(figures.whole > share.count * 3, "\(figures)")
             #expect(figures.billed > share.count, "\(figures)")
             #expect(figures.items > share.count * 10, "\(figures)")
-            #expect(figures.pages > share.count / 5, "\(figures)")
+            #expect(figures.live > share.count * 3, "\(figures)")
+            #expect(figures.liveItems > share.count * 10, "\(figures)")
+            #expect(figures.pages > share.count * 2, "\(figures)")
+            #expect(figures.pageRows > share.count * 10, "\(figures)")
+        }
+        Self.add(figures)
+    }
+
+    /// The last share prints what all of them have compared.
+    private static func add(_ figures: FeedHistoryFigures) {
+        totals.withLock { totals in
+            totals.figures += figures
+            totals.shares += 1
+            if totals.shares < seeds.shares.count { return }
+            print("\(seeds.all.count) histories of feeds compared \(totals.figures)")
         }
     }
 

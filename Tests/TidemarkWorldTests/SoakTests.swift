@@ -75,7 +75,7 @@ private final class Soak {
         for start in stride(from: 0, to: 2_000, by: 250) {
             let mutations = (start..<start + 250).map { mutation($0) }
             guard case .success = world.server.commit(mutations, in: World.database) else {
-                throw WorldViolation("the server takes nothing")
+                throw WorldViolation(.convergence, "the server takes nothing")
             }
         }
     }

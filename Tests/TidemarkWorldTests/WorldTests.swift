@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import TidemarkTesting
 
@@ -6,15 +7,34 @@ import TidemarkTesting
 /// `TIDEMARK_WORLD_SEEDS=17` plays one seed again and prints its whole log, `0..<100000` plays more.
 @Suite(.oneCore) struct WorldTests {
     static let seeds = SeedRange("TIDEMARK_WORLD_SEEDS", 0..<2_000)
+    private static let totals = Mutex((figures: WorldFigures(), shares: 0))
 
     @Test(arguments: seeds.shares)
     func `nothing is lost, doubled or made up, and all converge`(share: Range<UInt64>) throws {
+        var figures = WorldFigures()
         for seed in share {
             var settings = WorldSettings(seed: seed)
             settings.isVerbose = Self.seeds.isOne
             let world = try World(settings)
             do { try world.run() } catch { Issue.record("\(world.report(error))") }
             if settings.isVerbose { print(world.log.joined(separator: "\n")) }
+            figures += world.figures
+        }
+        // An oracle that looks away would find nothing either.
+        if share.count >= 50 {
+            let lack = figures.lack(worlds: share.count)
+            #expect(lack.isEmpty, "\(share) compared too few \(lack): \(figures)")
+        }
+        Self.add(figures)
+    }
+
+    /// The last share prints what all of them have compared.
+    private static func add(_ figures: WorldFigures) {
+        totals.withLock { totals in
+            totals.figures += figures
+            totals.shares += 1
+            if totals.shares < seeds.shares.count { return }
+            print("\(seeds.all.count) worlds compared \(totals.figures)")
         }
     }
 

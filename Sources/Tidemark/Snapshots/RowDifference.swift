@@ -1,12 +1,12 @@
 /// How rows became others: removals in the old order, then the rest in the new one.
-struct RowDifference: Hashable {
-    var type: DocumentChangeType
-    var document: ViewDocument
-    var oldIndex: Int?
-    var newIndex: Int?
+package struct RowDifference: Hashable {
+    package var type: DocumentChangeType
+    package var document: ViewDocument
+    package var oldIndex: Int?
+    package var newIndex: Int?
 
     /// Costs a pass over both, and one over the rows for each that was modified.
-    static func between(
+    package static func between(
         _ old: [ViewDocument], _ new: [ViewDocument], includeMetadata: Bool
     ) -> [RowDifference] {
         if old.isEmpty {

@@ -68,15 +68,28 @@ extension FeedMachine {
         guard case .changes? = disk else { return }
         disk = nil
         #if TIDEMARK_DEFECTS
-            let changes =
-                settings.rules.defects.contains(.deletedRowsStay)
-                ? changes.filter { $0.value != nil } : changes
+            let changes = withDefects(changes)
         #endif
         window.apply(changes, marks)
         mustReadBelow = window.hasMore
         forgetCount()
         isChanged = true
     }
+
+    #if TIDEMARK_DEFECTS
+        private func withDefects(_ changes: [DocumentPath: Row?]) -> [DocumentPath: Row?] {
+            var changes = changes
+            if settings.rules.defects.contains(.deletedRowsStay) {
+                changes = changes.filter { $0.value != nil }
+            }
+            if settings.rules.defects.contains(.liveRowDropped), live.listen != nil,
+                let last = changes.keys.max()
+            {
+                changes.removeValue(forKey: last)
+            }
+            return changes
+        }
+    #endif
 
     mutating func outgrown() {
         guard case .changes? = disk else { return }

@@ -99,6 +99,7 @@ package enum ReadPlanner {
     ) -> (CoveragePosition, repeated: Int) {
         #if TIDEMARK_DEFECTS
             if rules.defects.contains(.equalTimesSkipped) { return (.end(of: top.time), 0) }
+            if rules.defects.contains(.feedHeadOffByOne) { return (top, 0) }
         #endif
         return (.start(of: top.time), progress.headCount)
     }

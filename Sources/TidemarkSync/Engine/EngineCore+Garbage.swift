@@ -108,8 +108,11 @@ extension EngineCore {
     }
 
     private func isPinned(_ path: DocumentPath) -> Bool {
-        local.pending.hasWrites(path)
-            || queries.values.contains { $0.view.document(at: path) != nil }
+        if local.pending.hasWrites(path) { return true }
+        #if TIDEMARK_DEFECTS
+            if isPlanted(.collectedInUse) { return false }
+        #endif
+        return queries.values.contains { $0.view.document(at: path) != nil }
             || followers.values.contains { $0.query.contains(path) }
     }
 }

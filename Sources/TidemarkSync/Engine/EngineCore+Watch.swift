@@ -142,12 +142,26 @@ extension EngineCore {
             case .documents(_, let target, let version, _, let isBehind) = event
         {
             do {
-                let rows = try local.run(query.query)
+                let rows = try refill(query, event)
                 effects = query.view.step(
                     .result(rows, target, version: version, isBehind: isBehind))
             } catch { return fail(key, SyncError(storing: error)) }
         }
         perform(effects, of: query)
+    }
+
+    /// All rows of a view that lacks some.
+    private func refill(
+        _ query: ListenedQuery, _ event: View.Event
+    ) throws -> [LocalDocument] {
+        let rows = try local.run(query.query)
+        #if TIDEMARK_DEFECTS
+            if isPlanted(.limitNotRefilled), case .documents(let told, _, _, _, _) = event {
+                let known = Set(query.view.documents.map(\.path) + told.map(\.path))
+                return rows.filter { known.contains($0.path) }
+            }
+        #endif
+        return rows
     }
 
     /// Reads which documents a query's target has, unless that is known.
@@ -172,6 +186,9 @@ extension EngineCore {
         case .limbo(let path): enterLimbo(path, view: id)
         case .outOfLimbo(let path): perform(limbo.step(.left(path, view: id)))
         case .raise(let snapshot, let cached):
+            #if TIDEMARK_DEFECTS
+                let snapshot = leavesOutChange(snapshot)
+            #endif
             let event = QueryListener.Event.snapshot(
                 snapshot, hasCachedResults: cached, online.state)
             if let only = query.onlyListenerID { return tell(only, of: query, event) }
@@ -179,6 +196,15 @@ extension EngineCore {
         case .needsRefill: preconditionFailure("a full result needs no refill")
         }
     }
+
+    #if TIDEMARK_DEFECTS
+        private func leavesOutChange(_ snapshot: ViewSnapshot) -> ViewSnapshot {
+            guard isPlanted(.changeLeftOut), snapshot.changes.count > 1 else { return snapshot }
+            var other = snapshot
+            other.changes.removeLast()
+            return other
+        }
+    #endif
 
     /// Of the first view that the document is in limbo of.
     private func limboTag(of path: DocumentPath) -> ReadTag {

@@ -26,7 +26,11 @@ extension EngineCore {
         writeObservers[batch.id] = observer
         observer(.journalled(batch: batch.id))
         tellQueueLater()
-        refreshViews(changed, nil)
+        #if TIDEMARK_DEFECTS
+            if !isPlanted(.ownWriteHidden) { refreshViews(changed, nil) }
+        #else
+            refreshViews(changed, nil)
+        #endif
         fillPipeline()
     }
 
@@ -102,7 +106,12 @@ extension EngineCore {
     private func committed(
         _ results: [MutationResult], _ time: Timestamp, _ position: WritePosition?
     ) {
-        guard let batch = pipeline.first else { return }
+        #if TIDEMARK_DEFECTS
+            let answered = isPlanted(.acknowledgedOutOfOrder) ? pipeline.last : pipeline.first
+        #else
+            let answered = pipeline.first
+        #endif
+        guard let batch = answered else { return }
         store(.acknowledged(batch, results, time, position))
         #if TIDEMARK_DEFECTS
             if isPlanted(.ackTakenTwice), let next = pipeline.first {

@@ -32,7 +32,25 @@
         /// A transaction whose commit had no answer is made again from its beginning.
         package static let lostCommitRepeated = Self(rawValue: 1 << 22)
 
+        /// What a document was in an index stays there beside what it is.
+        package static let indexEntryLeft = Self(rawValue: 1 << 23)
+        /// The cache's collection takes targets and documents that are in use.
+        package static let collectedInUse = Self(rawValue: 1 << 24)
+        /// When a row leaves a view with a limit, none moves up.
+        package static let limitNotRefilled = Self(rawValue: 1 << 25)
+        /// What the server says of the first batch under way is taken for the last.
+        package static let acknowledgedOutOfOrder = Self(rawValue: 1 << 26)
+        /// Views are not told of a write before the server has answered.
+        package static let ownWriteHidden = Self(rawValue: 1 << 27)
+        /// A snapshot of several changes lacks one of them.
+        package static let changeLeftOut = Self(rawValue: 1 << 28)
+
         // Of feeds and pagers.
+
+        /// The look for newer items begins one above the newest that is held.
+        package static let feedHeadOffByOne = Self(rawValue: 1 << 29)
+        /// A feed that listens drops one of the rows it was told of.
+        package static let liveRowDropped = Self(rawValue: 1 << 30)
 
         /// A page of changes is taken for the last one.
         package static let drainCutShort = Self(rawValue: 1 << 8)
@@ -72,6 +90,7 @@
             ("deviceClockTrusted", .deviceClockTrusted), ("deletedRowsStay", .deletedRowsStay),
             ("upperHalfSkipped", .upperHalfSkipped),
             ("sharedMarkOverwritten", .sharedMarkOverwritten), ("pageHoleKept", .pageHoleKept),
+            ("feedHeadOffByOne", .feedHeadOffByOne), ("liveRowDropped", .liveRowDropped),
         ]
 
         /// Those of the engine, by name.
@@ -84,6 +103,10 @@
             ("overlaysOfUserBefore", .overlaysOfUserBefore),
             ("queueOfUserBefore", .queueOfUserBefore),
             ("readsUnverified", .readsUnverified), ("lostCommitRepeated", .lostCommitRepeated),
+            ("indexEntryLeft", .indexEntryLeft), ("collectedInUse", .collectedInUse),
+            ("limitNotRefilled", .limitNotRefilled),
+            ("acknowledgedOutOfOrder", .acknowledgedOutOfOrder),
+            ("ownWriteHidden", .ownWriteHidden), ("changeLeftOut", .changeLeftOut),
         ]
     }
 

@@ -1,5 +1,5 @@
 package import TidemarkModel
-import TidemarkStore
+package import TidemarkStore
 
 /// The first rows of a query that the cache holds.
 package struct CachedRows: Sendable {
@@ -9,6 +9,20 @@ package struct CachedRows: Sendable {
     package var hasMore: Bool
     /// Documents and index entries looked at for it.
     package var rowsScanned: Int
+}
+
+/// What lies on the disk and in the queue, for tests that work out by themselves what is to be shown.
+package struct CacheContents: Sendable {
+    package struct Batch: Sendable {
+        package let localWriteTime: Timestamp
+        package let baseMutations: [Mutation]
+        package let mutations: [Mutation]
+    }
+
+    /// As they were stored, without the writes that are pending.
+    package let documents: [StoredDocument]
+    /// Of the present user, in order.
+    package let batches: [Batch]
 }
 
 // What layers above the engine ask of the cache alone. Nothing here asks the server.
@@ -58,6 +72,31 @@ extension SyncEngine {
         perform { core in
             completion(
                 core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
+        }
+    }
+}
+
+extension SyncEngine {
+    /// Documents by their names, and the queue: no query is run, and nothing is put on top.
+    package func cacheContents(
+        at paths: [DocumentPath],
+        completion: @escaping @Sendable (Result<CacheContents, SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(
+                core.fromCache { local in
+                    let documents = try local.read { transaction in
+                        let table = transaction.documents(of: local.database)
+                        return try paths.compactMap { try table.document(at: $0) }
+                    }
+                    return CacheContents(
+                        documents: documents,
+                        batches: local.pending.batches.map {
+                            CacheContents.Batch(
+                                localWriteTime: $0.localWriteTime,
+                                baseMutations: $0.baseMutations, mutations: $0.mutations)
+                        })
+                })
         }
     }
 }

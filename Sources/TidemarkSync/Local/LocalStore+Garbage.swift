@@ -70,7 +70,7 @@ extension LocalStore {
             var oldest = try transaction.rows(
                 "SELECT id, sequence FROM syncTarget ORDER BY sequence LIMIT ?",
                 [.integer(Int64(count + targets.count))]
-            ).filter { targets[Int32(clamping: $0.integer(0))] == nil }.map { $0.integer(1) }
+            ).filter { mayGo(Int32(clamping: $0.integer(0))) }.map { $0.integer(1) }
             oldest += try transaction.rows(
                 "SELECT sequence FROM syncLoose ORDER BY sequence LIMIT ?",
                 [.integer(Int64(count))]
@@ -121,7 +121,7 @@ extension LocalStore {
         let old = try transaction.rows(
             "SELECT id, sequence FROM syncTarget WHERE sequence <= ? ORDER BY sequence LIMIT ?",
             [.integer(bound), .integer(Int64(targets.count + 1))])
-        guard let row = old.first(where: { targets[Int32(clamping: $0.integer(0))] == nil }) else {
+        guard let row = old.first(where: { mayGo(Int32(clamping: $0.integer(0))) }) else {
             return false
         }
         try transaction.execute(
@@ -129,6 +129,14 @@ extension LocalStore {
         try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [row.values[0]])
         recent.forgetTargets()
         return true
+    }
+
+    /// Whether nobody uses the target.
+    private func mayGo(_ target: Int32) -> Bool {
+        #if TIDEMARK_DEFECTS
+            if defects.contains(.collectedInUse) { return true }
+        #endif
+        return targets[target] == nil
     }
 
     func hasCondemned() throws -> Bool {

@@ -205,7 +205,13 @@ extension LocalStore {
             var result: T?
             try store.writing(durability, step.rawValue) { transaction in
                 for waiting in waiting.values { try save(waiting.target, transaction) }
-                result = try body(transaction)
+                #if TIDEMARK_DEFECTS
+                    let entries = try entriesToLeave(transaction)
+                    result = try body(transaction)
+                    try leave(entries, transaction)
+                #else
+                    result = try body(transaction)
+                #endif
                 if hasReads { try saveReads(transaction) }
             }
             if hasReads {
@@ -221,6 +227,24 @@ extension LocalStore {
             throw error
         }
     }
+
+    #if TIDEMARK_DEFECTS
+        private func entriesToLeave(_ transaction: StoreTransaction) throws -> [SQLRow] {
+            guard defects.contains(.indexEntryLeft) else { return [] }
+            return try transaction.rows("SELECT fieldIndex, scope, key, document FROM entry")
+        }
+
+        private func leave(_ entries: [SQLRow], _ transaction: StoreTransaction) throws {
+            for entry in entries {
+                try transaction.execute(
+                    """
+                    INSERT OR IGNORE INTO entry (fieldIndex, scope, key, document)
+                    VALUES (?, ?, ?, ?)
+                    """,
+                    entry.values)
+            }
+        }
+    #endif
 
     func read<T>(
         _ step: StorageStep = .read, _ body: (StoreTransaction) throws -> T

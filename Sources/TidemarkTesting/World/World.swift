@@ -25,7 +25,12 @@ package final class World {
     package internal(set) var ledger = WorldLedger()
     package internal(set) var bank = WorldBank()
     private var entries: [(at: Duration, text: () -> String)] = []
+    package internal(set) var figures = WorldFigures()
     var dice: SeededRandom
+    /// What the checks choose by, so that looking changes nothing of the history.
+    var eyes: SeededRandom
+    /// What documents hold beside what tells of their writes.
+    var shapes: SeededRandom
     let mood: WorldMood
     private let files: WorldFiles
     private var violation: WorldViolation?
@@ -41,6 +46,8 @@ package final class World {
     package init(_ settings: WorldSettings) throws {
         self.settings = settings
         dice = SeededRandom(seed: settings.seed)
+        eyes = SeededRandom(seed: settings.seed &+ 3)
+        shapes = SeededRandom(seed: settings.seed &+ 4)
         mood = WorldMood(&dice)
         files = try WorldFiles()
         server = try WorldServer(
@@ -65,8 +72,9 @@ package final class World {
         defer { end() }
         for client in clients { client.listen(dice.pick(WorldQueries.all), options()) }
         for _ in 0..<settings.steps {
-            act()
+            try act()
             try pass(dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero)
+            try checkShown(eyes.pick(clients))
         }
         try heal()
     }
@@ -113,9 +121,9 @@ package final class World {
     package var log: [String] { entries.map { "\($0.at) \($0.text())" } }
 
     /// The first one counts.
-    func violate(_ text: String) {
+    func violate(_ check: WorldCheck, _ text: String) {
         note(text)
-        if violation == nil { violation = WorldViolation(text) }
+        if violation == nil { violation = WorldViolation(check, text) }
     }
 
     /// What a test prints when a world fails: the end of its log, and the command that plays it again.
@@ -161,7 +169,7 @@ struct WorldMood {
 
     init(_ dice: inout SeededRandom) {
         acts = [
-            (.write, 40), (.writeOutside, 14), (.listen, 8), (.unlisten, 5),
+            (.write, 40), (.writeOutside, 14), (.listen, 8), (.unlisten, 5), (.makeIndex, 4),
         ]
         for (fault, weight) in WorldAct.faults where dice.chance(45) {
             acts.append((fault, weight))

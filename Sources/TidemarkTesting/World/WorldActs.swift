@@ -5,7 +5,7 @@ import TidemarkSync
 
 /// What may happen in one step of a history.
 enum WorldAct {
-    case write, writeOutside, listen, unlisten, read
+    case write, writeOutside, listen, unlisten, read, makeIndex
     case changeUser, transact
     case kill, killAtTransaction, terminate, start
     case fillDisk, freeDisk
@@ -26,7 +26,7 @@ enum WorldAct {
 
 extension World {
     /// One step of a history, without time passing.
-    func act() {
+    func act() throws {
         let client = dice.pick(clients)
         // What is broken is mended again, sooner or later.
         if !client.isAlive, dice.chance(50) { return client.start() }
@@ -34,14 +34,17 @@ extension World {
         if !client.disk.full.isEmpty, dice.chance(30) { return perform(.freeDisk, client) }
         if !client.hasNetwork, dice.chance(30) { return perform(.getsNetwork, client) }
         if isDisabled(client), dice.chance(30) { return perform(.enableNetwork, client) }
-        perform(dice.pick(weighted: mood.acts), client)
+        let act = dice.pick(weighted: mood.acts)
+        guard case .write = act, dice.chance(50) else { return perform(act, client) }
+        // Half of the writes are looked at before anything else happens.
+        if let write = write(client) { try checkOwnWrite(write.id, client) }
     }
 
     private func isDisabled(_ client: WorldClient) -> Bool { disabled.contains(client.index) }
 
     func perform(_ act: WorldAct, _ client: WorldClient) {
         switch act {
-        case .write: write(client)
+        case .write: _ = write(client)
         case .writeOutside: writeOutside()
         case .listen:
             if client.listeners.count < 5 { client.listen(query(for: client), options()) }
@@ -49,6 +52,10 @@ extension World {
             if !client.listeners.isEmpty { client.unlisten(dice.pick(client.listeners)) }
         case .read:
             client.read(query(for: client), dice.pick([ReadSource.default, .server, .cache]))
+        case .makeIndex:
+            let index = WorldQueries.randomIndex(&dice)
+            note("\(client.name) makes an index: \(index.sentence)")
+            client.engine?.declareIndexes([index]) { _ in }
         case .changeUser: changeUser(client)
         case .transact: transact()
         case .collectGarbage:
@@ -59,7 +66,9 @@ extension World {
     }
 
     private func query(for client: WorldClient) -> Query {
-        guard mood.changesUsers, dice.chance(20) else { return dice.pick(WorldQueries.all) }
+        guard mood.changesUsers, dice.chance(20) else {
+            return dice.chance(30) ? dice.pick(WorldQueries.all) : WorldQueries.served(&dice)
+        }
         // Whatever the cache has of others is seen by asking it for everything.
         if dice.chance(50) { client.read(WorldQueries.allOwn, .cache) }
         return WorldQueries.own(client.writer)
@@ -71,7 +80,7 @@ extension World {
         case .killAtTransaction:
             client.disk.killing = .init(transactions: 1 + dice.roll(4), commits: dice.chance(50))
             // Most transactions are of the writes.
-            for _ in 0..<dice.roll(3) { write(client) }
+            for _ in 0..<dice.roll(3) { _ = write(client) }
         case .terminate: client.terminate()
         case .fillDisk: fillDisk(client)
         case .freeDisk:
@@ -128,7 +137,9 @@ extension World {
     func startServer() {
         guard !server.isUp else { return }
         note("the server starts")
-        do { try server.start() } catch { violate("the server cannot start: \(error)") }
+        do { try server.start() } catch {
+            violate(.convergence, "the server cannot start: \(error)")
+        }
     }
 
     private func weather() -> WorldNetwork.Weather {
@@ -152,7 +163,9 @@ extension World {
 
     private func orderFaults() {
         let texts = Self.serverFaults.shuffled(using: &dice).prefix(dice.roll(4))
-        do { try server.order(texts.map { try FaultRule($0) }) } catch { violate("\(error)") }
+        do { try server.order(texts.map { try FaultRule($0) }) } catch {
+            violate(.convergence, "\(error)")
+        }
     }
 
     func options() -> SyncEngine.ListenOptions {
@@ -161,13 +174,16 @@ extension World {
 
     // MARK: Writing
 
-    package func write(_ client: WorldClient) {
-        guard client.isAlive else { return }
+    /// - Returns: Nil where no app runs.
+    @discardableResult
+    package func write(_ client: WorldClient) -> WorldWrite? {
+        guard client.isAlive else { return nil }
         let (write, mutations) = makeWrite(client.writer, client.nextSequence)
         client.nextSequence += 1
         let name = client.name
         noteValues { "\(name) writes \(write.id): \(mutations[2].worldText)" }
         client.write(write, mutations)
+        return write
     }
 
     func writeOutside() {
@@ -227,10 +243,13 @@ extension World {
     private func change(
         _ kind: Int, _ id: String, _ room: DocumentPath, _ number: Int64
     ) -> Mutation {
-        let fields: MapValue = [
+        var fields: MapValue = [
             "w": .string(id), "n": .integer(number), "g": .integer(number % 3),
         ]
-        let mask = ["w", "n", "g"].map { FieldPath(name: $0) }
+        // Of any kind, for queries to be about; some documents have none.
+        if shapes.chance(70) { fields["x"] = WorldQueries.random.scalar(&shapes) }
+        if shapes.chance(40) { fields["m"] = .map(["x": WorldQueries.random.scalar(&shapes)]) }
+        let mask = ["w", "n", "g", "x", "m"].map { FieldPath(name: $0) }
         switch kind {
         case 0..<2: return Mutation(path: room, .set(fields))
         case 2..<5: return Mutation(path: room, .patch(fields, mask: mask))

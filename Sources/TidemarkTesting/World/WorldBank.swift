@@ -87,6 +87,7 @@ package struct WorldBank {
             let (sum, count) = balances[account] ?? (0, 0)
             if Self.balance(document) == sum, Self.count(document) == count { continue }
             throw WorldViolation(
+                .transfers,
                 "\(account.text) holds \(document?.worldText ?? "nothing"), but \(count) transfers "
                     + "come to \(sum): some were applied twice, in part, or over one another")
         }
@@ -99,13 +100,14 @@ package struct WorldBank {
         case .applied(let time):
             if receipt?.updateTime == time { return }
             throw WorldViolation(
+                .transfers,
                 "\(transfer.id) was committed at \(time), and is of \(String(describing: receipt))")
         case .failed(let error):
             guard receipt != nil else { return }
-            throw WorldViolation("\(transfer.id) failed (\(error)), and was applied")
+            throw WorldViolation(.transfers, "\(transfer.id) failed (\(error)), and was applied")
         case .running, .unknown:
             if receipt == nil || transfer.wasSent { return }
-            throw WorldViolation("\(transfer.id) was never committed, and was applied")
+            throw WorldViolation(.transfers, "\(transfer.id) was never committed, and was applied")
         }
     }
 }
@@ -150,6 +152,7 @@ extension World {
             else { continue }
             if held?.updateTime == read.version { continue }
             throw WorldViolation(
+                .transactionReads,
                 "\(read.transfer) was committed though \(read.path.text), which it had read, "
                     + "was \(held?.worldText ?? "gone") by then")
         }
@@ -160,6 +163,6 @@ extension World {
         guard snapshot.query == WorldQueries.allAccounts else { return }
         let sum = snapshot.documents.reduce(0) { $0 + WorldBank.balance($1.document) }
         if sum == 0 { return }
-        throw WorldViolation("\(client) is shown accounts that come to \(sum)")
+        throw WorldViolation(.sums, "\(client) is shown accounts that come to \(sum)")
     }
 }

@@ -60,9 +60,10 @@ extension World {
             let name = client.name
             noteValues { "\(name) sees \(Self.describe(snapshot))" }
             if let time = snapshot.readTime, let last = listener.readTime, time < last {
-                violate("\(client.name) goes back from \(last) to \(time)")
+                violate(.readTimes, "\(client.name) goes back from \(last) to \(time)")
             }
             listener.readTime = snapshot.readTime
+            checkChanges(of: snapshot, listener, client)
             listener.snapshot = snapshot
             listener.snapshots += 1
             check(snapshot.documents, client)
@@ -85,10 +86,12 @@ extension World {
         case .journalled(let batch): ledger.set(id, .journalled, batch: batch)
         case .acknowledged(let time):
             client.knowsUntil = max(client.knowsUntil, time)
-            if case .acknowledged = ledger.writes[id]!.state { violate("\(id) is told twice") }
+            if case .acknowledged = ledger.writes[id]!.state {
+                violate(.writesTold, "\(id) is told twice")
+            }
             let writer = ledger.writes[id]!.writer
             if client.userChanges.isEmpty, writer != client.writer {
-                violate("\(id) is acknowledged, while \(client.writer.name) is signed in")
+                violate(.users, "\(id) is acknowledged, while \(client.writer.name) is signed in")
             }
             ledger.set(id, .acknowledged(time))
         case .failed(let error):
@@ -99,7 +102,7 @@ extension World {
             } else if !isJournalled {
                 ledger.set(id, .refused(error))
             } else if error != .terminated, !(isErased && error == .userChanged) {
-                violate("\(id) was journalled, and failed: \(error)")
+                violate(.writesTold, "\(id) was journalled, and failed: \(error)")
             }
         }
     }
@@ -114,7 +117,7 @@ extension World {
             let name = client.name
             noteValues { "\(name) read \(result.documents.count) \(result.freshness)" }
             if asking != client.shownTo {
-                violate("\(asking.name)'s read is answered to \(client.shownTo.name)")
+                violate(.users, "\(asking.name)'s read is answered to \(client.shownTo.name)")
             }
             check(result.documents, client)
         }
@@ -124,11 +127,11 @@ extension World {
     private func check(_ documents: [ViewDocument], _ client: WorldClient) {
         for shown in documents {
             if shown.path.collectionID == "rooms" {
-                do {
+                do throws(WorldViolation) {
                     try ledger.trace(
                         shown.document, to: client.shownTo,
                         isServers: !shown.hasLocalMutations && !shown.hasCommittedMutations)
-                } catch { violate("\(client.name): \(error)") }
+                } catch { violate(error.check, "\(client.name): \(error.text)") }
             }
             checkOwner(shown, client)
             guard !shown.hasLocalMutations, !shown.hasCommittedMutations else { continue }
@@ -172,10 +175,12 @@ extension World {
             case .success(let held) = server.document(
                 at: shown.path, at: shown.updateTime, in: Self.database)
         else { return }
+        figures.versions += 1
         guard let held, held.updateTime == shown.updateTime, held.contents == shown.contents
         else {
             let truth = held?.worldText ?? "nothing"
             throw WorldViolation(
+                .versions,
                 "\(client) showed \(shown.worldText) of \(shown.updateTime.worldText), "
                     + "but the server held \(truth)")
         }
@@ -188,11 +193,14 @@ extension World {
             let all = known.documents(of: collection, at: time, server)
         else { return }
         let held = snapshot.query.rows(of: all)
+        figures.fresh += 1
+        figures.freshRows += held.count
         let shown = snapshot.documents.map(\.document)
         guard held.map(\.path) == shown.map(\.path),
             zip(held, shown).allSatisfy({ $0.contents == $1.contents })
         else {
             throw WorldViolation(
+                .freshRows,
                 "\(client) showed \(Self.describe(snapshot)), "
                     + "when the server held \(held.map(\.worldText))")
         }

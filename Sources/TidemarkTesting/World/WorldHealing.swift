@@ -5,7 +5,7 @@ extension World {
     /// Longer than everything that a client may wait for: the longest backoff, 90 s, twice, a half-open
     /// connection, 50 s, and retries of the storage.
     private static let patience = Duration.seconds(600)
-    private static let look = Duration.seconds(10)
+    private static let pause = Duration.seconds(10)
 
     /// Mends everything, and expects of all clients that they find back by themselves.
     package func heal() throws {
@@ -46,7 +46,8 @@ extension World {
             setEnabled(true, client)
             if !client.isAlive { client.start() }
             guard client.isAlive else {
-                throw WorldViolation("\(client.name) cannot start, with everything mended")
+                throw WorldViolation(
+                    .convergence, "\(client.name) cannot start, with everything mended")
             }
         }
     }
@@ -56,9 +57,10 @@ extension World {
         let end = time.elapsed + Self.patience
         while let client = clients.first(where: { !$0.userChanges.isEmpty }) {
             guard time.elapsed < end else {
-                throw WorldViolation("\(client.name) never becomes \(client.writer.name)")
+                throw WorldViolation(
+                    .convergence, "\(client.name) never becomes \(client.writer.name)")
             }
-            try pass(Self.look)
+            try pass(Self.pause)
         }
     }
 
@@ -66,11 +68,16 @@ extension World {
         let end = time.elapsed + patience
         var difference: String?
         repeat {
-            try pass(difference == nil ? .seconds(1) : Self.look)
+            try pass(difference == nil ? .seconds(1) : Self.pause)
             difference = try firstDifference()
-            if difference == nil { return note("all is well") }
+            if difference == nil {
+                figures.converged += clients.reduce(0) { $0 + $1.listeners.count }
+                for client in clients { try checkShown(client) }
+                return note("all is well")
+            }
         } while time.elapsed < end
-        throw WorldViolation("\(patience) after everything was mended, \(difference!)")
+        throw WorldViolation(
+            .convergence, "\(patience) after everything was mended, \(difference!)")
     }
 
     /// What a client still lacks; nil when all show what the server holds.
@@ -96,7 +103,7 @@ extension World {
         switch server.documents(Query(collectionID: collection), in: Self.database) {
         case .success(let documents): return documents
         case .failure(let status):
-            throw WorldViolation("the server does not answer: \(status)")
+            throw WorldViolation(.convergence, "the server does not answer: \(status)")
         }
     }
 
@@ -136,12 +143,15 @@ extension World {
                 }
                 try pass(.seconds(2))
                 guard case .success(let result)? = read.value else {
-                    throw WorldViolation("\(client.name) cannot read from \(source)")
+                    throw WorldViolation(.convergence, "\(client.name) cannot read from \(source)")
                 }
                 let rows = result.documents.map(\.document)
                 guard rows.map(\.path) == expected.map(\.path),
                     zip(rows, expected).allSatisfy({ $0.contents == $1.contents })
-                else { throw WorldViolation("\(client.name) reads other rows from \(source)") }
+                else {
+                    throw WorldViolation(
+                        .convergence, "\(client.name) reads other rows from \(source)")
+                }
             }
         }
     }

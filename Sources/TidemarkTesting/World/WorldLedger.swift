@@ -3,9 +3,16 @@ package import TidemarkSync
 
 /// Something that may never happen, and did.
 package struct WorldViolation: Error, CustomStringConvertible {
-    package let description: String
+    /// The comparison that found it.
+    package let check: WorldCheck
+    package let text: String
 
-    package init(_ description: String) { self.description = description }
+    package init(_ check: WorldCheck, _ text: String) {
+        self.check = check
+        self.text = text
+    }
+
+    package var description: String { "\(check): \(text)" }
 }
 
 /// One batch that somebody wrote, and what has become of it as far as the writer knows.
@@ -129,10 +136,13 @@ package struct WorldLedger {
     ///   - writer: To whom.
     ///   - isServers: Whether the client takes it for the server's. A sum above what is not known of
     ///     yet is a guess, and may be below the tags or count the client's own that are pending twice.
-    func trace(_ document: Document, to writer: WorldWriter, isServers: Bool) throws {
+    func trace(
+        _ document: Document, to writer: WorldWriter, isServers: Bool
+    ) throws(WorldViolation) {
         let fields = document.fields
         func refuse(_ what: String) -> WorldViolation {
             WorldViolation(
+                .values,
                 "\(document.path.text) shows \(what), which was never written: \(fields.worldText)")
         }
         if case .string(let id)? = fields["w"] {
@@ -179,7 +189,7 @@ package struct WorldLedger {
             try check(writes[id]!, found[id], kept[writes[id]!.writer] ?? [])
         }
         if let stranger = found.keys.sorted().first(where: { writes[$0] == nil }) {
-            throw WorldViolation("the server holds \(stranger), which nobody wrote")
+            throw WorldViolation(.writesRefused, "the server holds \(stranger), which nobody wrote")
         }
         var byWriter: [String: [WorldWrite]] = [:]
         for id in order where found[id] != nil {
@@ -189,13 +199,14 @@ package struct WorldLedger {
             let counter = counters.first { $0.path.id == writer }?.fields["n"]
             guard counter == .integer(Int64(applied.count)) else {
                 throw WorldViolation(
+                    .writesCounted,
                     "\(writer) counted \(String(describing: counter)), but \(applied.count) batches "
                         + "were applied: some twice, or in part"
                 )
             }
             for (earlier, later) in zip(applied, applied.dropFirst())
             where found[earlier.id]!.updateTime >= found[later.id]!.updateTime {
-                throw WorldViolation("\(later.id) was applied before \(earlier.id)")
+                throw WorldViolation(.writesOrdered, "\(later.id) was applied before \(earlier.id)")
             }
         }
     }
@@ -205,27 +216,32 @@ package struct WorldLedger {
         case .proposed, .erasing, .erased: return
         case .acknowledged(let time):
             guard let found else {
-                throw WorldViolation("\(write.id) was acknowledged at \(time), and is lost")
+                throw WorldViolation(
+                    .writesKept, "\(write.id) was acknowledged at \(time), and is lost")
             }
             guard found.updateTime == time else {
                 throw WorldViolation(
+                    .writesKept,
                     "\(write.id) was acknowledged at \(time), and is of \(found.updateTime)")
             }
         case .journalled:
             let isKept = write.batch.map(kept.contains) ?? false
             if found == nil && !isKept {
-                throw WorldViolation("\(write.id) was journalled, and is lost")
+                throw WorldViolation(.writesKept, "\(write.id) was journalled, and is lost")
             }
             if found != nil && isKept {
-                throw WorldViolation("\(write.id) is kept as rejected, and was applied")
+                throw WorldViolation(
+                    .writesRefused, "\(write.id) is kept as rejected, and was applied")
             }
         case .rejected(let status):
             if found != nil {
-                throw WorldViolation("\(write.id) was rejected (\(status)), and was applied")
+                throw WorldViolation(
+                    .writesRefused, "\(write.id) was rejected (\(status)), and was applied")
             }
         case .refused(let error):
             if found != nil {
-                throw WorldViolation("\(write.id) was refused (\(error)), and was applied")
+                throw WorldViolation(
+                    .writesRefused, "\(write.id) was refused (\(error)), and was applied")
             }
         }
     }

@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 /// What a world's apps listen to and read: few rooms, so that everything meets everything.
 enum WorldQueries {
@@ -36,6 +37,48 @@ enum WorldQueries {
             allAccounts,
         ]
     }()
+
+    // MARK: Queries of all shapes
+
+    static let random = RandomRows(
+        database: World.database, collectionID: "rooms",
+        fields: ["n", "g", "marks", "x", "m.x"].map { try! FieldPath(encoded: $0) },
+        hasGroups: false
+    ) { dice in dice.pick(rooms) }
+
+    /// One that the cache answers.
+    static func random(_ dice: inout SeededRandom) -> Query { random.query(&dice) }
+
+    /// One that the server answers too, and apps may listen to.
+    static func served(_ dice: inout SeededRandom) -> Query {
+        for _ in 0..<20 {
+            var query = random(&dice)
+            query.offset = 0
+            if query.limit?.count == 0 { query.limit = nil }
+            if (try? query.validate()) != nil, (try? query.wireForm.validate()) != nil {
+                return query
+            }
+        }
+        return allRooms
+    }
+
+    static func randomIndex(_ dice: inout SeededRandom) -> IndexDefinition {
+        var fields = random.fields
+        var chosen: [IndexDefinition.Field] = []
+        for _ in 0..<(1 + dice.roll(2)) {
+            let field = fields.remove(at: dice.roll(fields.count))
+            let hasElements = chosen.contains { $0.kind == .contains }
+            chosen.append(
+                IndexDefinition.Field(
+                    field,
+                    dice.pick(
+                        hasElements
+                            ? [.ascending, .descending] : [.ascending, .descending, .contains])))
+        }
+        return IndexDefinition(
+            collectionID: "rooms", fields: chosen,
+            name: dice.chance(70) ? .ascending : .descending)
+    }
 
     static let allAccounts = Query(collectionID: "accounts")
 

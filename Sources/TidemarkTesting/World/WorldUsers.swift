@@ -50,7 +50,7 @@ extension World {
     func ended(_ change: WorldUserChange, _ error: SyncError?, _ client: WorldClient) {
         note("\(client.name) is \(change.writer.name)\(error.map { ", not: \($0)" } ?? "")")
         if let error, error != .terminated {
-            violate("\(client.name) cannot become \(change.writer.name): \(error)")
+            violate(.users, "\(client.name) cannot become \(change.writer.name): \(error)")
         }
         guard error == nil else { return }
         if let erased = change.erased { ledger.finishErasing(erased) }
@@ -65,12 +65,15 @@ extension World {
         if shown.path.collectionID == WorldQueries.ownCollection, !sharesCache,
             shown.path.id != writer.name
         {
-            violate("\(writer.name) is shown what is another's: \(shown.document.worldText)")
+            violate(
+                .users, "\(writer.name) is shown what is another's: \(shown.document.worldText)")
         }
         if shown.hasLocalMutations,
             !ledger.hasWritten(writer, at: shown.path, sharesCache: sharesCache)
         {
-            violate("\(writer.name) has written nothing of \(shown.document.worldText), shown so")
+            violate(
+                .users,
+                "\(writer.name) has written nothing of \(shown.document.worldText), shown so")
         }
         guard shown.hasLocalMutations || shown.hasCommittedMutations else { return }
         for id in ledger.strangers(in: shown.document, to: writer) {
@@ -86,7 +89,7 @@ extension World {
             let journal = DocumentPath(unchecked: "journal/\(id)")
             guard case .success(let held) = server.document(at: journal, in: Self.database)
             else { continue }
-            if held == nil { throw WorldViolation("\(shown), and \(id) is not applied") }
+            if held == nil { throw WorldViolation(.users, "\(shown), and \(id) is not applied") }
             unchecked.applied.insert(id)
         }
     }
@@ -95,11 +98,11 @@ extension World {
     func sent(_ mutations: [Mutation], by client: WorldClient) {
         for id in mutations.compactMap(\.entryID) {
             guard let writer = writer(of: id), writer.client == client.index else {
-                violate("\(client.name) sends \(id), which is not its")
+                violate(.users, "\(client.name) sends \(id), which is not its")
                 continue
             }
             if client.userChanges.isEmpty, writer == client.writer { continue }
-            violate("\(client.name) sends \(id), while \(client.shownTo.name) is signed in")
+            violate(.users, "\(client.name) sends \(id), while \(client.shownTo.name) is signed in")
         }
     }
 
@@ -115,7 +118,7 @@ extension World {
         guard case .success(let writes)? = found.value else { return nil }
         for id in writes.flatMap(\.mutations).compactMap(\.entryID)
         where ledger.writes[id]?.writer != client.writer {
-            violate("\(client.writer.name) has \(id) in its queue")
+            violate(.users, "\(client.writer.name) has \(id) in its queue")
         }
         return writes.count
     }

@@ -134,7 +134,7 @@ extension FeedHistory {
         note("outside writes \(mutations.map(\.worldText))")
         switch world.server.commit(mutations, in: World.database) {
         case .success(let time): writes.committed(mutations, at: time)
-        case .failure(let status): world.violate("a commit failed: \(status)")
+        case .failure(let status): world.violate(.convergence, "a commit failed: \(status)")
         }
     }
 

@@ -51,7 +51,8 @@ extension FeedHistory {
             let path = DocumentPath(unchecked: "days/\(device.name)-\(day)")
             let stored = try? world.server.document(at: path, in: World.database).get()
             if stored?.fields["n"] != .integer(number) {
-                world.violate("\(device.name) counts day \(day) as sent, and the server lacks it")
+                world.violate(
+                    .backfills, "\(device.name) counts day \(day) as sent, and the server lacks it")
             }
         }
     }
@@ -76,7 +77,7 @@ extension FeedHistory {
             let missing = paths.filter { (found[$0] ?? nil) == nil }
             if missing.isEmpty { return }
             history.world.violate(
-                "\(name) counts \(missing.map(\.id)) as fetched, and holds them not")
+                .backfills, "\(name) counts \(missing.map(\.id)) as fetched, and holds them not")
         }
     }
 
@@ -94,12 +95,14 @@ extension FeedHistory {
             guard let backfill = device.backfill, backfill.machine.progress.phase == .complete
             else {
                 throw WorldViolation(
+                    .backfills,
                     "\(device.name)'s backfill never ends: "
                         + "\(device.backfill.map { "\($0.machine.progress)" } ?? "no process")")
             }
             for (job, coverage) in zip(HistoryBackfill.jobs, backfill.covered)
             where !coverage.contains(job.range) {
-                throw WorldViolation("\(device.name)'s \(job.name) are done and not covered")
+                throw WorldViolation(
+                    .backfills, "\(device.name)'s \(job.name) are done and not covered")
             }
             for job in 0..<2 { check(backfill.covered[job], of: job, device) }
             try pass(.zero)

@@ -22,6 +22,8 @@ package final class FeedHistory {
     var writes = HistoryWrites()
     /// What was shown after syncs, and is still to be compared.
     var evidence: [SyncEvidence] = []
+    /// What listening feeds showed as fresh, and is still to be compared.
+    var liveEvidence: [LiveEvidence] = []
     /// When something last broke or was mended.
     var lastTrouble = Duration.zero
 
@@ -64,6 +66,7 @@ package final class FeedHistory {
         }
         try world.pass(.zero)
         try checkEvidence()
+        for device in devices { try checkPages(device) }
     }
 
     func note(_ text: @autoclosure () -> String) { world.note(text()) }
@@ -108,8 +111,13 @@ package struct FeedHistoryFigures {
     package var billed = 0
     /// Items that were compared.
     package var items = 0
-    /// Times that a pager was compared.
+    /// Times that a listening feed said that it was fresh, and was compared.
+    package var live = 0
+    /// Items that were compared then.
+    package var liveItems = 0
+    /// Times that a pager was compared, and the rows that it showed.
     package var pages = 0
+    package var pageRows = 0
     /// Days and items that were compared with what a backfill claimed of them.
     package var backfilled = 0
 
@@ -120,8 +128,21 @@ package struct FeedHistoryFigures {
         left.whole += right.whole
         left.billed += right.billed
         left.items += right.items
+        left.live += right.live
+        left.liveItems += right.liveItems
         left.pages += right.pages
+        left.pageRows += right.pageRows
         left.backfilled += right.backfilled
+    }
+}
+
+extension FeedHistoryFigures: CustomStringConvertible {
+    package var description: String {
+        """
+        \(syncs) syncs (\(whole) of every item, \(billed) of the bill) with \(items) items, \(live) times \
+        that a listening feed was fresh with \(liveItems) items, \(pages) looks at pagers with \
+        \(pageRows) rows, \(backfilled) days and items of backfills
+        """
     }
 }
 

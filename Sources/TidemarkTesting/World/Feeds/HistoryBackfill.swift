@@ -106,7 +106,8 @@ final class HistoryBackfill {
                 let began = backfill.reads.removeValue(forKey: number)
             else { return }
             if backfill.now - began > Self.patience {
-                backfill.device.history.world.violate("a person waited \(backfill.now - began)")
+                backfill.device.history.world.violate(
+                    .patience, "a person waited \(backfill.now - began)")
             }
             backfill.change { $0.peopleWaiting -= 1 }
         }
@@ -117,7 +118,8 @@ final class HistoryBackfill {
         guard process.isAlive, let first = reads.values.min(), now - first > Self.patience else {
             return
         }
-        device.history.world.violate("a person at \(device.name) still waits after \(now - first)")
+        device.history.world.violate(
+            .patience, "a person at \(device.name) still waits after \(now - first)")
     }
 
     // MARK: Beginning
@@ -183,7 +185,8 @@ final class HistoryBackfill {
         switch effect {
         case .fetch, .store, .upload:
             if conditions.peopleWaiting > 0 || !conditions.isOnline || conditions.isLowPower {
-                device.history.world.violate("\(device.name)'s backfill is in the way: \(effect)")
+                device.history.world.violate(
+                    .backfills, "\(device.name)'s backfill is in the way: \(effect)")
             }
         case .cover, .startTimer, .show: break
         }

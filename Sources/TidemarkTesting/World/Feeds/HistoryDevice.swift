@@ -16,6 +16,10 @@ final class HistoryDevice {
     private var resetsUnderWay = 0
     /// What had been written when the last sync began that ended well.
     var syncedAt: (writes: Int, now: Timestamp, process: WorldProcess)?
+    /// What its feed last showed as fresh while it listened.
+    var lastLive: LiveEvidence?
+    /// What its pager was last compared as.
+    var comparedPages: HistoryPager.Compared?
     /// Whether its app keeps the feed up to date by listening.
     private(set) var isLive = false
 
@@ -115,7 +119,7 @@ final class HistoryDevice {
             .received(.moved(let time)), .received(.clamped(let time)):
             if time <= history.world.time.now { return }
             history.world.violate(
-                "\(name)'s mark is at \(time.worldText), ahead of the server's time")
+                .feedMarks, "\(name)'s mark is at \(time.worldText), ahead of the server's time")
         case .moved, .received, .used, .dropped, .notShared, .asked: return
         }
     }
@@ -153,14 +157,18 @@ final class HistoryDevice {
     func published(_ feed: HistoryFeed) {
         let rows = feed.machine.shown.rows
         if let fault = history.fault(of: rows.map(\.position)) {
-            history.world.violate("\(name)'s feed shows \(fault)")
+            history.world.violate(.feedOrder, "\(name)'s feed shows \(fault)")
         }
         for row in rows where history.writes.versions[row.content.number] != row.path {
-            history.world.violate("\(name)'s feed shows what nobody wrote: \(row)")
+            history.world.violate(.feedOrder, "\(name)'s feed shows what nobody wrote: \(row)")
+        }
+        if isLive, case .fresh(let readTime) = feed.machine.shown.phase {
+            history.saw(feed, freshAsOf: readTime, self)
         }
         guard resetsUnderWay == 0, let told else { return }
         if let row = rows.first(where: { $0.isStored && $0.time <= told }) {
-            history.world.violate("\(name)'s feed shows \(row.path.id), cleared at \(told)")
+            history.world.violate(
+                .feedMarks, "\(name)'s feed shows \(row.path.id), cleared at \(told)")
         }
     }
 }

@@ -31,19 +31,46 @@ struct SyncBegin {
     }
 }
 
-/// What was shown when a sync had ended.
-final class SyncEvidence {
-    typealias Machine = FeedMachine<HistoryContent>
-
-    let device: HistoryDevice
-    let begin: SyncBegin
-    let result: FeedSync
-    let rows: [Machine.Row]
+/// What a feed showed at a moment.
+struct HistoryShown: Equatable {
+    let rows: [FeedMachine<HistoryContent>.Row]
     let hasMore: Bool
     let unread: Int
     /// Rows of the window at the most.
     let size: Int
     let marks: Marks
+
+    init(_ feed: HistoryFeed) {
+        let machine = feed.machine
+        rows = machine.shown.rows
+        hasMore = machine.shown.hasMore
+        unread = machine.shown.unreadCount
+        size = feed.size
+        marks = machine.marks
+    }
+}
+
+/// What a feed showed while it listened and said that it was complete as of a time.
+final class LiveEvidence {
+    let device: HistoryDevice
+    let shown: HistoryShown
+    let readTime: Timestamp
+    /// What had writes pending; nil where the process was gone before it could tell.
+    var pending: Set<DocumentPath>?
+
+    init(_ feed: HistoryFeed, _ readTime: Timestamp, _ device: HistoryDevice) {
+        self.device = device
+        self.readTime = readTime
+        shown = HistoryShown(feed)
+    }
+}
+
+/// What was shown when a sync had ended.
+final class SyncEvidence {
+    let device: HistoryDevice
+    let begin: SyncBegin
+    let result: FeedSync
+    let shown: HistoryShown
     let time: Duration
     let reads: Int
     /// When this device's sync before began, where nobody has written since; what was written before may
@@ -53,15 +80,10 @@ final class SyncEvidence {
     var pending: Set<DocumentPath>?
 
     init(_ result: FeedSync, _ feed: HistoryFeed, _ begin: SyncBegin, _ device: HistoryDevice) {
-        let machine = feed.machine
         self.device = device
         self.begin = begin
         self.result = result
-        rows = machine.shown.rows
-        hasMore = machine.shown.hasMore
-        unread = machine.shown.unreadCount
-        size = feed.size
-        marks = machine.marks
+        shown = HistoryShown(feed)
         time = device.history.world.time.elapsed
         reads = device.history.reads(of: device)
         unwrittenSince = device.syncedAt.flatMap { before in
@@ -82,17 +104,35 @@ extension FeedHistory {
         let evidence = SyncEvidence(result, feed, begin, device)
         note(
             "\(device.name) synced for \(result.reads), shows "
-                + "\(evidence.rows.map { "\($0.path.id) \($0.content.number)" })"
-                + (evidence.hasMore ? " and more" : ""))
+                + "\(evidence.shown.rows.map { "\($0.path.id) \($0.content.number)" })"
+                + (evidence.shown.hasMore ? " and more" : ""))
         figures.syncs += 1
         // What is written while a sync is under way, it may or may not have been told of.
         device.syncedAt = begin.isJoined ? nil : (begin.writes, begin.now, feed.process)
         self.evidence.append(evidence)
-        let process = feed.process
-        let sink = WorldBox { evidence }
+        askPending(device, feed.process) { evidence.pending = $0 }
+    }
+
+    /// A feed that listens says that it is complete as of a time, whenever it does.
+    func saw(_ feed: HistoryFeed, freshAsOf readTime: Timestamp, _ device: HistoryDevice) {
+        let evidence = LiveEvidence(feed, readTime, device)
+        if let last = device.lastLive, last.readTime == readTime, last.shown == evidence.shown {
+            return
+        }
+        device.lastLive = evidence
+        liveEvidence.append(evidence)
+        askPending(device, feed.process) { evidence.pending = $0 }
+    }
+
+    /// - Parameter then: Not called where the process ends first.
+    func askPending(
+        _ device: HistoryDevice, _ process: WorldProcess,
+        then: @escaping (Set<DocumentPath>) -> Void
+    ) {
+        let sink = WorldBox { then }
         device.client.engine?.pendingWrites { result in
             guard process.isAlive, case .success(let writes) = result else { return }
-            sink.value().pending = Set(writes.flatMap(\.mutations).map(\.path))
+            sink.value()(Set(writes.flatMap(\.mutations).map(\.path)))
         }
     }
 

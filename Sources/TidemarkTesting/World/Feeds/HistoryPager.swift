@@ -65,7 +65,7 @@ final class HistoryPager {
             }
         }
         if let fault = device.history.fault(of: machine.rows.map(\.position)) {
-            device.history.world.violate("\(device.name)'s pager shows \(fault)")
+            device.history.world.violate(.pagerOrder, "\(device.name)'s pager shows \(fault)")
         }
     }
 
@@ -129,6 +129,15 @@ final class HistoryPager {
     }
 
     // MARK: What it should show
+
+    /// What it showed when so much had been written.
+    struct Compared: Equatable {
+        let rows: [Machine.Row]
+        let writes: Int
+    }
+
+    /// As of when the page that was told first was told; nil where one was not.
+    var firstReadTime: Timestamp? { windows.values.compactMap { $0.told.last?.readTime }.min() }
 
     /// Whether the server has confirmed all of its pages, and one of them is the head.
     var isCurrent: Bool {

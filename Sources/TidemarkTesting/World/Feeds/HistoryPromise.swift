@@ -47,6 +47,11 @@ extension Document {
     }
 }
 
+extension HistoryWay {
+    /// Only syncs count: while a feed listens, what has gone without a change is found by the next one.
+    var whileListening: Self { self == .countedChangeTime ? .changeTime : self }
+}
+
 /// What a feed's way does not promise, as its documentation says it.
 struct HistoryPromise {
     let way: HistoryWay
