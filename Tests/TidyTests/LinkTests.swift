@@ -45,7 +45,10 @@ enum Links {
 }
 
 @Suite struct `Documents` {
-    private let documents = Repository.files.filter { $0.path.hasSuffix(".md") }
+    /// Templates are read where their text is put.
+    private let documents = Repository.files.filter { file in
+        file.path.hasSuffix(".md") && !file.path.hasPrefix("Benchmarks/Results/Tables/")
+    }
 
     private func exists(_ path: String) -> Bool {
         FileManager.default.fileExists(atPath: Repository.root.appending(path: path).path)
