@@ -47,7 +47,8 @@ import TidemarkTesting
 
     /// Each was a defect of the product. 22639: counted at a later time than the changes were read, a feed took
     /// what had come meanwhile for what was deleted before. 24337: what is gone was still predicted to come again.
-    @Test(arguments: [UInt64(22639), 24337])
+    /// 1540: a feed that listened said it was fresh while rows that a mark had hidden were not replaced from the disk.
+    @Test(arguments: [UInt64(22639), 24337, 1540])
     func `what was found once stays away`(seed: UInt64) throws {
         let history = try FeedHistory(FeedHistorySettings(seed: seed))
         do { try history.run() } catch { Issue.record("\(history.report(error))") }

@@ -206,7 +206,9 @@ extension FeedMachine {
         if let failure { return .failed(failure) }
         if !hasRead { return .loading }
         guard let readTime else { return .stale(age: nil) }
-        if isFresh, !mustReadChanges, !mustReadAnew { return .fresh(readTime: readTime) }
+        if isFresh, !mustReadChanges, !mustReadAnew, !lacksRows {
+            return .fresh(readTime: readTime)
+        }
         return .stale(age: max(.zero, serverNow(now).duration(since: readTime)))
     }
 
