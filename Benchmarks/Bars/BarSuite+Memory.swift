@@ -102,7 +102,8 @@ struct MixedLoad: Sendable {
                     return Mutation(
                         path: workload.path((number + step) % workload.count), .set(fields))
                 })
-            if round.isMultiple(of: 50) {
+            // Each ends with a reset, and a server takes 200 of these in half a minute for an attack.
+            if round.isMultiple(of: 200) {
                 _ = try await steps.listen(workload.newest(ofConversation: number))
             }
             if round.isMultiple(of: 200) {
