@@ -13,7 +13,7 @@ extension SeededRandom {
 enum DiskSeeds {
     static let all: Range<UInt64> = {
         guard let text = ProcessInfo.processInfo.environment["TIDEMARK_DISK_SEEDS"] else {
-            return 0..<200
+            return 0..<50
         }
         let bounds = text.components(separatedBy: "..<").compactMap { UInt64($0) }
         guard let first = bounds.first, bounds.count < 3 else {

@@ -73,7 +73,10 @@ extension [UInt8] {
             if count < offset + bytes.count {
                 append(contentsOf: repeatElement(0, count: offset + bytes.count - count))
             }
-            replaceSubrange(offset..<offset + bytes.count, with: bytes)
+            withUnsafeMutableBytes { old in
+                let place = UnsafeMutableRawBufferPointer(rebasing: old[offset...])
+                place.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: bytes.count))
+            }
         case .truncate(let size): if count > size { removeSubrange(size...) }
         }
     }

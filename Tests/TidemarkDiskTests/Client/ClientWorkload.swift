@@ -1,0 +1,209 @@
+import Foundation
+import TidemarkModel
+import TidemarkStore
+
+@testable import TidemarkSync
+
+/// A client's store on a disk that fails at a random moment, and the same store on one that does not,
+/// which says what each transaction makes of its rows.
+///
+/// After the end the store holds what it held after one of its transactions: none is there by halves, and
+/// none without those before it. It is the last that was promised to survive, or a later one.
+final class ClientWorkload {
+    /// What the rounds met, so that a test can say that it met anything.
+    struct Tally {
+        var rounds = 0
+        /// In which something not promised was lost.
+        var losses = 0
+        /// That ended inside a transaction.
+        var cuts = 0
+        /// That ended before the log was moved into the file.
+        var logs = 0
+    }
+
+    private let disk: LossyDisk
+    private let healthy: URL
+    private var dice: Dice
+    private let defect: DiskDefect?
+    /// Takes every act for promised.
+    private let promisesAll: Bool
+    private(set) var tally = Tally()
+    private var step: Int64 = 0
+    /// What waits in the queue, by number, as far as the app was told.
+    private var told: [Int64: [Mutation]] = [:]
+
+    private static let database = try! DatabaseID(project: "disk")
+    private static let rounds = 3
+    private static let acts = 40
+    /// About as many as forty acts make.
+    private static let mostChanges = 150
+
+    init(seed: UInt64, defect: DiskDefect? = nil, promisesAll: Bool = false) throws {
+        disk = try LossyDisk(seed: seed &+ 1)
+        dice = Dice(seed: seed)
+        self.defect = defect
+        self.promisesAll = promisesAll
+        healthy = URL(fileURLWithPath: disk.folder).appendingPathComponent("healthy")
+        try FileManager.default.createDirectory(at: healthy, withIntermediateDirectories: true)
+        try Self.template.get().write(to: URL(fileURLWithPath: disk.path("cache.sqlite")))
+    }
+
+    /// - Throws: ``DiskViolation`` for what may not be.
+    func run() throws {
+        try LossyDisk.mounted {
+            for _ in 0..<Self.rounds { try round() }
+            _ = try open()
+        }
+    }
+
+    // MARK: One life
+
+    private struct Life {
+        var states: [StoreInspection.Rows] = []
+        /// The first of ``states`` that may be found after a loss of power, and the last that an act has
+        /// returned from.
+        var (promised, returned) = (0, 0)
+        var target: Int32 = 0
+    }
+
+    private func round() throws {
+        let twin = try makeTwin()
+        var store: LocalStore? = try open()
+        var life = Life()
+        life.states = [try rows(twin)]
+        life.target = try listen(twin)
+        _ = try listen(store!)
+        if dice.chance(30) { try shrinkMemory(of: store!) }
+        life.states.append(try rows(twin))
+        life.returned = 1
+        disk.defect = defect
+        disk.fail(after: 1 + dice.roll(Self.mostChanges))
+        for _ in 0..<Self.acts where !disk.isOff { try act(store!, twin, &life) }
+        tally.rounds += 1
+        tally.cuts += disk.isOff ? 1 : 0
+        // A kill keeps all that any act has said.
+        let isKill = dice.chance(25)
+        disk.defect = nil
+        if !disk.isOff { disk.fail(after: 0) }
+        try? store?.store.close()
+        store = nil
+        let log = try? FileManager.default.attributesOfItem(
+            atPath: disk.path("cache.sqlite-wal"))
+        tally.logs += (log?[.size] as? Int ?? 0) > 32 ? 1 : 0
+        if isKill {
+            disk.restartAfterKill()
+            life.promised = life.returned
+        } else {
+            try disk.restartAfterPowerLoss()
+        }
+        try check(life)
+    }
+
+    private func act(_ store: LocalStore, _ twin: LocalStore, _ life: inout Life) throws {
+        step += 1
+        var act = ClientAct.random(step, &dice)
+        // Moved without syncs, a log leaves a file that is damaged, and not only behind.
+        if case .moveLog = act, defect != nil { act = .read(Query(collectionID: "rooms")) }
+        let batch = twin.pending.batches.first
+        try act.perform(on: twin, target: life.target, step: step)
+        life.states.append(try rows(twin))
+        do {
+            try act.perform(on: store, target: life.target, step: step)
+        } catch {
+            guard disk.isOff else { throw DiskViolation("\(act) failed by itself: \(error)") }
+            // It may have come to the disk without anybody being told.
+            if case .acknowledge = act, let batch { told[batch.id] = nil }
+            if case .reject = act, let batch { told[batch.id] = nil }
+            return
+        }
+        switch act {
+        case .enqueue(let mutations): told[twin.pending.batches.last!.id] = mutations
+        case .acknowledge, .reject: if let batch { told[batch.id] = nil }
+        default: break
+        }
+        life.returned = life.states.count - 1
+        if act.isPromised || promisesAll { life.promised = life.returned }
+    }
+
+    private func check(_ life: Life) throws {
+        let store: LocalStore
+        do { store = try open() } catch { throw DiskViolation("it does not open: \(error)") }
+        let found = try rows(store)
+        guard let state = life.states.lastIndex(of: found) else {
+            throw DiskViolation("a state that never was: \(differences(found, life))")
+        }
+        if state < life.promised {
+            throw DiskViolation("state \(state) of \(life.states.count) after \(life.promised)")
+        }
+        if state < life.states.count - 1 { tally.losses += 1 }
+        for (id, mutations) in told {
+            let kept = store.pending.batches.first { $0.id == id }
+            if kept?.mutations != mutations { throw DiskViolation("batch \(id) is lost") }
+        }
+        try StoreInspection(store: store.store).check()
+        // Those that were told to be gone may be back, as the queue says now.
+        told = Dictionary(
+            uniqueKeysWithValues: store.pending.batches.map { ($0.id, $0.mutations) })
+        try store.store.close()
+    }
+
+    private func differences(_ found: StoreInspection.Rows, _ life: Life) -> String {
+        let nearest = life.states[life.promised]
+        return found.keys.sorted().compactMap { name in
+            let (here, there) = (Set(found[name] ?? []), Set(nearest[name] ?? []))
+            if here == there { return nil }
+            return "\(name): \(here.subtracting(there).count) more, "
+                + "\(there.subtracting(here).count) less"
+        }.joined(separator: "; ")
+    }
+
+    // MARK: Stores
+
+    private func open() throws -> LocalStore {
+        try LocalStore(.file(disk.path("cache.sqlite")), database: Self.database)
+    }
+
+    private func makeTwin() throws -> LocalStore {
+        let path = healthy.appendingPathComponent("cache.sqlite").path
+        try DocumentStore.erase(path)
+        for ending in ["", "-wal"] {
+            let original = disk.path("cache.sqlite" + ending)
+            if FileManager.default.fileExists(atPath: original) {
+                try FileManager.default.copyItem(atPath: original, toPath: path + ending)
+            }
+        }
+        return try LocalStore(.file(path), database: Self.database)
+    }
+
+    private func listen(_ store: LocalStore) throws -> Int32 {
+        try store.reopen([Query(collectionID: "rooms")])[0].targetID
+    }
+
+    private func rows(_ store: LocalStore) throws -> StoreInspection.Rows {
+        try StoreInspection(store: store.store).rows()
+    }
+
+    /// So that pages go to the log before their transaction ends.
+    private func shrinkMemory(of store: LocalStore) throws {
+        try store.store.read { _ = try $0.rows("PRAGMA cache_size = 10") }
+    }
+
+    private static let template = Result<Data, any Error> {
+        let disk = try LossyDisk(seed: 0)
+        let path = disk.path("template.sqlite")
+        let store = try LocalStore(.file(path), database: database)
+        try store.store.write { transaction in
+            let table = transaction.documents(of: database)
+            let (n, g, tags) = (FieldPath(name: "n"), FieldPath(name: "g"), FieldPath(name: "tags"))
+            for fields: [IndexDefinition.Field] in [
+                [.init(n)], [.init(g), .init(n, .descending)], [.init(tags, .contains)],
+            ] {
+                try table.declareIndex(IndexDefinition(collectionID: "rooms", fields: fields))
+            }
+            try table.declareIndex(
+                IndexDefinition(collectionID: "rooms", scope: .group, fields: [.init(g)]))
+        }
+        try store.close()
+        return try Data(contentsOf: URL(fileURLWithPath: path))
+    }
+}
