@@ -45,7 +45,7 @@ struct ChangeLog {
             """, [.integer(database), .integer(time.microseconds)])
         var result: [Undo] = []
         for row in rows {
-            let path = DocumentPath(unchecked: row.text(0))
+            let path = try DocumentPath(unchecked: row.text(0))
             guard isWanted(path) else { continue }
             result.append(try undo(change(of: path, at: row.integer(1)), of: path))
         }
@@ -66,7 +66,7 @@ struct ChangeLog {
                 WHERE database = ? AND commitTime < ? ORDER BY commitTime LIMIT ?)
             """, [.integer(database), .integer(cutoff), .integer(Int64(Self.trimSlice))])
         guard let row = rows.first, !row.isNull(0) else { return nil }
-        let start = row.integer(0)
+        let start = try row.integer(0)
         try transaction.execute(
             "DELETE FROM change INDEXED BY changeByTime WHERE database = ? AND commitTime <= ?",
             [.integer(database), .integer(start)])
@@ -161,8 +161,8 @@ extension ChangeLog {
         let rows = try transaction.rows(
             "SELECT id, commitTime, previousUpdateTime FROM change INDEXED BY \(conditions)",
             arguments)
-        return rows.first.map { row in
-            Change(
+        return try rows.first.map { row throws(StoreError) in
+            try Change(
                 row: row.integer(0), time: row.integer(1),
                 previousTime: row.isNull(2) ? nil : row.integer(2))
         }
@@ -174,7 +174,7 @@ extension ChangeLog {
             SELECT previousCreateTime, previousUpdateTime, previousFields FROM change WHERE id = ?
             """, [.integer(change.row)])
         guard let row = rows.first, !row.isNull(0) else { return Undo(path: path, previous: nil) }
-        return Undo(
+        return try Undo(
             path: path,
             previous: Document(
                 path: path, contents: EncodedFields(trusted: row.blob(2)),

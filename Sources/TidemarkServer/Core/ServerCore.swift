@@ -72,7 +72,7 @@ final class ServerCore {
         _ transaction: StoreTransaction, orMake chance: Int64
     ) throws(StoreError) -> Int64 {
         if let row = try transaction.rows("SELECT incarnation FROM serverIdentity").first {
-            return row.integer(0)
+            return try row.integer(0)
         }
         try transaction.execute("INSERT INTO serverIdentity VALUES (?)", [.integer(chance)])
         return chance
@@ -84,11 +84,12 @@ final class ServerCore {
         var result: [DatabaseID: DatabaseState] = [:]
         let rows = try transaction.rows("SELECT id, name, lastCommit, logStart FROM serverDatabase")
         for row in rows {
-            guard let id = try? DatabaseID(name: row.text(1)) else {
-                throw .corrupt(detail: "a database is named \(row.text(1))")
+            let name = try row.text(1)
+            guard let id = try? DatabaseID(name: name) else {
+                throw .corrupt(detail: "a database is named \(name)")
             }
-            let last = row.integer(2)
-            result[id] = DatabaseState(
+            let last = try row.integer(2)
+            result[id] = try DatabaseState(
                 rowID: row.integer(0), lastCommit: last, lastSeen: last, logStart: row.integer(3))
         }
         return result

@@ -39,8 +39,8 @@ struct WriteStreamTable {
             SELECT position, newest FROM writeStream
             WHERE database = ? AND stream = ? AND lastUse >= ?
             """, [.integer(database), .text(id), .integer(start.microseconds)])
-        return rows.first.flatMap {
-            StreamHistory(id: id, position: $0.integer(0), newest: $0.blob(1))
+        return try rows.first.flatMap { row throws(StoreError) in
+            try StreamHistory(id: id, position: row.integer(0), newest: row.blob(1))
         }
     }
 

@@ -7,23 +7,28 @@ package enum SQLValue: Hashable, Sendable {
     case blob([UInt8])
 }
 
-/// A row that a statement returned. The accessors trap on another type: the schema is ours.
+/// A row that a statement returned. The schema says what a column is; in a damaged file it may be something
+/// else, which is an error.
 package struct SQLRow: Sendable {
     package let values: [SQLValue]
 
-    package func integer(_ column: Int) -> Int64 {
-        guard case .integer(let value) = values[column] else { preconditionFailure("no integer") }
+    package func integer(_ column: Int) throws(StoreError) -> Int64 {
+        guard case .integer(let value) = values[column] else { throw damaged(column, "integer") }
         return value
     }
 
-    package func text(_ column: Int) -> String {
-        guard case .text(let value) = values[column] else { preconditionFailure("no text") }
+    package func text(_ column: Int) throws(StoreError) -> String {
+        guard case .text(let value) = values[column] else { throw damaged(column, "text") }
         return value
     }
 
-    package func blob(_ column: Int) -> [UInt8] {
-        guard case .blob(let value) = values[column] else { preconditionFailure("no blob") }
+    package func blob(_ column: Int) throws(StoreError) -> [UInt8] {
+        guard case .blob(let value) = values[column] else { throw damaged(column, "blob") }
         return value
+    }
+
+    private func damaged(_ column: Int, _ kind: String) -> StoreError {
+        .corrupt(detail: "column \(column) of a row is no \(kind)")
     }
 
     package func isNull(_ column: Int) -> Bool { values[column] == .null }

@@ -27,7 +27,7 @@ extension LocalStore {
     ) throws -> Bool {
         let known = try transaction.rows(
             "SELECT createTime FROM syncBundle WHERE id = ?", [.blob(Array(id.utf8))])
-        return known.first.map { $0.integer(0) < createTime.microseconds } ?? true
+        return try known.first.map { try $0.integer(0) < createTime.microseconds } ?? true
     }
 
     /// A target that nobody has asked for and nothing relies on: given up until it is adopted.
@@ -138,6 +138,6 @@ extension LocalStore {
         return try transaction.rows(
             "SELECT target, sequence FROM syncCondemned LIMIT ?",
             [.integer(Int64(loading.count + 1))]
-        ).first { !loading.contains($0.integer(0)) }
+        ).first { try !loading.contains($0.integer(0)) }
     }
 }

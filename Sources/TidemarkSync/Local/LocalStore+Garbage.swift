@@ -63,18 +63,18 @@ extension LocalStore {
         return try read { transaction in
             let total = try transaction.rows(
                 "SELECT (SELECT count(*) FROM syncTarget) + (SELECT count(*) FROM syncLoose)")[0]
-            let all = total.integer(0) - Int64(persisted.count)
+            let all = try total.integer(0) - Int64(persisted.count)
             guard all > 0 else { return try oldestCondemned(transaction) }
             // A share of few would be none, again and again.
             let count = Int(max(1, min(all * Int64(percent) / 100, Int64(most))))
             var oldest = try transaction.rows(
                 "SELECT id, sequence FROM syncTarget ORDER BY sequence LIMIT ?",
                 [.integer(Int64(count + targets.count))]
-            ).filter { mayGo(Int32(clamping: $0.integer(0))) }.map { $0.integer(1) }
+            ).filter { try mayGo(Int32(clamping: $0.integer(0))) }.map { try $0.integer(1) }
             oldest += try transaction.rows(
                 "SELECT sequence FROM syncLoose ORDER BY sequence LIMIT ?",
                 [.integer(Int64(count))]
-            ).map { $0.integer(0) }
+            ).map { try $0.integer(0) }
             return oldest.sorted().prefix(count).last
         }
     }
@@ -105,7 +105,7 @@ extension LocalStore {
                 "SELECT path FROM syncLoose WHERE sequence <= ? ORDER BY sequence LIMIT ?",
                 [.integer(bound), .integer(Int64(limit))])
             for row in loose {
-                let path = DocumentPath(unchecked: row.text(0))
+                let path = try DocumentPath(unchecked: row.text(0))
                 if try remove(path, isPinned, transaction) { result.documents += 1 }
             }
             result.isDone = loose.count < limit
@@ -121,7 +121,7 @@ extension LocalStore {
         let old = try transaction.rows(
             "SELECT id, sequence FROM syncTarget WHERE sequence <= ? ORDER BY sequence LIMIT ?",
             [.integer(bound), .integer(Int64(targets.count + 1))])
-        guard let row = old.first(where: { mayGo(Int32(clamping: $0.integer(0))) }) else {
+        guard let row = try old.first(where: { try mayGo(Int32(clamping: $0.integer(0))) }) else {
             return false
         }
         try transaction.execute(
@@ -187,7 +187,7 @@ extension LocalStore {
             try removeRow(path, of: Int32(clamping: target), transaction)
             let used = try transaction.rows(
                 "SELECT sequence FROM syncLoose WHERE path = ?", [.text(path.text)])
-            if let used = used.first?.integer(0), used > bound { continue }
+            if let used = try used.first?.integer(0), used > bound { continue }
             if try remove(path, isPinned, transaction) { removed += 1 }
         }
         if rows.count < limit {

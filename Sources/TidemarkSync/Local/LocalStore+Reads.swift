@@ -50,12 +50,11 @@ extension LocalStore {
                 WHERE \(condition)
                 """, [.integer(Int64(day.number))]
             ).compactMap { row in
-                ReadCause(rawValue: row.text(3)).map { cause in
-                    ReadRow(
-                        day: BillingDay(number: Int(row.integer(0))), label: row.text(1),
-                        screen: row.text(2), cause: cause, reads: Int(row.integer(4)),
-                        lowerBounds: Int(row.integer(5)))
-                }
+                guard let cause = ReadCause(rawValue: try row.text(3)) else { return nil }
+                return try ReadRow(
+                    day: BillingDay(number: Int(row.integer(0))), label: row.text(1),
+                    screen: row.text(2), cause: cause, reads: Int(row.integer(4)),
+                    lowerBounds: Int(row.integer(5)))
             }
         }
     }

@@ -38,7 +38,7 @@ extension LocalStore {
     func countRejected(_ transaction: StoreTransaction) throws -> Int {
         let rows = try transaction.rows(
             "SELECT count(*) FROM syncRejected WHERE user = ?", [.blob(UserKey(user).bytes)])
-        return Int(rows[0].integer(0))
+        return try Int(rows[0].integer(0))
     }
 
     func rejectedWrites() throws -> [RejectedWrite] {
@@ -49,8 +49,9 @@ extension LocalStore {
                 WHERE user = ? ORDER BY id
                 """, [.blob(UserKey(user).bytes)]
             ).map { row in
-                let code = RPCStatus.Code(rawValue: Int32(clamping: row.integer(3))) ?? .unknown
-                return RejectedWrite(
+                let number = Int32(clamping: try row.integer(3))
+                let code = RPCStatus.Code(rawValue: number) ?? .unknown
+                return try RejectedWrite(
                     batch: row.integer(0), time: Timestamp(microseconds: row.integer(1)),
                     mutations: (try? MutationCodec.decode(row.blob(2))) ?? [],
                     rejectedAt: Timestamp(microseconds: row.integer(5)),

@@ -110,7 +110,7 @@ extension LocalStore {
             SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
             ON d.id = r.document WHERE r.target = ? AND r.document > ? AND r.document <= ?
             """, [.integer(Int64(target)), .integer(row), .integer(last)])
-        return (paths, last, rows[0].integer(1) < count)
+        return (paths, last, try rows[0].integer(1) < count)
     }
 
     func hasRow(
@@ -247,7 +247,7 @@ extension LocalStore {
             WHERE canonical = ?
             """, [.blob(key.bytes)]
         ).first.map { row in
-            KeptTarget(
+            try KeptTarget(
                 LocalTarget(
                     id: Int32(clamping: row.integer(0)), key: key, resumeToken: row.blob(1),
                     snapshotVersion: Timestamp(microseconds: row.integer(2)),

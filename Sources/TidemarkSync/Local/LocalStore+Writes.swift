@@ -196,6 +196,8 @@ extension LocalStore {
         try transaction.rows(
             "SELECT stream, token FROM syncStreamPosition WHERE user = ?",
             [.blob(UserKey(user).bytes)]
-        ).first.flatMap { WritePosition(streamID: $0.text(0), token: $0.blob(1)) }
+        ).first.flatMap { row throws(StoreError) in
+            try WritePosition(streamID: row.text(0), token: row.blob(1))
+        }
     }
 }

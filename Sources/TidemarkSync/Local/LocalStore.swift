@@ -128,8 +128,8 @@ final class LocalStore {
 
     private func loadGlobals(_ transaction: StoreTransaction) throws {
         for row in try transaction.rows("SELECT name, value FROM syncGlobal")
-        where row.text(0) == "lastVersion" {
-            lastVersion = Timestamp(microseconds: row.integer(1))
+        where try row.text(0) == "lastVersion" {
+            lastVersion = try Timestamp(microseconds: row.integer(1))
             savedVersion = lastVersion
         }
         let row = try transaction.rows(
@@ -139,8 +139,8 @@ final class LocalStore {
             max((SELECT COALESCE(MAX(sequence), 0) FROM syncTarget),
                 (SELECT COALESCE(MAX(sequence), 0) FROM syncLoose))
             """)[0]
-        nextTargetID = Int32(clamping: row.integer(0)) + 2
-        nextSequence = row.integer(1) + 1
+        nextTargetID = try Int32(clamping: row.integer(0)) + 2
+        nextSequence = try row.integer(1) + 1
     }
 
     private func storedQueue(
@@ -160,7 +160,7 @@ final class LocalStore {
                 damaged.append(row)
                 continue
             }
-            pending.append(
+            try pending.append(
                 MutationBatch(
                     id: row.integer(0), localWriteTime: Timestamp(microseconds: row.integer(1)),
                     baseMutations: base, mutations: mutations))

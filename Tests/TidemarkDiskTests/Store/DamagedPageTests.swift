@@ -108,4 +108,23 @@ extension DamagedPageTests {
         // Both ways out are met: errors of single reads, and a new file with the queue of the old one.
         #expect(tally.found > 10 && tally.renewed + tally.refused > 0)
     }
+
+    @Test func `a value of another type in the cache's own tables is an error`() throws {
+        let disk = try LossyDisk(seed: 0)
+        let path = disk.path("cache.sqlite")
+        let store = try LocalStore(.file(path), database: Self.database)
+        try store.store.write { transaction in
+            try transaction.execute("INSERT INTO syncGlobal VALUES (x'FF', 1)")
+        }
+        try store.close()
+        let error = #expect(throws: StoreError.self) {
+            try LocalStore(.file(path), database: Self.database)
+        }
+        #expect(error?.recovery == .rebuild)
+        // What an app does: the file is set aside, and a new one made.
+        let renewed = try LocalStore.opening(
+            .file(path), database: Self.database, user: nil, fault: nil)
+        #expect(try renewed.document(at: Self.documents[0].path).isFound == false)
+        #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+    }
 }

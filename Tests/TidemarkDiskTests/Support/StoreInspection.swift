@@ -18,7 +18,7 @@ struct StoreInspection {
         try store.read { transaction in
             let names = try transaction.rows(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'"
-            ).map { $0.text(0) }
+            ).map { try $0.text(0) }
             return try names.reduce(into: [:]) { rows, name in
                 if Self.asides.contains(name) { return }
                 rows[name] = try transaction.rows("SELECT * FROM \(name)").map(Self.piece)
@@ -45,12 +45,12 @@ struct StoreInspection {
     /// - Throws: ``DiskViolation`` where SQLite finds the file wrong, or an index and the documents disagree.
     func check() throws {
         try store.read { transaction in
-            let found = try transaction.rows("PRAGMA integrity_check").map { $0.text(0) }
+            let found = try transaction.rows("PRAGMA integrity_check").map { try $0.text(0) }
             if found != ["ok"] { throw DiskViolation("integrity_check: \(found.prefix(5))") }
             let made = try indexes(transaction)
             let stray = try transaction.rows(
                 "SELECT count(*) FROM entry WHERE fieldIndex NOT IN (SELECT id FROM fieldIndex)")
-            if stray[0].integer(0) > 0 { throw DiskViolation("entries of no index") }
+            if try stray[0].integer(0) > 0 { throw DiskViolation("entries of no index") }
             for index in made { try check(index, transaction) }
         }
     }
@@ -71,10 +71,10 @@ struct StoreInspection {
             let fields = try transaction.rows(
                 "SELECT path, kind FROM fieldIndexField WHERE fieldIndex = ? ORDER BY position",
                 [row.values[0]])
-            return Index(
+            return try Index(
                 id: row.integer(0), group: row.text(1), isGroup: row.integer(2) != 0,
                 nameDescending: row.integer(3) != 0,
-                fields: try fields.map { (try FieldPath(encoded: $0.text(0)), $0.integer(1)) })
+                fields: fields.map { (try FieldPath(encoded: $0.text(0)), try $0.integer(1)) })
         }
     }
 
@@ -89,7 +89,7 @@ struct StoreInspection {
             try transaction.rows(
                 "SELECT scope, key, document FROM entry WHERE fieldIndex = ?",
                 [.integer(index.id)]
-            ).map { Entry(scope: $0.integer(0), key: $0.blob(1), document: $0.integer(2)) })
+            ).map { try Entry(scope: $0.integer(0), key: $0.blob(1), document: $0.integer(2)) })
         var due: Set<Entry> = []
         for row in try transaction.rows(
             """
@@ -97,10 +97,10 @@ struct StoreInspection {
             JOIN collection c ON c.id = d.collection WHERE c.groupID = ? AND d.kind = 0
             """, [.text(index.group)])
         {
-            let fields = EncodedFields(trusted: row.blob(3)).decoded
+            let fields = EncodedFields(trusted: try row.blob(3)).decoded
             for key in Self.keys(of: fields, index) {
-                let name = index.isGroup ? try Self.wholeName(row) : row.blob(2)
-                due.insert(
+                let name = try index.isGroup ? Self.wholeName(row) : row.blob(2)
+                try due.insert(
                     Entry(
                         scope: index.isGroup ? 0 : row.integer(1),
                         key: key + (index.nameDescending ? name.map { ~$0 } : name),
@@ -131,10 +131,10 @@ struct StoreInspection {
 
     /// The names that the tests use are plain: no byte of them is escaped.
     private static func wholeName(_ row: SQLRow) throws -> [UInt8] {
-        let id = row.blob(2).filter { 0x20..<0x7F ~= $0 }
-        let path = row.text(4) + "/" + String(decoding: id, as: UTF8.self)
+        let id = try row.blob(2).filter { 0x20..<0x7F ~= $0 }
+        let path = try row.text(4) + "/" + String(decoding: id, as: UTF8.self)
         let document = try DocumentPath(path)
-        guard document.nameKey == row.blob(2) else { throw DiskViolation("a name: \(path)") }
+        guard try document.nameKey == row.blob(2) else { throw DiskViolation("a name: \(path)") }
         return document.pathKey
     }
 }

@@ -11,7 +11,7 @@ struct BufferedLogTests {
         let copy = try StoreCopy(of: folder.path("store.sqlite"))
         let store = try DocumentStore(.file(copy.path))
         return try store.read { transaction in
-            #expect(try transaction.rows("PRAGMA integrity_check").map { $0.text(0) } == ["ok"])
+            #expect(try transaction.rows("PRAGMA integrity_check").map { try $0.text(0) } == ["ok"])
             let found = try transaction.documents(of: testDatabase).run(
                 Query(collectionID: "rooms")
             ).documents

@@ -25,7 +25,7 @@ import TidemarkStore
             as [(DocumentStore.Durability, Int64)]
         {
             let rows = try store.write(durability) { try $0.rows("PRAGMA synchronous") }
-            #expect(rows.first?.integer(0) == level)
+            #expect(try rows.first?.integer(0) == level)
         }
     }
 

@@ -167,7 +167,7 @@ import TidemarkModel
                 [1, 2, 1].map { .integer($0) })
         }
         #expect(
-            plan.map { $0.text(3) } == [
+            try plan.map { try $0.text(3) } == [
                 "SEARCH document USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
             ])
     }

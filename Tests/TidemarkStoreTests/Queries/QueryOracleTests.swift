@@ -99,14 +99,14 @@ import TidemarkModel
             var possible: Set<[SQLValue]> = []
             let all = try transaction.rows(
                 "SELECT id, collection, name, fields, kind FROM document")
-            for row in all where row.integer(4) == 0 {
+            for row in all where try row.integer(4) == 0 {
                 let collection = try connection.catalog.collection(
                     id: row.integer(1), connection)
-                let id = row.blob(2).withUnsafeBytes { KeyWriter.segment(in: $0)!.id }
-                let indexed = IndexedRow(
+                let id = try row.blob(2).withUnsafeBytes { KeyWriter.segment(in: $0)!.id }
+                let indexed = try IndexedRow(
                     id: row.integer(0), collection: collection, name: row.blob(2),
                     path: DocumentPath(unchecked: "\(collection.path.text)/\(id)"))
-                let fields = EncodedFields(trusted: row.blob(3)).decoded
+                let fields = try EncodedFields(trusted: row.blob(3)).decoded
                 for index in collection.group.indexes {
                     let entries: [[SQLValue]] = index.definition.keys(of: fields, indexed).map {
                         [

@@ -100,7 +100,7 @@ extension AccountTurn {
         let rows = try transaction.rows(
             "SELECT json FROM projectConfiguration WHERE project = ?", [.text(call.project)])
         return ProjectConfiguration(
-            rows.first.flatMap { AccountClaims.object($0.text(0)) }, isSecure: isSecure)
+            try rows.first.flatMap { try AccountClaims.object($0.text(0)) }, isSecure: isSecure)
     }
 
     func updateConfiguration() throws -> AccountReply {

@@ -57,7 +57,7 @@ struct AccountTable {
         try transaction.rows(
             "SELECT localID FROM account WHERE project = ? AND localID > ? ORDER BY localID LIMIT ?",
             [.text(project), .text(localID), .integer(Int64(limit))]
-        ).map { $0.text(0) }
+        ).map { row throws(StoreError) in try row.text(0) }
     }
 
     func count() throws(StoreError) -> Int64 {
@@ -86,32 +86,32 @@ struct AccountTable {
     }
 
     private func read(_ row: SQLRow) throws(StoreError) -> Account {
-        var account = Account(localID: row.text(1), createdAt: row.integer(15))
-        account.row = row.integer(0)
-        account.email = row.optionalText(2)
-        account.isEmailVerified = row.integer(3) != 0
-        account.displayName = row.optionalText(4)
-        account.photoURL = row.optionalText(5)
-        account.phoneNumber = row.optionalText(6)
+        var account = try Account(localID: row.text(1), createdAt: row.integer(15))
+        account.row = try row.integer(0)
+        account.email = try row.optionalText(2)
+        account.isEmailVerified = try row.integer(3) != 0
+        account.displayName = try row.optionalText(4)
+        account.photoURL = try row.optionalText(5)
+        account.phoneNumber = try row.optionalText(6)
         account.password = try Self.password(row)
-        account.customAttributes = row.optionalText(11)
-        account.isDisabled = row.integer(12) != 0
-        account.isCustom = row.integer(13) != 0
-        account.usesEmailLink = row.integer(14) != 0
-        account.lastLoginAt = row.optionalInteger(16)
-        account.lastRefreshAt = row.optionalInteger(17)
-        account.validSince = row.integer(18)
-        account.initialEmail = row.optionalText(19)
+        account.customAttributes = try row.optionalText(11)
+        account.isDisabled = try row.integer(12) != 0
+        account.isCustom = try row.integer(13) != 0
+        account.usesEmailLink = try row.integer(14) != 0
+        account.lastLoginAt = try row.optionalInteger(16)
+        account.lastRefreshAt = try row.optionalInteger(17)
+        account.validSince = try row.integer(18)
+        account.initialEmail = try row.optionalText(19)
         account.links = try links(of: account.row)
         return account
     }
 
     private static func password(_ row: SQLRow) throws(StoreError) -> StoredPassword? {
-        guard let text = row.optionalText(7) else { return nil }
+        guard let text = try row.optionalText(7) else { return nil }
         guard let scheme = PasswordScheme(text: text) else {
             throw .corrupt(detail: "an account's password is of an unknown scheme")
         }
-        return StoredPassword(
+        return try StoredPassword(
             scheme: scheme, salt: row.blob(8), key: row.blob(9), updatedAt: row.integer(10))
     }
 
@@ -121,8 +121,8 @@ struct AccountTable {
             SELECT providerID, rawID, email, displayName, photoURL, screenName, federatedID
             FROM accountLink WHERE account = ? ORDER BY providerID
             """, [.integer(account)]
-        ).map { row in
-            ProviderLink(
+        ).map { row throws(StoreError) in
+            try ProviderLink(
                 providerID: row.text(0), rawID: row.text(1), email: row.optionalText(2),
                 displayName: row.optionalText(3), photoURL: row.optionalText(4),
                 screenName: row.optionalText(5), federatedID: row.optionalText(6))
@@ -219,6 +219,11 @@ extension SQLValue {
 }
 
 extension SQLRow {
-    func optionalText(_ column: Int) -> String? { isNull(column) ? nil : text(column) }
-    func optionalInteger(_ column: Int) -> Int64? { isNull(column) ? nil : integer(column) }
+    func optionalText(_ column: Int) throws(StoreError) -> String? {
+        isNull(column) ? nil : try text(column)
+    }
+
+    func optionalInteger(_ column: Int) throws(StoreError) -> Int64? {
+        isNull(column) ? nil : try integer(column)
+    }
 }

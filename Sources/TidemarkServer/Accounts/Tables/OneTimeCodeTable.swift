@@ -51,10 +51,11 @@ struct OneTimeCodeTable {
     }
 
     private func read(_ row: SQLRow) throws(StoreError) -> OneTimeCode {
-        guard let kind = OneTimeCode.Kind(rawValue: row.text(3)) else {
-            throw .corrupt(detail: "a one-time code is for \(row.text(3))")
+        let purpose = try row.text(3)
+        guard let kind = OneTimeCode.Kind(rawValue: purpose) else {
+            throw .corrupt(detail: "a one-time code is for \(purpose)")
         }
-        return OneTimeCode(
+        return try OneTimeCode(
             row: row.integer(0), digest: row.blob(1), code: row.optionalText(2), kind: kind,
             email: row.text(4), newEmail: row.optionalText(5), link: row.optionalText(6),
             createdAt: row.integer(7))

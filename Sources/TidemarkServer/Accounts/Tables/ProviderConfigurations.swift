@@ -14,7 +14,7 @@ struct ProviderConfigurations {
         try transaction.rows(
             "SELECT json FROM providerConfiguration WHERE project = ? AND kind = ? AND id = ?",
             [.text(project), .text(kind), .text(id)]
-        ).first.flatMap { AccountClaims.object($0.text(0)) }
+        ).first.flatMap { row throws(StoreError) in AccountClaims.object(try row.text(0)) }
     }
 
     func page(after id: String, limit: Int) throws(StoreError) -> [(String, [String: JSONTree])] {
@@ -23,7 +23,9 @@ struct ProviderConfigurations {
             SELECT id, json FROM providerConfiguration WHERE project = ? AND kind = ? AND id > ?
             ORDER BY id LIMIT ?
             """, [.text(project), .text(kind), .text(id), .integer(Int64(limit))]
-        ).map { ($0.text(0), AccountClaims.object($0.text(1)) ?? [:]) }
+        ).map { row throws(StoreError) in
+            (try row.text(0), AccountClaims.object(try row.text(1)) ?? [:])
+        }
     }
 
     func count() throws(StoreError) -> Int64 {

@@ -28,8 +28,8 @@ struct SessionTable {
             SELECT id, account, secret, previous, provider, claims, createdAt, usedAt
             FROM session WHERE id = ?
             """, [.blob(id)]
-        ).first.map { row in
-            Session(
+        ).first.map { row throws(StoreError) in
+            try Session(
                 id: row.blob(0), account: row.integer(1), secret: row.blob(2),
                 previous: row.blob(3), provider: row.text(4), claims: row.text(5),
                 createdAt: row.integer(6), usedAt: row.integer(7))
@@ -40,7 +40,7 @@ struct SessionTable {
     func project(of session: Session) throws(StoreError) -> String? {
         try transaction.rows(
             "SELECT project FROM account WHERE id = ?", [.integer(session.account)]
-        ).first.map { $0.text(0) }
+        ).first.map { row throws(StoreError) in try row.text(0) }
     }
 
     func insert(_ session: Session) throws(StoreError) {

@@ -28,7 +28,9 @@ struct SigningKeyTable {
         try transaction.rows(
             "SELECT id, key, createdAt FROM signingKey ORDER BY createdAt DESC, id"
         )
-        .map { SigningKeyRecord(id: $0.text(0), key: $0.blob(1), createdAt: $0.integer(2)) }
+        .map { row throws(StoreError) in
+            try SigningKeyRecord(id: row.text(0), key: row.blob(1), createdAt: row.integer(2))
+        }
     }
 
     func insert(_ key: SigningKeyRecord) throws(StoreError) {
