@@ -149,7 +149,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", arguments,
+                "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
+                "TidemarkTesting", arguments,
                 httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),

@@ -211,7 +211,7 @@ private final class PausedCall: CancellableCall {
 
 /// A server of one collection behind a line of 1.6 Mbit/s: it sends documents of 500 bytes by name, from
 /// the cursor on, and breaks or falls silent where it is told to.
-private final class SlowLine: Transport {
+private final class SlowLine: CallsOnlyTransport {
     static let readTime = at(77)
     private static let size = 500
     private static let bytesPerSecond = 200_000
@@ -292,20 +292,4 @@ private final class SlowLine: Transport {
             if last < silentAfter { send(last, upTo: end, call, receive) }
         }
     }
-
-    private final class Nothing<Message: Sendable>: RequestStream {
-        func send(_ message: Message) {}
-        func finish() {}
-        func cancel() {}
-    }
-
-    func listen(
-        _ context: CallContext,
-        receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
-    ) -> any RequestStream<ListenRequest> { Nothing<ListenRequest>() }
-
-    func write(
-        _ context: CallContext,
-        receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
-    ) -> any RequestStream<WriteRequest> { Nothing<WriteRequest>() }
 }

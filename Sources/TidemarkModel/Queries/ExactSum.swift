@@ -101,49 +101,28 @@ struct ExactDoubles: Sendable {
         let (limb, bit) = (shift / 64, shift % 64)
         let low = significand << UInt64(bit)
         let high = bit == 0 ? 0 : significand >> UInt64(64 - bit)
-        if value.sign == .plus { add(low, high, at: limb) } else { subtract(low, high, at: limb) }
-    }
-
-    private mutating func add(_ low: UInt64, _ high: UInt64, at limb: Int) {
-        var carry = add(low, to: limb)
-        var place = limb + 1
-        if place < Self.limbCount {
-            let (sum, overflow) = high.addingReportingOverflow(carry ? 1 : 0)
-            let isMore = add(sum, to: place)
-            carry = overflow || isMore
-            place += 1
-        }
-        while carry, place < Self.limbCount {
-            carry = add(1, to: place)
-            place += 1
+        if value.sign == .plus {
+            change(by: low, high, at: limb) { $0.addingReportingOverflow($1) }
+        } else {
+            change(by: low, high, at: limb) { $0.subtractingReportingOverflow($1) }
         }
     }
 
-    private mutating func add(_ value: UInt64, to limb: Int) -> Bool {
-        let (sum, overflow) = limbs[limb].addingReportingOverflow(value)
-        limbs[limb] = sum
-        return overflow
-    }
-
-    private mutating func subtract(_ low: UInt64, _ high: UInt64, at limb: Int) {
-        var borrow = subtract(low, from: limb)
-        var place = limb + 1
-        if place < Self.limbCount {
-            let (sum, overflow) = high.addingReportingOverflow(borrow ? 1 : 0)
-            let isMore = subtract(sum, from: place)
-            borrow = overflow || isMore
-            place += 1
+    /// Adds or subtracts two limbs, and carries on as far as need be.
+    @inline(__always)
+    private mutating func change(
+        by low: UInt64, _ high: UInt64, at limb: Int,
+        _ operation: (UInt64, UInt64) -> (partialValue: UInt64, overflow: Bool)
+    ) {
+        var carry = false
+        for place in limb..<Self.limbCount {
+            if place > limb + 1, !carry { return }
+            let value = place == limb ? low : place == limb + 1 ? high : 0
+            let (first, isOver) = operation(limbs[place], value)
+            let (second, isMore) = operation(first, carry ? 1 : 0)
+            limbs[place] = second
+            carry = isOver || isMore
         }
-        while borrow, place < Self.limbCount {
-            borrow = subtract(1, from: place)
-            place += 1
-        }
-    }
-
-    private mutating func subtract(_ value: UInt64, from limb: Int) -> Bool {
-        let (difference, overflow) = limbs[limb].subtractingReportingOverflow(value)
-        limbs[limb] = difference
-        return overflow
     }
 
     mutating func add(_ other: ExactDoubles) {
@@ -161,7 +140,7 @@ struct ExactDoubles: Sendable {
         guard limbs[Self.limbCount - 1] >> 63 == 1 else { return Self.rounded(limbs) }
         var magnitude = ExactDoubles()
         magnitude.limbs = limbs.map { ~$0 }
-        magnitude.add(1, 0, at: 0)
+        magnitude.change(by: 1, 0, at: 0) { $0.addingReportingOverflow($1) }
         return -Self.rounded(magnitude.limbs)
     }
 

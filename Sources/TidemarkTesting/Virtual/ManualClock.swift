@@ -113,6 +113,18 @@ public final class ManualClock: Clock {
         }
     }
 
+    /// Lets time pass until the earliest of those who sleep is due.
+    ///
+    /// - Returns: Whether anybody sleeps.
+    public func advanceToNext() -> Bool {
+        let next = state.withLock { state in
+            state.sleepers.values.map(\.until).min().map { state.now.duration(to: $0) }
+        }
+        guard let next else { return false }
+        advance(by: max(.zero, next))
+        return true
+    }
+
     /// Lets time pass, and wakes whom it is for, in the order of their times.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in

@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 import TidemarkServer
+import TidemarkTesting
 
 @testable import Tidemark
 
@@ -198,13 +199,7 @@ import TidemarkServer
 }
 
 /// A server that takes every call and answers none.
-private final class SilentTransport: Transport {
-    private final class Nothing<Message: Sendable>: RequestStream {
-        func send(_ message: Message) {}
-        func finish() {}
-        func cancel() {}
-    }
-
+private final class SilentTransport: CallsOnlyTransport {
     private let calls = AsyncStream<Void>.makeStream()
 
     func waitForCall() async { for await _ in calls.stream { return } }
@@ -214,16 +209,6 @@ private final class SilentTransport: Transport {
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
         calls.continuation.yield()
-        return Nothing<Request>()
+        return QuietStream<Request>()
     }
-
-    func listen(
-        _ context: CallContext,
-        receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
-    ) -> any RequestStream<ListenRequest> { Nothing<ListenRequest>() }
-
-    func write(
-        _ context: CallContext,
-        receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
-    ) -> any RequestStream<WriteRequest> { Nothing<WriteRequest>() }
 }

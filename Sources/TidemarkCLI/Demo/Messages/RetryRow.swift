@@ -1,11 +1,12 @@
 import Synchronization
 import TidemarkModel
 import TidemarkResilience
+import TidemarkTesting
 
 /// One call that fails three times, once by never being answered, and then succeeds; and one that
 /// will never succeed.
 ///
-/// On a clock of the demo's own: what is judged is the time that passes on it between two attempts and
+/// On a clock that stands still: what is judged is the time that passes on it between two attempts and
 /// during each, not what the policy says that it will wait.
 struct RetryRow: ScenarioRow {
     let slug = "retry"
@@ -72,7 +73,8 @@ struct RetryRow: ScenarioRow {
             // The server says when it has taken the call that it does not answer.
             while !Task.isCancelled {
                 let isTaken = try await visit.faultsApplied()[Self.silent - 1] > 0
-                if log.mayPass(silent: Self.silent, isTaken: isTaken), log.clock.pass() { continue }
+                let mayPass = log.mayPass(silent: Self.silent, isTaken: isTaken)
+                if mayPass, log.clock.advanceToNext() { continue }
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
@@ -84,14 +86,15 @@ struct RetryRow: ScenarioRow {
         visit.measured("retries", Double(seen.waits.count))
         visit.measured("waits off by s", seen.error)
         visit.measured("longest attempt s", seen.longestAttempt.milliseconds / 1_000)
-        visit.measured("time that passed s", log.clock.now.offset.milliseconds / 1_000)
+        visit.measured("time that passed s", log.clock.now.time.milliseconds / 1_000)
         visit.measured(
             "attempts of a call that is refused", Double(try await refused(retry, caller)))
         return documents
     }
 
     /// A call that makes no sense: asking again would not help.
-    private func refused(_ retry: Retry<DemoClock>, _ caller: CallerTransport) async throws -> Int {
+    private func refused(_ retry: Retry<ManualClock>, _ caller: CallerTransport) async throws -> Int
+    {
         let attempts = Mutex(0)
         let nonsense = CollectionPath(unchecked: "profiles/ada")
         do {
@@ -113,7 +116,7 @@ private final class RetryLog: Sendable {
         var attempt = 0
         /// Whether it waits for its time, and not for an answer or a network.
         var isWaiting = false
-        fileprivate var since = DemoClock.Instant(offset: .zero)
+        fileprivate var since = ManualClock.Instant()
 
         /// By how much a wait is not what the journey says.
         var error: Double {
@@ -123,7 +126,7 @@ private final class RetryLog: Sendable {
         }
     }
 
-    let clock = DemoClock()
+    let clock = ManualClock()
     private let state = Mutex(Seen())
 
     var seen: Seen { state.withLock { $0 } }

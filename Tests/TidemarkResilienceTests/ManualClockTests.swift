@@ -1,35 +1,34 @@
 import Testing
 import TidemarkResilience
+import TidemarkTesting
 
-@testable import TidemarkCLI
-
-@Suite struct `The clock of a demo` {
+@Suite struct `A clock that goes from wait to wait` {
     /// Lets time pass once somebody waits for it.
-    private func pass(_ clock: DemoClock) async {
-        while !clock.pass() { await Task.yield() }
+    private func pass(_ clock: ManualClock) async {
+        while !clock.advanceToNext() { await Task.yield() }
     }
 
     @Test(.timeLimit(.minutes(1)))
     func `stands still until it is told, and then goes to the end of the wait`() async throws {
-        let clock = DemoClock()
-        #expect(!clock.pass() && clock.now.offset == .zero)
+        let clock = ManualClock()
+        #expect(!clock.advanceToNext() && clock.now.time == .zero)
         let first = Task { try await clock.wait(.seconds(8)) }
         await pass(clock)
         try await first.value
-        #expect(clock.now.offset == .seconds(8))
+        #expect(clock.now.time == .seconds(8))
         let second = Task { try await clock.wait(.milliseconds(1)) }
         await pass(clock)
         try await second.value
-        #expect(clock.now.offset == .milliseconds(8_001))
+        #expect(clock.now.time == .milliseconds(8_001))
     }
 
     @Test(.timeLimit(.minutes(1)))
     func `lets go of who is cancelled, before and while it waits`() async {
-        let clock = DemoClock()
+        let clock = ManualClock()
         let waiting = Task { try await clock.wait(.seconds(1)) }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
-        #expect(!clock.pass() && clock.now.offset == .zero)
+        #expect(!clock.advanceToNext() && clock.now.time == .zero)
     }
 
     /// What the retry's row measures: a policy with other waits comes out as one.
@@ -37,13 +36,13 @@ import TidemarkResilience
     func `measures what a policy waits, not what it is meant to`(scale: Double, seconds: Int)
         async throws
     {
-        let clock = DemoClock()
+        let clock = ManualClock()
         var retry = Retry(.mobile, clock: clock)
         retry.policy.delayScale = scale
         retry.policy.attemptTimeout = nil
         let passing = Task {
             while !Task.isCancelled {
-                _ = clock.pass()
+                _ = clock.advanceToNext()
                 await Task.yield()
             }
         }
@@ -53,13 +52,13 @@ import TidemarkResilience
                 throw CancelledByTest()
             }
         }
-        #expect(clock.now.offset == .seconds(seconds))
+        #expect(clock.now.time == .seconds(seconds))
     }
 
     private struct CancelledByTest: Error {}
 }
 
-extension DemoClock {
+extension ManualClock {
     fileprivate func wait(_ duration: Duration) async throws {
         try await self.sleep(until: now.advanced(by: duration), tolerance: nil)
     }

@@ -1,0 +1,25 @@
+package import TidemarkModel
+
+/// A stream, or a call, on which nothing is ever heard.
+package final class QuietStream<Message: Sendable>: RequestStream {
+    package init() {}
+
+    package func send(_ message: Message) {}
+    package func finish() {}
+    package func cancel() {}
+}
+
+/// A transport for tests of single calls: its streams are opened, and nothing is heard on them.
+package protocol CallsOnlyTransport: Transport {}
+
+extension CallsOnlyTransport {
+    package func listen(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
+    ) -> any RequestStream<ListenRequest> { QuietStream<ListenRequest>() }
+
+    package func write(
+        _ context: CallContext,
+        receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
+    ) -> any RequestStream<WriteRequest> { QuietStream<WriteRequest>() }
+}
