@@ -235,11 +235,11 @@ extension DocumentStore {
 
     /// Whether ``buildWantedIndexes(slice:)`` may have something to do.
     package var wantsIndexes: Bool {
-        exclusively { connection.wantsIndexes }
+        exclusively { IndexBuilder(connection: connection).isWanted }
     }
 
     private func settleIndexes() {
-        if indexBuilding == .afterTransactions { connection.settleIndexes() }
+        if indexBuilding == .afterTransactions { IndexBuilder(connection: connection).settle() }
     }
 
     /// Goes on making the indexes that queries wished for, by at most `slice` steps: reading a
@@ -258,7 +258,8 @@ extension DocumentStore {
         do {
             return try exclusively {
                 try connection.requireOpen()
-                return try connection.buildIndexSlice(steps: slice, isOver: isOver)
+                return try IndexBuilder(connection: connection).buildSlice(
+                    steps: slice, isOver: isOver)
             }
         } catch { throw StoreError(error) }
     }

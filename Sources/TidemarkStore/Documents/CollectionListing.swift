@@ -1,12 +1,17 @@
-package import TidemarkModel
+import TidemarkModel
 
 // Names are found by skipping from one to the next, never by looking at every document below.
 
-extension DocumentTable {
+/// Lists the ids of collections and of documents.
+struct CollectionListing {
+    let table: DocumentTable
+
+    private var connection: Connection { table.connection }
+
     /// The ids of the collections directly below a document, or at the root, that hold documents at
     /// any depth; sorted by bytes.
-    package func collectionIDs(below parent: DocumentPath?) throws(StoreError) -> [String] {
-        guard let database = try connection.catalog.database(database, connection) else {
+    func collectionIDs(below parent: DocumentPath?) throws(StoreError) -> [String] {
+        guard let database = try connection.catalog.database(table.database, connection) else {
             return []
         }
         var writer = KeyWriter()
@@ -21,14 +26,14 @@ extension DocumentTable {
 
     /// The ids directly inside a collection, those of missing documents with descendants too, in
     /// name order, after `after`, at most `limit`.
-    package func documentIDs(
+    func documentIDs(
         in collection: CollectionPath, includingMissing: Bool, after: String?, limit: Int
     ) throws(StoreError) -> [String] {
         guard limit > 0 else { return [] }
         let mark = after.map { DocumentPath(unchecked: collection.text + "/" + $0).nameKey }
         let found = try foundNames(in: collection, after: mark, limit: limit)
         if !includingMissing { return found.prefix(limit).map(\.id) }
-        guard let database = try connection.catalog.database(database, connection) else {
+        guard let database = try connection.catalog.database(table.database, connection) else {
             return []
         }
         var writer = KeyWriter()
@@ -40,7 +45,7 @@ extension DocumentTable {
     private func foundNames(
         in collection: CollectionPath, after mark: [UInt8]?, limit: Int
     ) throws(StoreError) -> [(id: String, key: [UInt8])] {
-        guard let row = try self.collection(collection) else { return [] }
+        guard let row = try table.collection(collection) else { return [] }
         let statement = try connection.statement(.nameIDs)
         defer { statement.release() }
         statement.bind(1, row.id)

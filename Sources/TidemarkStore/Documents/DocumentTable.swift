@@ -6,6 +6,8 @@ package struct DocumentTable {
     package let transaction: StoreTransaction
 
     var connection: Connection { transaction.connection }
+    private var rows: DocumentRows { DocumentRows(connection: connection) }
+    private var entries: IndexEntries { IndexEntries(connection: connection) }
 
     package func document(at path: DocumentPath) throws(StoreError) -> StoredDocument? {
         try row(at: path)?.document
@@ -26,11 +28,11 @@ package struct DocumentTable {
         try transaction.requireWriting()
         let collection = try self.collection(making: document.path)
         let name = document.path.nameKey
-        if let old = try state(collection, name) {
-            try update(old.id, document, in: collection, name)
+        if let old = try rows.state(collection, name) {
+            try rows.update(old.id, document, in: collection, name)
             try reindex(document, in: collection, name, id: old.id, from: old.fields)
         } else {
-            let id = try insert(document, in: collection, name)
+            let id = try rows.insert(document, in: collection, name)
             try reindex(document, in: collection, name, id: id, from: nil)
         }
     }
@@ -50,13 +52,13 @@ package struct DocumentTable {
         let id: Int64
         if let old {
             id = old.row.id
-            try update(id, document, in: collection, name)
+            try rows.update(id, document, in: collection, name)
         } else {
-            id = try insert(document, in: collection, name)
+            id = try rows.insert(document, in: collection, name)
         }
         if collection.group.indexes.isEmpty { return }
         let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
-        try connection.replaceEntries(of: row, from: old?.fields, to: fields)
+        try entries.replace(of: row, from: old?.fields, to: fields)
     }
 
     /// Forgets a document that its caller has read in this transaction.
@@ -64,11 +66,11 @@ package struct DocumentTable {
         try transaction.requireWriting()
         let path = old.document.path
         guard let collection = try collection(of: path) else { return }
-        try delete(old.id, path, in: collection, path.nameKey)
+        try rows.delete(old.id, path, in: collection, path.nameKey)
         if collection.group.indexes.isEmpty { return }
         let row = IndexedRow(
             id: old.id, collection: collection, name: path.nameKey, path: path)
-        try connection.replaceEntries(of: row, from: fields, to: MapValue?.none)
+        try entries.replace(of: row, from: fields, to: MapValue?.none)
     }
 
     /// Forgets the document. Removing one that is not there does nothing.
@@ -76,11 +78,11 @@ package struct DocumentTable {
         try transaction.requireWriting()
         guard let collection = try collection(of: path) else { return }
         let name = path.nameKey
-        guard let old = try state(collection, name) else { return }
-        try delete(old.id, path, in: collection, name)
+        guard let old = try rows.state(collection, name) else { return }
+        try rows.delete(old.id, path, in: collection, name)
         guard let fields = old.fields, !collection.group.indexes.isEmpty else { return }
         let row = IndexedRow(id: old.id, collection: collection, name: name, path: path)
-        try connection.replaceEntries(of: row, from: fields, to: EncodedFields?.none)
+        try entries.replace(of: row, from: fields, to: EncodedFields?.none)
     }
 
     /// Removes every document of the database. Indexes stay, empty.
@@ -94,6 +96,108 @@ package struct DocumentTable {
         connection.catalog.forget()
         connection.indexing.batch = nil
         connection.loseDocuments()
+    }
+}
+
+// MARK: - Versions
+
+extension DocumentTable {
+    /// Costs a look-up, and nothing for the document's contents.
+    package func version(at path: DocumentPath) throws(StoreError) -> HeldVersion? {
+        guard let collection = try collection(of: path) else { return nil }
+        let statement = try connection.statement(.documentVersion)
+        defer { statement.release() }
+        statement.bind(1, collection.id)
+        statement.bind(2, path.nameKey)
+        guard try statement.step() else { return nil }
+        guard let kind = StoredDocument.Kind(rawValue: statement.integer(1)) else {
+            throw .corrupt(detail: "document \(statement.integer(0))")
+        }
+        return HeldVersion(
+            row: statement.integer(0), kind: kind, updateTime: try connection.time(statement, 2),
+            hasCommittedMutations: statement.integer(3) != 0)
+    }
+
+    /// As ``put(_:)``, without the look.
+    ///
+    /// - Parameter held: What is stored there, as it was read in this transaction.
+    /// - Returns: The row.
+    package func put(
+        _ document: StoredDocument, inPlaceOf held: HeldVersion?
+    ) throws(StoreError) -> Int64 {
+        precondition(document.kind == .found || document.contents.bytes.isEmpty)
+        try transaction.requireWriting()
+        let collection = try self.collection(making: document.path)
+        let name = document.path.nameKey
+        guard let held else {
+            let row = try rows.insert(document, in: collection, name)
+            try reindex(document, in: collection, name, id: row, from: nil)
+            return row
+        }
+        var old: EncodedFields?
+        if held.kind == .found, !collection.group.indexes.isEmpty {
+            old = try rows.fields(ofRow: held.row)
+        }
+        try rows.update(held.row, document, in: collection, name)
+        try reindex(document, in: collection, name, id: held.row, from: old)
+        return held.row
+    }
+
+    /// Inserts a document that is hardly stored yet: one search where a look and then an insertion are
+    /// two.
+    ///
+    /// - Returns: The row; nil, with nothing done, where there is one of its name.
+    package func insert(ifNew document: StoredDocument) throws(StoreError) -> Int64? {
+        let (row, collection, name) = try insertRow(ifNew: document)
+        if let row { try reindex(document, in: collection, name, id: row, from: nil) }
+        return row
+    }
+
+    /// The document without its index entries.
+    func insertRow(
+        ifNew document: StoredDocument
+    ) throws(StoreError) -> (row: Int64?, CollectionRow, name: [UInt8]) {
+        precondition(document.kind == .found || document.contents.bytes.isEmpty)
+        try transaction.requireWriting()
+        let collection = try self.collection(making: document.path)
+        let name = document.path.nameKey
+        return (try rows.insert(ifNew: document, in: collection, name), collection, name)
+    }
+
+    private func reindex(
+        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], id: Int64,
+        from old: EncodedFields?
+    ) throws(StoreError) {
+        guard !collection.group.indexes.isEmpty else { return }
+        let new = document.kind == .found ? document.contents : nil
+        if old == new { return }
+        let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
+        try entries.replace(of: row, from: old, to: new)
+    }
+}
+
+// MARK: - Names
+
+extension DocumentTable {
+    /// The names of the documents that a statement finds.
+    ///
+    /// - Parameter sql: Selects the columns `collection` and `name` of `document`.
+    package func paths(
+        _ sql: String, _ arguments: [SQLValue]
+    ) throws(StoreError) -> [DocumentPath] {
+        let statement = try connection.statement(text: sql)
+        defer { statement.release() }
+        try statement.bind(arguments)
+        var paths: [DocumentPath] = []
+        while try statement.step() {
+            let collection = try connection.catalog.collection(
+                id: statement.integer(0), connection)
+            guard let path = collection.document(named: statement.bytes(1)) else {
+                throw .corrupt(detail: "a name in \(collection.path)")
+            }
+            paths.append(path)
+        }
+        return paths
     }
 
     func collection(_ path: CollectionPath) throws(StoreError) -> CollectionRow? {
@@ -115,114 +219,5 @@ package struct DocumentTable {
         let id = try catalog.database(database, connection, creating: true)!
         if let last = catalog.lastCollection(holding: path, in: id) { return last }
         return try catalog.collection(path.parent, in: id, connection, creating: true)!
-    }
-}
-
-// MARK: - Rows
-
-extension DocumentTable {
-    /// What is stored under a name now; its fields only where they have index entries.
-    private func state(
-        _ collection: CollectionRow, _ name: [UInt8]
-    ) throws(StoreError) -> (id: Int64, fields: EncodedFields?)? {
-        let statement = try connection.statement(.documentState)
-        defer { statement.release() }
-        statement.bind(1, collection.id)
-        statement.bind(2, name)
-        guard try statement.step() else { return nil }
-        let isIndexed =
-            !collection.group.indexes.isEmpty
-            && statement.integer(1) == StoredDocument.Kind.found.rawValue
-        return (
-            statement.integer(0),
-            isIndexed ? EncodedFields(trusted: statement.blob(2)) : nil
-        )
-    }
-
-    func insert(
-        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
-    ) throws(StoreError) -> Int64 {
-        try insert(document, in: collection, name, by: .insertDocument)
-        return inserted(document, in: collection, name)
-    }
-
-    func insert(
-        ifNew document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
-    ) throws(StoreError) -> Int64? {
-        try insert(document, in: collection, name, by: .insertNewDocument)
-        return connection.hasChangedRows ? inserted(document, in: collection, name) : nil
-    }
-
-    private func inserted(
-        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
-    ) -> Int64 {
-        let id = connection.lastInsertedRowID
-        if connection.isObserved {
-            connection.haveInserted(id, change(to: document, in: collection, name))
-        }
-        return id
-    }
-
-    private func change(
-        to document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
-    ) -> DocumentChange {
-        DocumentChange(
-            collection: collection, name: name, path: document.path,
-            contents: document.kind == .found ? document.contents : nil)
-    }
-
-    private func delete(
-        _ id: Int64, _ path: DocumentPath, in collection: CollectionRow, _ name: [UInt8]
-    ) throws(StoreError) {
-        if connection.isObserved {
-            try connection.willChange(
-                id,
-                DocumentChange(collection: collection, name: name, path: path, contents: nil))
-        }
-        try connection.run(.deleteDocument, id)
-    }
-
-    private func insert(
-        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], by sql: OwnSQL
-    ) throws(StoreError) {
-        let statement = try connection.statement(sql)
-        defer { statement.release() }
-        statement.bind(1, collection.id)
-        statement.bind(2, name)
-        try run(statement, with: document, from: 3)
-    }
-
-    func update(
-        _ id: Int64, _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8]
-    ) throws(StoreError) {
-        if connection.isObserved {
-            try connection.willChange(id, change(to: document, in: collection, name))
-        }
-        let statement = try connection.statement(.updateDocument)
-        defer { statement.release() }
-        statement.bind(7, id)
-        try run(statement, with: document, from: 1)
-    }
-
-    private func run(
-        _ statement: PreparedStatement, with document: StoredDocument, from index: Int32
-    ) throws(StoreError) {
-        statement.bind(index, document.kind.rawValue)
-        statement.bind(index + 2, document.createTime.microseconds)
-        statement.bind(index + 3, document.updateTime.microseconds)
-        statement.bind(index + 4, document.readTime.microseconds)
-        statement.bind(index + 5, document.hasCommittedMutations ? 1 : 0)
-        try statement.run(index + 1, document.contents.bytes)
-    }
-
-    func reindex(
-        _ document: StoredDocument, in collection: CollectionRow, _ name: [UInt8], id: Int64,
-        from old: EncodedFields?
-    ) throws(StoreError) {
-        guard !collection.group.indexes.isEmpty else { return }
-        let new = document.kind == .found ? document.contents : nil
-        if old == new { return }
-        let row = IndexedRow(id: id, collection: collection, name: name, path: document.path)
-        try connection.replaceEntries(of: row, from: old, to: new)
     }
 }

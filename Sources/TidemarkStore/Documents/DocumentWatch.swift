@@ -84,12 +84,3 @@ package final class ChangedDocuments: DocumentWatch {
     func changed(_ path: DocumentPath, row: Int64) { paths.insert(path) }
     func lost() {}
 }
-
-extension DocumentTable {
-    /// Those that change from now on.
-    package func changes() -> ChangedDocuments {
-        let changes = ChangedDocuments()
-        connection.watches.add(changes)
-        return changes
-    }
-}

@@ -1,9 +1,15 @@
-package import TidemarkModel
+import TidemarkModel
 
-extension DocumentTable {
-    /// Whether ``knownFigures(_:_:)`` has an answer.
-    package func knowsFigures(_ query: Query, _ fields: [FieldPath]) throws(StoreError) -> Bool {
-        let planned = try plan(query)
+/// What is known of a query's rows without a scan, from the figures of blocks.
+struct KnownFigures {
+    let table: DocumentTable
+
+    private var connection: Connection { table.connection }
+    private var plans: QueryPlans { QueryPlans(table: table) }
+
+    /// Whether ``figures(of:_:)`` has an answer.
+    func knows(_ query: Query, _ fields: [FieldPath]) throws(StoreError) -> Bool {
+        let planned = try plans.plan(query)
         guard !planned.paths.isEmpty else { return true }
         return planned.rangeOfBlocks.map { connection.figures.find($0.source, fields) != nil }
             ?? false
@@ -13,11 +19,11 @@ extension DocumentTable {
     /// ends. Nil where a scan has to find them.
     ///
     /// - Precondition: The query has neither limit nor offset.
-    package func knownFigures(
-        _ query: Query, _ fields: [FieldPath]
+    func figures(
+        of query: Query, _ fields: [FieldPath]
     ) throws(StoreError) -> Figures? {
         precondition(query.offset == 0 && query.limit == nil)
-        let planned = try plan(query)
+        let planned = try plans.plan(query)
         if planned.paths.isEmpty { return Figures(of: fields) }
         guard let (source, range) = planned.rangeOfBlocks,
             let blocks = connection.figures.find(source, fields)
@@ -72,28 +78,29 @@ extension PlannedQuery {
     }
 }
 
-// MARK: - Filling
+/// Fills the blocks that queries wished for with what is in the store already.
+struct FigureFiller {
+    let connection: Connection
 
-extension Connection {
     /// Goes on with the blocks that are wished for, when all indexes are made.
     ///
     /// - Returns: Whether there is more to do.
-    func fillFigures(_ budget: ScanBudget) throws(StoreError) -> Bool {
+    func fill(_ budget: ScanBudget) throws(StoreError) -> Bool {
         while !budget.isSpent {
-            if let blocks = figures.unfinished {
-                if try !fill(blocks, budget) { figures.drop(blocks) }
+            if let blocks = connection.figures.unfinished {
+                if try !fill(blocks, budget) { connection.figures.drop(blocks) }
                 continue
             }
-            guard let wish = figures.takeWish() else { return false }
+            guard let wish = connection.figures.takeWish() else { return false }
             let table = DocumentTable(
-                database: wish.database, transaction: StoreTransaction(connection: self))
+                database: wish.database, transaction: StoreTransaction(connection: connection))
             // Some queries are no one range, whatever index there is.
-            if let (source, _) = try table.plan(wish.query).rangeOfBlocks {
-                figures.make(source, wish.fields)
+            if let (source, _) = try QueryPlans(table: table).plan(wish.query).rangeOfBlocks {
+                connection.figures.make(source, wish.fields)
             }
             budget.spend()
         }
-        return figures.isWanted
+        return connection.figures.isWanted
     }
 
     /// - Returns: False where its index is gone.
@@ -106,14 +113,14 @@ extension Connection {
         case .entries(let index, let scope):
             guard try hasIndex(index) else { return false }
             let isCount = blocks.fields.isEmpty
-            statement = try self.statement(isCount ? .entryKeys : .entryPage)
+            statement = try connection.statement(isCount ? .entryKeys : .entryPage)
             statement.bind(1, index)
             statement.bind(2, scope)
             statement.bind(3, lower)
             statement.bind(4, Cut.top)
             key = isCount ? 1 : 9
         case .names(let collection):
-            statement = try self.statement(.names)
+            statement = try connection.statement(.names)
             statement.bind(1, collection)
             statement.bind(2, lower)
             statement.bind(3, Cut.top)
@@ -134,7 +141,7 @@ extension Connection {
     }
 
     private func hasIndex(_ index: Int64) throws(StoreError) -> Bool {
-        let statement = try statement(.indexFields)
+        let statement = try connection.statement(.indexFields)
         defer { statement.release() }
         statement.bind(1, index)
         return try statement.step()

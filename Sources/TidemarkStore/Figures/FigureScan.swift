@@ -18,7 +18,7 @@ package final class FigureScan: DocumentWatch {
     package private(set) var isLost = false
     private var scanned = 0
 
-    fileprivate init(_ planned: PlannedQuery, _ parts: [ScanPart], _ fields: [FieldPath]) {
+    private init(_ planned: PlannedQuery, _ parts: [ScanPart], _ fields: [FieldPath]) {
         self.planned = planned
         self.parts = parts
         figures = Figures(of: fields)
@@ -40,7 +40,28 @@ package final class FigureScan: DocumentWatch {
 
     func lost() { isLost = true }
 
-    fileprivate func step(
+    /// Begins a scan for the figures of all rows of a query. It is to be told when it is over.
+    ///
+    /// - Precondition: The query has neither limit nor offset.
+    static func begin(
+        _ query: Query, _ fields: [FieldPath], _ table: DocumentTable
+    ) throws(StoreError) -> FigureScan {
+        precondition(query.offset == 0 && query.limit == nil)
+        let planned = try QueryPlans(table: table).plan(query)
+        let parts = try PlannedRows(table: table).parts(planned, needsOrder: false)
+        let scan = FigureScan(planned, parts, fields)
+        table.connection.watches.add(scan)
+        return scan
+    }
+
+    /// - Returns: Whether it is at its end.
+    func step(_ table: DocumentTable, _ budget: ScanBudget) throws(StoreError) -> Bool {
+        if try !QueryPlans(table: table).stillHas(indexesOf: planned) { lost() }
+        if isLost { return false }
+        return try advance(table, budget)
+    }
+
+    private func advance(
         _ table: DocumentTable, _ budget: ScanBudget
     ) throws(StoreError) -> Bool {
         while current < parts.count {
@@ -55,7 +76,7 @@ package final class FigureScan: DocumentWatch {
                     return true
                 }
                 if !path.isExact,
-                    !(try table.connection.passes(statement, self.planned.query, path))
+                    !(try self.planned.query.passes(statement, path, table.connection))
                 {
                     return true
                 }
@@ -75,9 +96,9 @@ package final class FigureScan: DocumentWatch {
         if let fields { figures.add(fields) } else { figures.addRows(1) }
     }
 
-    fileprivate func end(_ table: DocumentTable) {
+    func end(_ table: DocumentTable) {
         table.connection.watches.remove(self)
-        table.wish(planned, scanned: scanned, useful: 0)
+        QueryPlans(table: table).wish(planned, scanned: scanned, useful: 0)
         guard scanned >= Self.many else { return }
         table.connection.figures.wish(
             FigureWish(
@@ -86,31 +107,4 @@ package final class FigureScan: DocumentWatch {
 
     /// Rows for which it is worth it to have the figures of blocks the next time.
     private static let many = 500
-
-    fileprivate var plan: PlannedQuery { planned }
-}
-
-extension DocumentTable {
-    /// Begins a scan for the figures of all rows of a query. It is to be told when it is over.
-    ///
-    /// - Precondition: The query has neither limit nor offset.
-    package func scan(_ query: Query, for fields: [FieldPath]) throws(StoreError) -> FigureScan {
-        precondition(query.offset == 0 && query.limit == nil)
-        let planned = try plan(query)
-        let scan = FigureScan(planned, try parts(planned, needsOrder: false), fields)
-        connection.watches.add(scan)
-        return scan
-    }
-
-    /// Goes on with a scan.
-    ///
-    /// - Returns: Whether it is at its end. Where it ``FigureScan/isLost`` it is not, and never will be.
-    package func step(_ scan: FigureScan, _ budget: ScanBudget) throws(StoreError) -> Bool {
-        if try !stillHas(indexesOf: scan.plan) { scan.lost() }
-        if scan.isLost { return false }
-        return try scan.step(self, budget)
-    }
-
-    /// Ends a scan, of which nothing is to be heard any more.
-    package func end(_ scan: FigureScan) { scan.end(self) }
 }

@@ -48,7 +48,10 @@ final class IndexingState {
     }
 }
 
-extension Connection {
+/// Makes the indexes that queries wished for, a slice at a time; then the figures of blocks.
+struct IndexBuilder {
+    let connection: Connection
+
     /// Steps that are made after any transaction while there is an unfinished index.
     private static let slice = 1_000
 
@@ -57,25 +60,27 @@ extension Connection {
     ///
     /// An index is never needed, so what stops it (a full disk) is left to the transaction that
     /// meets it.
-    func settleIndexes() {
-        let scanned = indexing.scanned
-        indexing.scanned = 0
-        guard indexing.mayBeUnfinished || !indexing.wishes.isEmpty else { return }
-        _ = try? buildIndexes(steps: max(Self.slice, 3 * scanned))
+    func settle() {
+        let scanned = connection.indexing.scanned
+        connection.indexing.scanned = 0
+        guard connection.indexing.mayBeUnfinished || !connection.indexing.wishes.isEmpty else {
+            return
+        }
+        _ = try? build(steps: max(Self.slice, 3 * scanned))
     }
 
-    var wantsIndexes: Bool { lacksIndexes || figures.isWanted }
+    var isWanted: Bool { lacksIndexes || connection.figures.isWanted }
 
     private var lacksIndexes: Bool {
-        if !indexing.wishes.isEmpty { return true }
-        if indexing.mayBeUnfinished {
+        if !connection.indexing.wishes.isEmpty { return true }
+        if connection.indexing.mayBeUnfinished {
             // One that is left from before; a store that cannot be read has nothing to fill.
             do throws(StoreError) {
-                try requireOpen()
-                indexing.mayBeUnfinished = try unfinishedGroup() != nil
+                try connection.requireOpen()
+                connection.indexing.mayBeUnfinished = try unfinishedGroup() != nil
             } catch { return false }
         }
-        return indexing.mayBeUnfinished
+        return connection.indexing.mayBeUnfinished
     }
 
     /// What slices leave in the log for the next one to move; and what they move of others, which else
@@ -86,62 +91,68 @@ extension Connection {
 
     /// One slice: a part of an index, or the log that others have made; or, when all indexes are made, of the
     /// figures of their blocks.
-    func buildIndexSlice(steps: Int, isOver: @escaping () -> Bool) throws(StoreError) -> Bool {
+    func buildSlice(steps: Int, isOver: @escaping () -> Bool) throws(StoreError) -> Bool {
         guard lacksIndexes else {
-            return try fillFigures(ScanBudget(rows: steps, isOver: isOver))
+            return try FigureFiller(connection: connection).fill(
+                ScanBudget(rows: steps, isOver: isOver))
         }
-        let before = pagesInLog
-        let isLong = indexing.pagesLogged >= Self.logOfSlices || before >= Self.logOfOthers
+        let before = connection.pagesInLog
+        let isLong =
+            connection.indexing.pagesLogged >= Self.logOfSlices || before >= Self.logOfOthers
         if isLong {
-            moveLog()
-            indexing.pagesLogged = 0
+            connection.moveLog()
+            connection.indexing.pagesLogged = 0
             return true
         }
-        movesLog = false
+        connection.movesLog = false
         defer {
-            movesLog = true
-            indexing.pagesLogged += max(0, pagesInLog - before)
+            connection.movesLog = true
+            connection.indexing.pagesLogged += max(0, connection.pagesInLog - before)
         }
-        return try buildIndexes(steps: steps, isOver: isOver) || figures.isWanted
+        return try build(steps: steps, isOver: isOver) || connection.figures.isWanted
     }
 
     /// Fills unfinished indexes, in a transaction of its own.
     ///
     /// - Returns: Whether there is more to do.
-    func buildIndexes(
+    func build(
         steps: Int, isOver: () -> Bool = { false }
     ) throws(StoreError) -> Bool {
-        guard indexing.mayBeUnfinished || !indexing.wishes.isEmpty else { return false }
-        let wishes = indexing.takeWishes()
-        try begin(synced: false)
+        guard connection.indexing.mayBeUnfinished || !connection.indexing.wishes.isEmpty else {
+            return false
+        }
+        let wishes = connection.indexing.takeWishes()
+        try connection.begin(synced: false)
         do throws(StoreError) {
             for wish in wishes { try create(wish) }
+            let filler = IndexFiller(connection: connection)
             var left = steps
             var unfinished = try unfinishedGroup()
             while left > 0, let group = unfinished {
                 let before = min(left, Self.stepsBetweenLooks)
                 var budget = before
-                try fill(group, &budget)
+                try filler.fill(group, &budget)
                 left -= before - budget
                 if group.indexes.allSatisfy(\.isReady) { unfinished = try unfinishedGroup() }
                 if isOver() { break }
             }
-            try commit()
-            indexing.mayBeUnfinished = unfinished != nil
+            try connection.commit()
+            connection.indexing.mayBeUnfinished = unfinished != nil
             return unfinished != nil
         } catch {
             // A failed commit has rolled back by itself.
-            if isWriting { rollback() }
-            indexing.mayBeUnfinished = false
+            if connection.isWriting { connection.rollback() }
+            connection.indexing.mayBeUnfinished = false
             throw error
         }
     }
 
     private func create(_ wish: IndexingState.Wish) throws(StoreError) {
         let definition = wish.definition
-        let group = try catalog.group(definition.collectionID, in: wish.database, self)
+        let group = try connection.catalog.group(
+            definition.collectionID, in: wish.database, connection)
         if group.indexes.contains(where: { $0.definition == definition }) { return }
-        let count = try statement(.countIndexes)
+        let count = try connection.statement(.countIndexes)
         defer { count.release() }
         count.bind(1, definition.collectionID)
         count.bind(2, wish.database)
@@ -149,13 +160,14 @@ extension Connection {
             count.integer(1) < IndexingState.maxPerGroup
         else { return }
         group.indexes.append(
-            try FieldIndex.insert(definition, database: wish.database, isDeclared: false, self))
+            try FieldIndex.insert(
+                definition, database: wish.database, isDeclared: false, connection))
     }
 
     private func unfinishedGroup() throws(StoreError) -> CollectionGroup? {
-        let statement = try statement(.unfinishedIndexes)
+        let statement = try connection.statement(.unfinishedIndexes)
         defer { statement.release() }
         guard try statement.step() else { return nil }
-        return try catalog.group(statement.text(1), in: statement.integer(0), self)
+        return try connection.catalog.group(statement.text(1), in: statement.integer(0), connection)
     }
 }

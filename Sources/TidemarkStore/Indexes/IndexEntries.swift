@@ -74,17 +74,20 @@ extension IndexDefinition {
     }
 }
 
-extension Connection {
+/// Writes and removes the entries of documents in the indexes of their collections.
+struct IndexEntries {
+    let connection: Connection
+
     /// Brings the entries of a document from one version to another; only what differs is touched.
-    func replaceEntries(
+    func replace(
         of row: IndexedRow, from old: (some FieldSource)?, to new: (some FieldSource)?
     ) throws(StoreError) {
         for index in row.collection.group.indexes {
-            try replaceEntries(of: row, in: index, from: old, to: new)
+            try replace(of: row, in: index, from: old, to: new)
         }
     }
 
-    func replaceEntries(
+    func replace(
         of row: IndexedRow, in index: FieldIndex, from old: (some FieldSource)?,
         to new: (some FieldSource)?
     ) throws(StoreError) {
@@ -105,17 +108,17 @@ extension Connection {
         _ row: IndexedRow, _ before: [[UInt8]], _ after: [[UInt8]], _ index: FieldIndex
     ) throws(StoreError) {
         for key in before { try deleteEntry(key, of: index, row) }
-        guard let batch = indexing.batch, batch.index == index.id,
+        guard let batch = connection.indexing.batch, batch.index == index.id,
             batch.holds(row.collection.id, row.name)
         else { return }
         for key in after { try insertEntry(key, of: index, row) }
-        indexing.leaveOut(row.id)
+        connection.indexing.leaveOut(row.id)
     }
 
     private func insertEntry(
         _ key: [UInt8], of index: FieldIndex, _ row: IndexedRow
     ) throws(StoreError) {
-        let statement = try statement(.insertEntry)
+        let statement = try connection.statement(.insertEntry)
         defer { statement.release() }
         statement.bind(1, index.id)
         statement.bind(2, index.scope(row.collection))
@@ -126,7 +129,7 @@ extension Connection {
     private func deleteEntry(
         _ key: [UInt8], of index: FieldIndex, _ row: IndexedRow
     ) throws(StoreError) {
-        let statement = try statement(.deleteEntry)
+        let statement = try connection.statement(.deleteEntry)
         defer { statement.release() }
         statement.bind(1, index.id)
         statement.bind(2, index.scope(row.collection))
@@ -145,7 +148,7 @@ extension Connection {
     ) throws(StoreError) {
         let scope = index.scope(collection)
         if entries.count == OwnSQL.entriesAtOnce {
-            let statement = try statement(.insertEntries)
+            let statement = try connection.statement(.insertEntries)
             defer { statement.release() }
             statement.bind(1, index.id)
             statement.bind(2, scope)
@@ -160,7 +163,7 @@ extension Connection {
             if isDone { return }
         }
         // What is there already was left by an index that was half made: it gives way.
-        let statement = try statement(.insertEntry)
+        let statement = try connection.statement(.insertEntry)
         defer { statement.release() }
         statement.bind(1, index.id)
         statement.bind(2, scope)

@@ -1,6 +1,9 @@
 import TidemarkModel
 
-extension Connection {
+/// Fills one index with the documents that were there before it.
+struct IndexFiller {
+    let connection: Connection
+
     /// Goes on with the first unfinished index of the group; an index is ready with the last
     /// document.
     ///
@@ -21,7 +24,7 @@ extension Connection {
                 index.isReady = true
             }
         }
-        if index != group.indexes[position] { try index.saveProgress(self) }
+        if index != group.indexes[position] { try index.saveProgress(connection) }
         group.indexes[position] = index
     }
 
@@ -46,13 +49,13 @@ extension Connection {
             index.builtName = batch.through
             return true
         }
-        indexing.batch = batch
+        connection.indexing.batch = batch
         return true
     }
 
     private func takeBatch(for index: FieldIndex) -> EntryBatch {
-        defer { indexing.batch = nil }
-        if let batch = indexing.batch, batch.index == index.id,
+        defer { connection.indexing.batch = nil }
+        if let batch = connection.indexing.batch, batch.index == index.id,
             batch.collection == index.builtCollection
         {
             return batch
@@ -66,7 +69,7 @@ extension Connection {
     ) throws(StoreError) -> Bool {
         // A name is listed in a tenth of the time that a document is read in.
         let wanted = min(batch.room, 10 * min(budget, EntryBatch.capacity))
-        let statement = try statement(.namesToIndex)
+        let statement = try connection.statement(.namesToIndex)
         defer { statement.release() }
         statement.bind(1, batch.collection)
         statement.bind(2, batch.through.isEmpty ? name : batch.through)
@@ -86,7 +89,7 @@ extension Connection {
     }
 
     private func name(ofDocument id: Int64) throws(StoreError) -> [UInt8] {
-        let statement = try statement(.nameByID)
+        let statement = try connection.statement(.nameByID)
         defer { statement.release() }
         statement.bind(1, id)
         guard try statement.step() else { throw .corrupt(detail: "document \(id)") }
@@ -96,8 +99,8 @@ extension Connection {
     private func read(
         _ batch: inout EntryBatch, _ index: FieldIndex, _ budget: inout Int
     ) throws(StoreError) {
-        let collection = try catalog.collection(id: batch.collection, self)
-        let statement = try statement(.documentsToIndex)
+        let collection = try connection.catalog.collection(id: batch.collection, connection)
+        let statement = try connection.statement(.documentsToIndex)
         defer { statement.release() }
         statement.bind(3, collection.id)
         defer { batch.endReading() }
@@ -146,12 +149,13 @@ extension Connection {
     private func write(
         _ batch: inout EntryBatch, _ index: FieldIndex, _ budget: inout Int
     ) throws(StoreError) {
-        let collection = try catalog.collection(id: batch.collection, self)
+        let collection = try connection.catalog.collection(id: batch.collection, connection)
         while budget > 0 {
             let count = min(budget, OwnSQL.entriesAtOnce)
             let entries = batch.next(count)
             budget -= entries.count
-            try insert(entries, of: index, in: collection, batch.entries)
+            try IndexEntries(connection: connection).insert(
+                entries, of: index, in: collection, batch.entries)
             if entries.count < count { return batch.endWriting() }
         }
     }
@@ -159,7 +163,7 @@ extension Connection {
     private func collection(
         after id: Int64, in group: CollectionGroup
     ) throws(StoreError) -> Int64? {
-        let statement = try statement(.nextCollectionOfGroup)
+        let statement = try connection.statement(.nextCollectionOfGroup)
         defer { statement.release() }
         statement.bind(1, group.database)
         statement.bind(2, group.id)

@@ -63,7 +63,8 @@ package struct NewEntries {
             parts[place].entries.endRun()
             let (index, collection) = (parts[place].index, parts[place].collection)
             while let entries = parts[place].next() {
-                try connection.insert(entries, of: index, in: collection, parts[place].entries)
+                try IndexEntries(connection: connection).insert(
+                    entries, of: index, in: collection, parts[place].entries)
             }
         }
         self = NewEntries()
@@ -94,7 +95,7 @@ extension DocumentTable {
             id: row, collection: collection, name: name, path: document.path)
         for index in collection.group.indexes
         where try !entries.add(indexed, document.contents, to: index) {
-            try connection.replaceEntries(
+            try IndexEntries(connection: connection).replace(
                 of: indexed, in: index, from: EncodedFields?.none, to: document.contents)
         }
         if entries.isFull { try write(&entries) }

@@ -1,17 +1,23 @@
-package import TidemarkModel
+import TidemarkModel
 
-extension DocumentTable {
+/// Counts the rows of queries.
+struct QueryCounter {
+    let table: DocumentTable
+
+    private var connection: Connection { table.connection }
+    private var plans: QueryPlans { QueryPlans(table: table) }
+
     /// How many rows the query has, counted no further than `upTo`. Where an index proves the
     /// filter, its entries are counted and no document is read.
-    package func count(_ query: Query, upTo: Int64? = nil) throws(StoreError) -> QueryCount {
+    func count(_ query: Query, upTo: Int64?) throws(StoreError) -> QueryCount {
         let limit = min(upTo ?? .max, query.limit.map { Int64($0.count) } ?? .max)
         if limit <= 0 { return QueryCount(count: 0, entriesScanned: 0, documentsScanned: 0) }
         let (sum, overflow) = limit.addingReportingOverflow(Int64(query.offset))
         var unlimited = query
         unlimited.limit = nil
-        let planned = try plan(unlimited)
+        let planned = try plans.plan(unlimited)
         let rows = try countRows(planned, upTo: overflow ? .max : sum)
-        wish(planned, scanned: rows.scanned, useful: rows.count)
+        plans.wish(planned, scanned: rows.scanned, useful: rows.count)
         let count = max(0, Int64(rows.count) - Int64(query.offset))
         return QueryCount(
             count: min(count, limit), entriesScanned: rows.scanned,
@@ -77,7 +83,7 @@ extension DocumentTable {
                 return statement.statement.integer(0)
             }
         }
-        let stream = try tested(path, planned, meter)
+        let stream = try PlannedRows(table: table).tested(path, planned, meter)
         return { () throws(StoreError) in try stream.next()?.id }
     }
 }

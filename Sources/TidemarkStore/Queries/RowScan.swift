@@ -23,10 +23,10 @@ package final class RowScan: DocumentWatch {
     package private(set) var isCut = false
     /// Whether it has to begin anew: what it has read is worth nothing.
     package private(set) var isLost = false
-    fileprivate var scanned = 0
+    private var scanned = 0
 
     /// - Parameter capacity: How many rows are wanted at most.
-    fileprivate init(_ planned: PlannedQuery, _ parts: [ScanPart], capacity: Int) {
+    private init(_ planned: PlannedQuery, _ parts: [ScanPart], capacity: Int) {
         self.planned = planned
         self.parts = parts
         self.capacity = capacity
@@ -41,8 +41,35 @@ package final class RowScan: DocumentWatch {
 
     func lost() { isLost = true }
 
+    /// Begins a scan for a query's rows.
+    ///
+    /// - Precondition: The query has no offset; of its limit only the side counts.
+    static func begin(
+        _ query: Query, capacity: Int, _ table: DocumentTable
+    ) throws(StoreError) -> RowScan {
+        precondition(query.offset == 0)
+        let planned = try QueryPlans(table: table).plan(query)
+        let parts = try PlannedRows(table: table).parts(planned, needsOrder: !planned.isSorted)
+        let scan = RowScan(planned, parts, capacity: capacity)
+        table.connection.watches.add(scan)
+        return scan
+    }
+
+    /// Goes on, and ends the scan with its last row.
+    ///
     /// - Returns: Whether it is at its end.
-    fileprivate func step(
+    func step(
+        _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
+    ) throws(StoreError) -> Bool {
+        if try !QueryPlans(table: table).stillHas(indexesOf: planned) { lost() }
+        if isLost { return false }
+        guard try advance(table, budget, take) else { return false }
+        end(table)
+        return true
+    }
+
+    /// - Returns: Whether it is at its end.
+    private func advance(
         _ table: DocumentTable, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
     ) throws(StoreError) -> Bool {
         precondition(!isLost)
@@ -82,7 +109,7 @@ package final class RowScan: DocumentWatch {
             isCut = true
             return false
         }
-        if !path.isExact, !(try connection.passes(statement, planned.query, path)) {
+        if !path.isExact, !(try planned.query.passes(statement, path, connection)) {
             return true
         }
         taken += 1
@@ -119,41 +146,9 @@ package final class RowScan: DocumentWatch {
     }
 
     /// What it was for, to be wished for by.
-    fileprivate func end(_ table: DocumentTable) {
+    private func end(_ table: DocumentTable) {
         table.connection.watches.remove(self)
         let handed = found == nil ? parts.reduce(0) { $0 + $1.taken } : count
-        table.wish(planned, scanned: scanned, useful: handed)
+        QueryPlans(table: table).wish(planned, scanned: scanned, useful: handed)
     }
-}
-
-extension DocumentTable {
-    /// Begins a scan for a query's rows, of which the first `capacity` are wanted.
-    ///
-    /// - Precondition: The query has no offset; of its limit only the side counts.
-    package func scan(_ query: Query, capacity: Int) throws(StoreError) -> RowScan {
-        precondition(query.offset == 0)
-        let planned = try plan(query)
-        let scan = RowScan(
-            planned, try parts(planned, needsOrder: !planned.isSorted), capacity: capacity)
-        connection.watches.add(scan)
-        return scan
-    }
-
-    /// Goes on with a scan.
-    ///
-    /// - Parameter take: Gets the rows in the query's order, backwards where its limit is to the last.
-    /// - Returns: Whether it is at its end. Where it ``RowScan/isLost`` it is not, and never will be.
-    package func step(
-        _ scan: RowScan, _ budget: ScanBudget, _ take: (consuming StoredDocument) -> Void
-    ) throws(StoreError) -> Bool {
-        if try !stillHas(indexesOf: scan.plan) { scan.lost() }
-        if scan.isLost { return false }
-        guard try scan.step(self, budget, take) else { return false }
-        scan.end(self)
-        return true
-    }
-}
-
-extension RowScan {
-    fileprivate var plan: PlannedQuery { planned }
 }

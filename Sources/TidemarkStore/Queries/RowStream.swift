@@ -66,7 +66,7 @@ final class RangeStream: RowStream {
     func next() throws(StoreError) -> QueryRow? {
         while try statement.step() {
             guard meter.count() else { return nil }
-            if let test, !(try connection.passes(statement, test.query, test.path)) { continue }
+            if let test, !(try test.query.passes(statement, test.path, connection)) { continue }
             return QueryRow(try connection.row(statement))
         }
         return nil

@@ -28,7 +28,7 @@ final class TableStream: RowStream {
         while try statement.step() {
             guard statement.isFound(in: collection) else { continue }
             guard meter.count() else { return nil }
-            if let test, !(try connection.passes(statement, test.query, test.path)) { continue }
+            if let test, !(try test.query.passes(statement, test.path, connection)) { continue }
             if let row = try connection.row(id: statement.integer(0)) { return QueryRow(row) }
         }
         return nil
@@ -43,62 +43,23 @@ extension PreparedStatement {
     }
 }
 
-extension Connection {
-    /// Whether the document of a row is one of the query, looked at where it lies.
+extension CompiledQuery {
+    /// Whether the document of a row is one of this query's, looked at where it lies.
     ///
     /// - Parameter statement: Selects what ``OwnSQL``'s document columns begin with, the fields too.
     func passes(
-        _ statement: PreparedStatement, _ query: CompiledQuery, _ path: PlannedPath
+        _ statement: PreparedStatement, _ path: PlannedPath, _ connection: Connection
     ) throws(StoreError) -> Bool {
         let fields = FieldsInPlace(statement.bytes(4))
         if let text = path.neededText, text.isMissing(in: fields) { return false }
         let filter = path.test
-        if query.isOfOneCollection {
-            let collection = try catalog.collection(id: statement.integer(1), self)
-            return query.matches(
+        if isOfOneCollection {
+            let collection = try connection.catalog.collection(
+                id: statement.integer(1), connection)
+            return matches(
                 inside: collection.document(named: statement.bytes(2))
                     ?? DocumentPath(unchecked: ""), fields, filter)
         }
-        return query.matches(try self.path(statement), fields, filter)
-    }
-}
-
-extension DocumentTable {
-    /// A collection with fewer documents is read by their names, whatever else the table holds.
-    private static let fewDocuments = 256
-    /// At how many places of the table it is looked whose documents lie there.
-    private static let places: Int64 = 32
-
-    /// Whether at least half of all documents are of this collection, by a look at some of them: a pass over
-    /// the table is then the fastest way to see them all.
-    func fillsTable(_ collection: Int64) throws(StoreError) -> Bool {
-        guard try holds(moreThan: Self.fewDocuments, in: collection) else { return false }
-        let last = try lastRow()
-        guard last > Self.places else { return false }
-        let probe = try connection.statement(.collectionAtRow)
-        defer { probe.release() }
-        var own: Int64 = 0
-        for place in 0..<Self.places {
-            probe.bind(1, last / Self.places * place)
-            if try probe.step(), probe.integer(0) == collection { own += 1 }
-            probe.reset()
-        }
-        return 2 * own >= Self.places
-    }
-
-    /// Whether a collection has more documents than this, those that are known to be missing too.
-    func holds(moreThan count: Int, in collection: Int64) throws(StoreError) -> Bool {
-        let statement = try connection.statement(.nameAtOffset)
-        defer { statement.release() }
-        statement.bind(1, collection)
-        statement.bind(2, count)
-        return try statement.step()
-    }
-
-    /// The greatest number of a row; 0 without any.
-    private func lastRow() throws(StoreError) -> Int64 {
-        let statement = try connection.statement(.lastRow)
-        defer { statement.release() }
-        return try statement.step() ? statement.integer(0) : 0
+        return matches(try connection.path(statement), fields, filter)
     }
 }

@@ -85,7 +85,8 @@ import TidemarkModel
             #expect(few.count == Int64(min(3, expected.count)), "\(query)")
             #expect(run.stats.rowsReturned == expected.count)
             // Any query may ask for its indexes here, however few documents it looked at.
-            table.wish(try table.plan(query), scanned: 100, useful: 0)
+            let plans = QueryPlans(table: table)
+            plans.wish(try plans.plan(query), scanned: 100, useful: 0)
         }
     }
 

@@ -1,0 +1,175 @@
+import TidemarkModel
+
+/// Where the rows of a planned query come from: as streams, or in parts that are read a page at a time.
+struct PlannedRows {
+    let table: DocumentTable
+
+    private var connection: Connection { table.connection }
+
+    /// - Parameter capacity: How many rows will be asked for at most.
+    func rows(
+        _ planned: PlannedQuery, _ meter: ScanMeter, capacity: Int
+    ) throws(StoreError) -> any RowStream {
+        if planned.paths.count == 1, !planned.isSorted {
+            return try tested(planned.paths[0], planned, meter)
+        }
+        var streams: [any RowStream] = []
+        for path in planned.paths { streams.append(try tested(path, planned, meter)) }
+        if planned.isSorted {
+            return SortedStream(streams, planned.query, capacity: capacity, connection)
+        }
+        return MergeStream(streams, planned.query)
+    }
+
+    /// The rows of one path that are rows of the query.
+    func tested(
+        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+    ) throws(StoreError) -> any RowStream {
+        let stream = try stream(path, planned, meter)
+        if path.isExact || stream is RangeStream { return stream }
+        return FilteredStream(stream, planned.query, path.test)
+    }
+
+    private func stream(
+        _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+    ) throws(StoreError) -> any RowStream {
+        switch path.source {
+        case .point(let document):
+            let table = table
+            return PointStream(meter) { () throws(StoreError) in try table.row(at: document) }
+        case .entries(let index, let scope):
+            let statement = try connection.statement(path.isReversed ? .entriesReversed : .entries)
+            statement.bind(1, index)
+            statement.bind(2, scope)
+            statement.bind(3, path.bounds)
+            return RangeStream(
+                statement, connection, meter,
+                test: path.isExact ? nil : (planned.query, path))
+        case .names(let collection):
+            return try names(collection, path, planned, meter)
+        case .everything:
+            let source = self
+            return ChainStream(try collections(of: planned)) { id throws(StoreError) in
+                try source.names(id, path, planned, meter)
+            }
+        }
+    }
+
+    private func names(
+        _ collection: Int64, _ path: PlannedPath, _ planned: PlannedQuery, _ meter: ScanMeter
+    ) throws(StoreError) -> any RowStream {
+        if planned.isSorted, path.isOfWholeCollection, try fillsTable(collection) {
+            return try TableStream(
+                collection, connection, meter,
+                test: path.isExact ? nil : (planned.query, path))
+        }
+        // Rows that are sorted afterwards are read as they lie in the file, which touches each page once:
+        // that halves the time of a scan.
+        let inOrder: OwnSQL = path.isReversed ? .namesReversed : .names
+        let statement = try connection.statement(planned.isSorted ? .namesAsTheyLie : inOrder)
+        statement.bind(1, collection)
+        statement.bind(2, path.bounds)
+        return RangeStream(
+            statement, connection, meter, test: path.isExact ? nil : (planned.query, path))
+    }
+
+    /// Those that may hold rows of a query over many.
+    func collections(of planned: PlannedQuery) throws(StoreError) -> [Int64] {
+        let query = planned.query.query
+        var writer = KeyWriter()
+        if let parent = query.parent { writer.appendSegments(of: parent.text) }
+        let below = KeyRange(prefix: writer.bytes)
+        let statement: PreparedStatement
+        if let group = query.collectionID {
+            statement = try connection.statement(.collectionsOfGroup)
+            statement.bind(2, group)
+        } else {
+            statement = try connection.statement(.collectionsInRange)
+            statement.bind(2, below.lower)
+            statement.bind(3, below.upper)
+        }
+        defer { statement.release() }
+        statement.bind(1, planned.database)
+        var ids: [Int64] = []
+        while try statement.step() { ids.append(statement.integer(0)) }
+        guard query.parent != nil, query.collectionID != nil else { return ids }
+        var result: [Int64] = []
+        for id in ids
+        where below.contains(try connection.catalog.collection(id: id, connection).key) {
+            result.append(id)
+        }
+        return result
+    }
+
+    // MARK: Parts
+
+    /// The paths of a plan as they are read a page at a time.
+    ///
+    /// - Parameter needsOrder: Whether the rows of a path must come in the query's order, where it has that.
+    func parts(_ planned: PlannedQuery, needsOrder: Bool) throws(StoreError) -> [ScanPart] {
+        var parts: [ScanPart] = []
+        for path in planned.paths {
+            switch path.source {
+            case .point(let document): parts.append(ScanPart(.point(document), path))
+            case .entries(let index, let scope):
+                parts.append(ScanPart(.entries(index: index, scope: scope), path))
+            case .names(let collection):
+                parts.append(try part(collection, path, isOrdered: needsOrder && path.isOrdered))
+            case .everything:
+                for collection in try collections(of: planned) {
+                    parts.append(try part(collection, path, isOrdered: false))
+                }
+            }
+        }
+        return parts
+    }
+
+    private func part(
+        _ collection: Int64, _ path: PlannedPath, isOrdered: Bool
+    ) throws(StoreError) -> ScanPart {
+        if !isOrdered, path.isOfWholeCollection, try fillsTable(collection) {
+            return ScanPart(.table(collection: collection), path)
+        }
+        return ScanPart(.names(collection: collection), path)
+    }
+
+    // MARK: How large collections are
+
+    /// A collection with fewer documents is read by their names, whatever else the table holds.
+    private static let fewDocuments = 256
+    /// At how many places of the table it is looked whose documents lie there.
+    private static let places: Int64 = 32
+
+    /// Whether at least half of all documents are of this collection, by a look at some of them: a pass over
+    /// the table is then the fastest way to see them all.
+    func fillsTable(_ collection: Int64) throws(StoreError) -> Bool {
+        guard try holds(moreThan: Self.fewDocuments, in: collection) else { return false }
+        let last = try lastRow()
+        guard last > Self.places else { return false }
+        let probe = try connection.statement(.collectionAtRow)
+        defer { probe.release() }
+        var own: Int64 = 0
+        for place in 0..<Self.places {
+            probe.bind(1, last / Self.places * place)
+            if try probe.step(), probe.integer(0) == collection { own += 1 }
+            probe.reset()
+        }
+        return 2 * own >= Self.places
+    }
+
+    /// Whether a collection has more documents than this, those that are known to be missing too.
+    func holds(moreThan count: Int, in collection: Int64) throws(StoreError) -> Bool {
+        let statement = try connection.statement(.nameAtOffset)
+        defer { statement.release() }
+        statement.bind(1, collection)
+        statement.bind(2, count)
+        return try statement.step()
+    }
+
+    /// The greatest number of a row; 0 without any.
+    private func lastRow() throws(StoreError) -> Int64 {
+        let statement = try connection.statement(.lastRow)
+        defer { statement.release() }
+        return try statement.step() ? statement.integer(0) : 0
+    }
+}
