@@ -1,7 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// One call on its way through one transaction.
+/// One call on its way through one transaction: who makes it, what it finds there, and what several
+/// groups of calls do alike. Each group is a type of its own: see ``AccountCalls``.
 struct AccountTurn {
     var call: AccountCall
     let settings: AccountsSettings
@@ -34,44 +35,37 @@ struct AccountTurn {
 
     func answer() throws -> AccountReply {
         switch call.method {
-        case .signUp: try signUp()
-        case .signInWithPassword: try signInWithPassword()
-        case .signInWithCustomToken: try signInWithCustomToken()
-        case .signInWithIdp: try signInWithProvider()
-        case .signInWithEmailLink: try signInWithEmailLink()
-        case .lookup: try lookup()
-        case .update: try update()
-        case .delete: try delete()
-        case .refresh: try refresh()
-        case .sendOobCode: try sendCode()
-        case .resetPassword: try resetPassword()
-        case .createAuthUri: try signInMethods()
-        case .createSessionCookie: try createSessionCookie()
+        case .signUp: try SignUpCalls(turn: self).signUp()
+        case .signInWithPassword: try PasswordCalls(turn: self).signInWithPassword()
+        case .signInWithCustomToken: try SignUpCalls(turn: self).signInWithCustomToken()
+        case .signInWithIdp: try ProviderSignIn(turn: self).signInWithProvider()
+        case .signInWithEmailLink: try SignUpCalls(turn: self).signInWithEmailLink()
+        case .lookup: try OwnAccount(turn: self).lookup()
+        case .update: try OwnAccount(turn: self).update()
+        case .delete: try OwnAccount(turn: self).delete()
+        case .refresh: try TokenCalls(turn: self).refresh()
+        case .sendOobCode: try CodeCalls(turn: self).sendCode()
+        case .resetPassword: try CodeCalls(turn: self).resetPassword()
+        case .createAuthUri: try ProviderSignIn(turn: self).signInMethods()
+        case .createSessionCookie: try TokenCalls(turn: self).createSessionCookie()
         default: try answerAdministrator()
         }
     }
 
     private func answerAdministrator() throws -> AccountReply {
         switch call.method {
-        case .create: try create()
-        case .batchGet: try page()
-        case .batchCreate: try importAll()
-        case .batchDelete: try deleteAll()
-        case .query: try query()
-        case .clearAccounts: try clear()
+        case .create: try AccountBatches(turn: self).create()
+        case .batchGet: try AccountLists(turn: self).page()
+        case .batchCreate: try AccountBatches(turn: self).importAll()
+        case .batchDelete: try AccountBatches(turn: self).deleteAll()
+        case .query: try AccountLists(turn: self).query()
+        case .clearAccounts: try AccountLists(turn: self).clear()
         case .getConfig: AccountReply(try configuration().json)
-        case .updateConfig: try updateConfiguration()
-        case .listOobCodes: try listCodes()
+        case .updateConfig: try AccountLists(turn: self).updateConfiguration()
+        case .listOobCodes: try CodeCalls(turn: self).listCodes()
         case .listVerificationCodes: AccountReply(["verificationCodes": .list([])])
-        default: try answerAboutProviders()
+        default: try ProviderCalls(turn: self).answerAboutProviders()
         }
-    }
-
-    /// A reply as the protocol names it.
-    static func reply(_ kind: String, _ fields: [String: JSONTree] = [:]) -> AccountReply {
-        var fields = fields
-        fields["kind"] = .text("identitytoolkit#\(kind)")
-        return AccountReply(fields)
     }
 
     // MARK: Who calls
@@ -115,6 +109,32 @@ struct AccountTurn {
         return account
     }
 
+    // MARK: Identities
+
+    /// - Throws: Where the account has another identity there, or the identity another account.
+    func link(_ link: ProviderLink?, to account: inout Account) throws {
+        guard let link, !link.providerID.isEmpty, !link.rawID.isEmpty else {
+            throw AccountRefusal("INVALID_PROVIDER_ID")
+        }
+        if let other = try accounts.account(providerID: link.providerID, rawID: link.rawID),
+            other.row != account.row
+        {
+            throw AccountRefusal.federatedIDLinked
+        }
+        account.links.removeAll { $0.providerID == link.providerID }
+        account.links.append(link)
+        account.links.sort { $0.providerID < $1.providerID }
+    }
+
+    /// Whoever proves that the address is theirs gets the account without what was set by someone who
+    /// never did: the password, and the sessions that it opened.
+    func claimAddress(of account: inout Account) throws {
+        guard !account.isEmailVerified else { return }
+        account.password = nil
+        account.links = []
+        try revokeTokens(of: &account)
+    }
+
     // MARK: Tokens
 
     /// Begins a session and answers with its tokens.
@@ -146,6 +166,15 @@ struct AccountTurn {
         // Source: server-production-facts 10: moving the time back revives them. Where tokens are worth
         // something, nothing does.
         if isSecure { try sessions.deleteAll(of: account.row, begunBy: seconds) }
+    }
+
+    // MARK: The project
+
+    func configuration() throws -> ProjectConfiguration {
+        let rows = try transaction.rows(
+            "SELECT json FROM projectConfiguration WHERE project = ?", [.text(call.project)])
+        return ProjectConfiguration(
+            try rows.first.flatMap { try AccountClaims.object($0.text(0)) }, isSecure: isSecure)
     }
 
     // MARK: Passwords
@@ -190,4 +219,33 @@ struct RefreshToken {
     }
 
     var text: String { Base64.text(id + secret, isURL: true) }
+}
+
+/// A group of calls, answered inside one turn.
+protocol AccountCalls {
+    var turn: AccountTurn { get }
+}
+
+extension AccountCalls {
+    var call: AccountCall { turn.call }
+    var fields: AccountFields { turn.fields }
+    var settings: AccountsSettings { turn.settings }
+    var environment: AccountsEnvironment { turn.environment }
+    var transaction: StoreTransaction { turn.transaction }
+    var key: PasswordKey? { turn.key }
+    var now: Int64 { turn.now }
+    var seconds: Int64 { turn.seconds }
+    var isSecure: Bool { turn.isSecure }
+    var accounts: AccountTable { turn.accounts }
+    var sessions: SessionTable { turn.sessions }
+    var codes: OneTimeCodeTable { turn.codes }
+}
+
+extension AccountReply {
+    /// A reply as the protocol names it.
+    init(kind: String, _ fields: [String: JSONTree] = [:]) {
+        var fields = fields
+        fields["kind"] = .text("identitytoolkit#\(kind)")
+        self.init(fields)
+    }
 }

@@ -34,7 +34,7 @@ package final class AccountsCore {
     /// - Returns: The key to be made before the call can be performed; nil for none.
     package func prepare(_ call: AccountCall) throws(AccountRefusal) -> PasswordWork? {
         try admit(call)
-        return try inTransaction(isRead: true, call) { try $0.passwordWork() }
+        return try inTransaction(isRead: true, call) { try PasswordCalls(turn: $0).passwordWork() }
     }
 
     /// - Parameter key: What became of the work that was asked for.

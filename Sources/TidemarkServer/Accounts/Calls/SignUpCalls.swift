@@ -1,10 +1,13 @@
 import TidemarkModel
 
-extension AccountTurn {
+/// Makes accounts and signs in by a token or a link.
+struct SignUpCalls: AccountCalls {
+    let turn: AccountTurn
+
     /// What can be refused before a password's key is made.
     func checkSignUp() throws {
         if fields.has("idToken") {
-            _ = try user()
+            _ = try turn.user()
             return
         }
         if let email = try fields.email(), try accounts.account(email: email) != nil {
@@ -17,33 +20,33 @@ extension AccountTurn {
     func signUp() throws -> AccountReply {
         if fields.has("localId") {
             guard call.isAdmin else { throw AccountRefusal("UNEXPECTED_PARAMETER : User ID") }
-            return try create()
+            return try AccountBatches(turn: turn).create()
         }
         if fields.has("idToken") { return try upgrade() }
         let email = try fields.email()
         if try fields.filled("password") != nil, email == nil { throw AccountRefusal.missingEmail }
-        var account = Account(localID: newLocalID(), createdAt: now)
+        var account = Account(localID: turn.newLocalID(), createdAt: now)
         if let email {
             guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
             if try accounts.account(email: email) != nil { throw AccountRefusal.emailExists }
             account.email = email
             account.initialEmail = email
-            account.password = try storedPassword()
+            account.password = try turn.storedPassword()
         }
         account.displayName = try fields.filled("displayName", upTo: 1_024)
         account.validSince = seconds
         try accounts.insert(&account)
-        var reply = Self.reply("SignupNewUserResponse", ["localId": .text(account.localID)])
+        var reply = AccountReply(kind: "SignupNewUserResponse", ["localId": .text(account.localID)])
         if let email { reply.fields["email"] = .text(email) }
         if let name = account.displayName { reply.fields["displayName"] = .text(name) }
-        try grant(&reply, to: &account, provider: email == nil ? "anonymous" : "password")
+        try turn.grant(&reply, to: &account, provider: email == nil ? "anonymous" : "password")
         return reply
     }
 
     private func upgrade() throws -> AccountReply {
-        var account = try user()
+        var account = try turn.user()
         // An anonymous account has no other way in that its holder could show.
-        if !account.isAnonymous { try requireRecentLogin() }
+        if !account.isAnonymous { try turn.requireRecentLogin() }
         guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
         guard try fields.filled("password") != nil else { throw AccountRefusal.missingPassword }
         if let other = try accounts.account(email: email), other.row != account.row {
@@ -52,13 +55,13 @@ extension AccountTurn {
         if account.email != email { account.isEmailVerified = false }
         account.email = email
         account.initialEmail = account.initialEmail ?? email
-        account.password = try storedPassword()
-        try revokeTokens(of: &account)
-        var reply = Self.reply(
-            "SignupNewUserResponse",
+        account.password = try turn.storedPassword()
+        try turn.revokeTokens(of: &account)
+        var reply = AccountReply(
+            kind: "SignupNewUserResponse",
             ["localId": .text(account.localID), "email": .text(email)])
         if let name = account.displayName { reply.fields["displayName"] = .text(name) }
-        try grant(&reply, to: &account, provider: "password")
+        try turn.grant(&reply, to: &account, provider: "password")
         return reply
     }
 
@@ -85,29 +88,29 @@ extension AccountTurn {
         }
         account.isCustom = true
         // Without the account's id. Source: server-production-facts 10.
-        var reply = Self.reply("VerifyCustomTokenResponse", ["isNewUser": .bool(isNew)])
-        try grant(&reply, to: &account, provider: "custom", claims: claims)
+        var reply = AccountReply(kind: "VerifyCustomTokenResponse", ["isNewUser": .bool(isNew)])
+        try turn.grant(&reply, to: &account, provider: "custom", claims: claims)
         return reply
     }
 
     func signInWithEmailLink() throws -> AccountReply {
-        let code = try code(.signIn)
+        let code = try CodeCalls(turn: turn).code(.signIn)
         guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
         guard email.hasSameBytes(as: code.email) else { throw AccountRefusal.invalidEmail }
         var isNew = false
         var account: Account
         if fields.has("idToken") {
-            account = try user()
+            account = try turn.user()
             if let other = try accounts.account(email: email), other.row != account.row {
                 throw AccountRefusal.emailExists
             }
         } else if let known = try accounts.account(email: email) {
             account = known
             if account.isDisabled { throw AccountRefusal.userDisabled }
-            try claimAddress(of: &account)
+            try turn.claimAddress(of: &account)
         } else {
             isNew = true
-            account = Account(localID: newLocalID(), createdAt: now)
+            account = Account(localID: turn.newLocalID(), createdAt: now)
             account.validSince = seconds
             try accounts.insert(&account)
         }
@@ -116,22 +119,13 @@ extension AccountTurn {
         account.isEmailVerified = true
         account.usesEmailLink = true
         try codes.delete(code)
-        var reply = Self.reply(
-            "EmailLinkSigninResponse",
+        var reply = AccountReply(
+            kind: "EmailLinkSigninResponse",
             [
                 "localId": .text(account.localID), "email": .text(email),
                 "isNewUser": .bool(isNew),
             ])
-        try grant(&reply, to: &account, provider: "password")
+        try turn.grant(&reply, to: &account, provider: "password")
         return reply
-    }
-
-    /// Whoever proves that the address is theirs gets the account without what was set by someone who
-    /// never did: the password, and the sessions that it opened.
-    func claimAddress(of account: inout Account) throws {
-        guard !account.isEmailVerified else { return }
-        account.password = nil
-        account.links = []
-        try revokeTokens(of: &account)
     }
 }

@@ -1,4 +1,7 @@
-extension AccountTurn {
+/// Sends one-time codes and does what they are good for.
+struct CodeCalls: AccountCalls {
+    let turn: AccountTurn
+
     /// Makes a code for whoever owns an address. An administrator gets the link with it; for anybody
     /// else it waits among the project's codes, for what sends mail.
     func sendCode() throws -> AccountReply {
@@ -8,11 +11,11 @@ extension AccountTurn {
         let returnsLink = try fields.flag("returnOobLink") ?? false
         if returnsLink, !call.isAdmin { throw AccountRefusal.insufficientPermission }
         let (email, newEmail) = try addresses(kind)
-        var reply = Self.reply("GetOobConfirmationCodeResponse", ["email": .text(email)])
+        var reply = AccountReply(kind: "GetOobConfirmationCodeResponse", ["email": .text(email)])
         let account = try accounts.account(email: email)
         if account == nil, kind != .signIn {
             // Source: server-production-facts 10.
-            if try !returnsLink && configuration().hidesAccounts { return reply }
+            if try !returnsLink && turn.configuration().hidesAccounts { return reply }
             throw AccountRefusal.emailNotFound
         }
         if account?.isDisabled == true, kind != .signIn { throw AccountRefusal.userDisabled }
@@ -35,9 +38,9 @@ extension AccountTurn {
             guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
             return (email, try fields.email("newEmail"))
         }
-        guard let email = try user().email else { throw AccountRefusal.missingEmail }
+        guard let email = try turn.user().email else { throw AccountRefusal.missingEmail }
         guard kind == .changeEmail else { return (email, nil) }
-        try requireRecentLogin()
+        try turn.requireRecentLogin()
         guard let newEmail = try fields.email("newEmail") else {
             throw AccountRefusal("MISSING_NEW_EMAIL")
         }
@@ -86,18 +89,18 @@ extension AccountTurn {
             throw AccountRefusal.codeInvalid
         }
         if account.isDisabled { throw AccountRefusal.userDisabled }
-        try claimAddress(of: &account)
-        account.password = try storedPassword()
+        try turn.claimAddress(of: &account)
+        account.password = try turn.storedPassword()
         account.isEmailVerified = true
-        try revokeTokens(of: &account)
+        try turn.revokeTokens(of: &account)
         try accounts.update(account)
         try codes.deleteAll(of: code.email)
         return about(code)
     }
 
     private func about(_ code: OneTimeCode) -> AccountReply {
-        var reply = Self.reply(
-            "ResetPasswordResponse",
+        var reply = AccountReply(
+            kind: "ResetPasswordResponse",
             ["email": .text(code.email), "requestType": .text(code.kind.rawValue)])
         if let newEmail = code.newEmail { reply.fields["newEmail"] = .text(newEmail) }
         return reply
@@ -113,12 +116,12 @@ extension AccountTurn {
         if let newEmail = code.newEmail {
             if try accounts.account(email: newEmail) != nil { throw AccountRefusal.emailExists }
             account.email = newEmail
-            try revokeTokens(of: &account)
+            try turn.revokeTokens(of: &account)
         }
         account.isEmailVerified = true
         try accounts.update(account)
         try codes.delete(code)
-        return updated(account)
+        return OwnAccount(turn: turn).updated(account)
     }
 
     func listCodes() throws -> AccountReply {

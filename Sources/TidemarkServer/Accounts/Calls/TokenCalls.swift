@@ -1,4 +1,7 @@
-extension AccountTurn {
+/// Refreshes tokens and makes session cookies.
+struct TokenCalls: AccountCalls {
+    let turn: AccountTurn
+
     /// New tokens for a refresh token.
     ///
     /// Where tokens are signed, a refresh token is good once. The one before it is good as long as the
@@ -24,9 +27,9 @@ extension AccountTurn {
         guard let project = try sessions.project(of: session) else {
             throw AccountRefusal.invalidRefreshToken
         }
-        var turn = self
+        var turn = turn
         turn.call.project = project
-        return try turn.refresh(&session, shown: text, digest)
+        return try TokenCalls(turn: turn).refresh(&session, shown: text, digest)
     }
 
     private func refresh(
@@ -72,7 +75,7 @@ extension AccountTurn {
         guard let token = call.token else {
             throw fields.has("idToken") ? AccountRefusal.invalidIDToken : .missingIDToken
         }
-        _ = try user()
+        _ = try turn.user()
         let duration = try fields.integer("validDuration") ?? 1_209_600
         guard (300...1_209_600).contains(duration) else {
             throw AccountRefusal("INVALID_DURATION")

@@ -1,7 +1,10 @@
-extension AccountTurn {
+/// What administrators do to accounts: make one, import many, delete many.
+struct AccountBatches: AccountCalls {
+    let turn: AccountTurn
+
     /// An account as an administrator wants it.
     func create() throws -> AccountReply {
-        let localID = try fields.localID() ?? newLocalID()
+        let localID = try fields.localID() ?? turn.newLocalID()
         if try accounts.account(localID: localID) != nil { throw AccountRefusal.duplicateLocalID }
         var account = Account(localID: localID, createdAt: now)
         account.validSince = seconds
@@ -16,14 +19,14 @@ extension AccountTurn {
             }
             account.phoneNumber = number
         }
-        if try fields.filled("password") != nil { account.password = try storedPassword() }
+        if try fields.filled("password") != nil { account.password = try turn.storedPassword() }
         account.displayName = try fields.filled("displayName", upTo: 1_024)
         account.photoURL = try fields.filled("photoUrl")
         account.isDisabled = try fields.flag("disabled") ?? false
         account.isEmailVerified = try fields.flag("emailVerified") ?? false
         account.customAttributes = try fields.customAttributes()
         try accounts.insert(&account)
-        var reply = Self.reply("SignupNewUserResponse", ["localId": .text(localID)])
+        var reply = AccountReply(kind: "SignupNewUserResponse", ["localId": .text(localID)])
         if let email = account.email { reply.fields["email"] = .text(email) }
         if let name = account.displayName { reply.fields["displayName"] = .text(name) }
         return reply
@@ -37,7 +40,7 @@ extension AccountTurn {
     func importAll() throws -> AccountReply {
         let users = try fields.list("users", upTo: Self.maxBatch)
         if users.isEmpty { throw AccountRefusal("MISSING_USER_ACCOUNT") }
-        let scheme = try importedScheme()
+        let scheme = try ImportedPasswords(turn: turn).scheme()
         var errors: [JSONTree] = []
         for (index, user) in users.enumerated() {
             do {
@@ -49,7 +52,7 @@ extension AccountTurn {
                     ]))
             }
         }
-        var reply = Self.reply("UploadAccountResponse")
+        var reply = AccountReply(kind: "UploadAccountResponse")
         if !errors.isEmpty { reply.fields["error"] = .list(errors) }
         return reply
     }
@@ -70,7 +73,7 @@ extension AccountTurn {
         account.isEmailVerified = try user.flag("emailVerified") ?? false
         account.customAttributes = try user.customAttributes()
         if let hash = try user.filled("passwordHash") {
-            account.password = try importedPassword(
+            account.password = try ImportedPasswords(turn: turn).password(
                 hash, try user.text("salt") ?? "", scheme)
         }
         if let known { try accounts.delete(known) }

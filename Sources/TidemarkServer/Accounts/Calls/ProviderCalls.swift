@@ -1,4 +1,7 @@
-extension AccountTurn {
+/// Keeps a project's OpenID Connect and SAML providers.
+struct ProviderCalls: AccountCalls {
+    let turn: AccountTurn
+
     /// A project's OpenID Connect providers and SAML's, as an administrator keeps them.
     func answerAboutProviders() throws -> AccountReply {
         let kind = try fields.filled("_kind") ?? ""

@@ -1,9 +1,12 @@
-extension AccountTurn {
+/// Reads how the passwords of a batch were made.
+struct ImportedPasswords: AccountCalls {
+    let turn: AccountTurn
+
     /// How the passwords of a batch were made. Source: Firebase, `importUsers` and its algorithms;
     /// parameters are bounded, because whoever signs in later makes us do that work.
     ///
     /// - Returns: Nil where the batch says nothing of passwords.
-    func importedScheme() throws -> PasswordScheme? {
+    func scheme() throws -> PasswordScheme? {
         guard let name = try fields.filled("hashAlgorithm") else { return nil }
         switch name {
         case "SCRYPT": return try firebaseScheme()
@@ -66,7 +69,7 @@ extension AccountTurn {
         return bytes
     }
 
-    func importedPassword(
+    func password(
         _ hash: String, _ salt: String, _ scheme: PasswordScheme?
     ) throws -> StoredPassword {
         guard var scheme else { throw AccountRefusal("MISSING_HASH_ALGORITHM") }

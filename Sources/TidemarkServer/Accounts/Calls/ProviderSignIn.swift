@@ -1,11 +1,14 @@
-extension AccountTurn {
+/// Signs in by what another provider says of its user.
+struct ProviderSignIn: AccountCalls {
+    let turn: AccountTurn
+
     /// Signs in whom a provider vouches for, or links them to the caller's account.
     func signInWithProvider() throws -> AccountReply {
         guard let identity = call.identity else {
             throw AccountRefusal("INVALID_IDP_RESPONSE")
         }
-        var reply = Self.reply(
-            "VerifyAssertionResponse",
+        var reply = AccountReply(
+            kind: "VerifyAssertionResponse",
             [
                 "providerId": .text(identity.providerID),
                 "rawUserInfo": .text(identity.rawUserInfo),
@@ -22,7 +25,7 @@ extension AccountTurn {
         if isNew { reply.fields["isNewUser"] = .bool(true) }
         if let email = account.email { reply.fields["email"] = .text(email) }
         reply.fields["emailVerified"] = .bool(account.isEmailVerified)
-        try grant(&reply, to: &account, provider: identity.providerID)
+        try turn.grant(&reply, to: &account, provider: identity.providerID)
         return reply
     }
 
@@ -33,7 +36,7 @@ extension AccountTurn {
         let linked = try accounts.account(
             providerID: identity.providerID, rawID: identity.rawID)
         if fields.has("idToken") {
-            var account = try user()
+            var account = try turn.user()
             if let linked, linked.row != account.row { throw AccountRefusal.federatedIDLinked }
             try adopt(identity, &account)
             return (account, false)
@@ -53,12 +56,12 @@ extension AccountTurn {
                 return nil
             }
             // Source: server-protocol 4: the same verified address is the same account.
-            try claimAddress(of: &account)
+            try turn.claimAddress(of: &account)
             account.isEmailVerified = true
             try adopt(identity, &account)
             return (account, false)
         }
-        var account = Account(localID: newLocalID(), createdAt: now)
+        var account = Account(localID: turn.newLocalID(), createdAt: now)
         account.validSince = seconds
         try accounts.insert(&account)
         try adopt(identity, &account)
@@ -67,7 +70,7 @@ extension AccountTurn {
 
     /// Puts what a provider says into an account, where the account says nothing itself.
     private func adopt(_ identity: ProviderIdentity, _ account: inout Account) throws {
-        try link(
+        try turn.link(
             ProviderLink(
                 providerID: identity.providerID, rawID: identity.rawID, email: identity.address,
                 displayName: identity.displayName, photoURL: identity.photoURL,
@@ -88,8 +91,8 @@ extension AccountTurn {
             throw AccountRefusal("MISSING_IDENTIFIER")
         }
         let session = Base64.text(environment.randomBytes(16), isURL: true)
-        var reply = Self.reply("CreateAuthUriResponse", ["sessionId": .text(session)])
-        if try configuration().hidesAccounts { return reply }
+        var reply = AccountReply(kind: "CreateAuthUriResponse", ["sessionId": .text(session)])
+        if try turn.configuration().hidesAccounts { return reply }
         let account = try accounts.account(email: identifier.lowercased())
         reply.fields["registered"] = .bool(account != nil)
         guard let account else { return reply }

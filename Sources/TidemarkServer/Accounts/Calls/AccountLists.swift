@@ -1,6 +1,9 @@
 import TidemarkStore
 
-extension AccountTurn {
+/// Lists a project's accounts, and keeps the project's settings.
+struct AccountLists: AccountCalls {
+    let turn: AccountTurn
+
     /// Accounts on a page at most. Source: server-protocol 4.
     static let maxPage: Int64 = 1_000
 
@@ -13,7 +16,7 @@ extension AccountTurn {
         }
         let after = try fields.filled("nextPageToken", upTo: 1_024).map(PageMark.localID) ?? ""
         guard let after else { throw AccountRefusal("INVALID_PAGE_SELECTION") }
-        var reply = Self.reply("DownloadAccountResponse")
+        var reply = AccountReply(kind: "DownloadAccountResponse")
         let users: [JSONTree]
         let last: String?
         if try wantsIDsAlone() {
@@ -96,13 +99,6 @@ extension AccountTurn {
         return AccountReply([:])
     }
 
-    func configuration() throws -> ProjectConfiguration {
-        let rows = try transaction.rows(
-            "SELECT json FROM projectConfiguration WHERE project = ?", [.text(call.project)])
-        return ProjectConfiguration(
-            try rows.first.flatMap { try AccountClaims.object($0.text(0)) }, isSecure: isSecure)
-    }
-
     func updateConfiguration() throws -> AccountReply {
         let known: Set = ["signIn", "emailPrivacyConfig"]
         for name in fields.values.keys where !known.contains(name) {
@@ -111,7 +107,7 @@ extension AccountTurn {
         if try fields.object("signIn")?["allowDuplicateEmails"].flag == true {
             throw AccountRefusal("UNSUPPORTED : Here an address is one account's.")
         }
-        var configuration = try configuration()
+        var configuration = try turn.configuration()
         if let privacy = try fields.object("emailPrivacyConfig"),
             let hides = privacy["enableImprovedEmailPrivacy"].flag
         {

@@ -1,17 +1,20 @@
-extension AccountTurn {
+/// Signs in by password, and says what key a call needs of one.
+struct PasswordCalls: AccountCalls {
+    let turn: AccountTurn
+
     /// The key that the call needs of a password; refuses what needs no key to be refused.
     func passwordWork() throws -> PasswordWork? {
         switch call.method {
         case .signInWithPassword: return try signInWork()
         case .signUp, .create, .update:
             guard let password = try fields.password() else { return nil }
-            if call.method == .update { try checkUpdate() }
-            if call.method == .signUp { try checkSignUp() }
+            if call.method == .update { try OwnAccount(turn: turn).checkUpdate() }
+            if call.method == .signUp { try SignUpCalls(turn: turn).checkSignUp() }
             return newWork(password)
         case .resetPassword:
             guard let password = try fields.filled("newPassword") else { return nil }
             if password.unicodeScalars.count < 6 { throw AccountRefusal.weakPassword }
-            _ = try code(.resetPassword)
+            _ = try CodeCalls(turn: turn).code(.resetPassword)
             return newWork(password)
         default: return nil
         }
@@ -36,7 +39,7 @@ extension AccountTurn {
 
     func signInWithPassword() throws -> AccountReply {
         guard let email = try fields.email() else { throw AccountRefusal.missingEmail }
-        let hides = try configuration().hidesAccounts
+        let hides = try turn.configuration().hidesAccounts
         guard var account = try accounts.account(email: email) else {
             throw hides ? AccountRefusal.invalidLogin : .emailNotFound
         }
@@ -45,13 +48,13 @@ extension AccountTurn {
             stored.salt == key.work.salt, isSame(stored.key, key.key)
         else { throw hides ? AccountRefusal.invalidLogin : .invalidPassword }
         if account.isDisabled { throw AccountRefusal.userDisabled }
-        var reply = Self.reply(
-            "VerifyPasswordResponse",
+        var reply = AccountReply(
+            kind: "VerifyPasswordResponse",
             [
                 "localId": .text(account.localID), "email": .text(email),
                 "displayName": .text(account.displayName ?? ""), "registered": .bool(true),
             ])
-        try grant(&reply, to: &account, provider: "password")
+        try turn.grant(&reply, to: &account, provider: "password")
         return reply
     }
 }

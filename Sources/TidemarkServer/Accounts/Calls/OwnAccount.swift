@@ -1,4 +1,8 @@
-extension AccountTurn {
+/// Looks accounts up, changes and deletes them: the caller's own, or the one an administrator
+/// names.
+struct OwnAccount: AccountCalls {
+    let turn: AccountTurn
+
     // MARK: Looking up
 
     /// The caller's own account, or those an administrator names. No `users` where there are none:
@@ -8,9 +12,9 @@ extension AccountTurn {
         if call.isAdmin, !fields.has("idToken") {
             found = try named()
         } else {
-            found = [try user()]
+            found = [try turn.user()]
         }
-        var reply = Self.reply("GetAccountInfoResponse")
+        var reply = AccountReply(kind: "GetAccountInfoResponse")
         if !found.isEmpty { reply.fields["users"] = .list(found.map { $0.json() }) }
         return reply
     }
@@ -45,11 +49,11 @@ extension AccountTurn {
     // MARK: Deleting
 
     func delete() throws -> AccountReply {
-        let account = try subject()
-        if call.token != nil { try requireRecentLogin() }
+        let account = try turn.subject()
+        if call.token != nil { try turn.requireRecentLogin() }
         try accounts.delete(account)
         if let email = account.email { try codes.deleteAll(of: email) }
-        return Self.reply("DeleteAccountResponse")
+        return AccountReply(kind: "DeleteAccountResponse")
     }
 
     // MARK: Changing
@@ -58,10 +62,10 @@ extension AccountTurn {
     func checkUpdate() throws {
         if fields.has("oobCode") { return }
         if fields.has("idToken") || !call.isAdmin {
-            _ = try user()
-            try requireRecentLogin()
+            _ = try turn.user()
+            try turn.requireRecentLogin()
         } else {
-            _ = try subject()
+            _ = try turn.subject()
         }
     }
 
@@ -71,8 +75,8 @@ extension AccountTurn {
     ]
 
     func update() throws -> AccountReply {
-        if fields.has("oobCode") { return try applyCode() }
-        var account = try subject()
+        if fields.has("oobCode") { return try CodeCalls(turn: turn).applyCode() }
+        var account = try turn.subject()
         let isOwn = call.token != nil
         if isOwn || !call.isAdmin {
             for name in Self.administrators where fields.has(name) {
@@ -89,7 +93,7 @@ extension AccountTurn {
         let hasNewCredentials =
             account.email != before.email || account.password != before.password
         if isOwn {
-            if hasNewCredentials { try requireRecentLogin() }
+            if hasNewCredentials { try turn.requireRecentLogin() }
             let wantsTokens = try fields.flag("returnSecureToken") ?? false
             if hasNewCredentials || wantsTokens {
                 try grantAgain(&reply, &account, isNew: hasNewCredentials)
@@ -102,7 +106,7 @@ extension AccountTurn {
         _ reply: inout AccountReply, _ account: inout Account, isNew: Bool
     ) throws {
         guard let token = call.token else { return }
-        try grant(
+        try turn.grant(
             &reply, to: &account, provider: token.provider ?? "password",
             claims: AccountClaims.text(sessionClaims(token, of: account)),
             authTime: isNew ? seconds : token.authTime)
@@ -138,10 +142,10 @@ extension AccountTurn {
             revokes = call.token != nil
         }
         if try fields.filled("password") != nil {
-            account.password = try storedPassword()
+            account.password = try turn.storedPassword()
             revokes = true
         }
-        if revokes { try revokeTokens(of: &account) }
+        if revokes { try turn.revokeTokens(of: &account) }
     }
 
     private func changeAsAdministrator(_ account: inout Account) throws {
@@ -163,23 +167,8 @@ extension AccountTurn {
         account.createdAt = try fields.integer("createdAt") ?? account.createdAt
         account.lastLoginAt = try fields.integer("lastLoginAt") ?? account.lastLoginAt
         if let info = try fields.object("linkProviderUserInfo") {
-            try link(ProviderLink(json: info), to: &account)
+            try turn.link(ProviderLink(json: info), to: &account)
         }
-    }
-
-    /// - Throws: Where the account has another identity there, or the identity another account.
-    func link(_ link: ProviderLink?, to account: inout Account) throws {
-        guard let link, !link.providerID.isEmpty, !link.rawID.isEmpty else {
-            throw AccountRefusal("INVALID_PROVIDER_ID")
-        }
-        if let other = try accounts.account(providerID: link.providerID, rawID: link.rawID),
-            other.row != account.row
-        {
-            throw AccountRefusal.federatedIDLinked
-        }
-        account.links.removeAll { $0.providerID == link.providerID }
-        account.links.append(link)
-        account.links.sort { $0.providerID < $1.providerID }
     }
 
     private func removeAttributes(_ account: inout Account) throws {
@@ -205,8 +194,8 @@ extension AccountTurn {
     }
 
     func updated(_ account: Account) -> AccountReply {
-        var reply = Self.reply(
-            "SetAccountInfoResponse",
+        var reply = AccountReply(
+            kind: "SetAccountInfoResponse",
             [
                 "localId": .text(account.localID), "emailVerified": .bool(account.isEmailVerified),
                 "providerUserInfo": .list(account.providerUserInfo),
