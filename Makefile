@@ -13,7 +13,7 @@ help:
 	@echo "make ci            run what CI runs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables proto races clean
+.PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app
 # and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
@@ -130,6 +130,11 @@ results: setup
 # The documents' tables alone, from the results that are there.
 tables:
 	@Scripts/tables
+
+# Pictures of the console into Documentation/Pictures, in a headless browser. Uses the debug build.
+screenshots: setup
+	@$(SWIFT) build --product tidemark
+	@Scripts/screenshots
 
 proto:
 	@Scripts/generate-proto

@@ -107,6 +107,15 @@ let package = Package(
                 "TidemarkModel", "TidemarkStore", "TidemarkServer", hummingbird, log, nioCore,
                 nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
+        // Pages over the server: what it holds, what was asked of it, and what that cost.
+        .target(
+            name: "TidemarkConsole",
+            dependencies: ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+            resources: [
+                .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"),
+                .embedInCode("Assets/icon.svg"),
+            ],
+            swiftSettings: settings),
         library(
             "TidemarkAudit",
             ["TidemarkModel", log, httpClient, nioCore, nioHTTP1, serviceLifecycle]),
@@ -150,7 +159,7 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
                 "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
-                "TidemarkTesting", arguments,
+                "TidemarkTesting", "TidemarkConsole", arguments,
                 httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1, nioPosix,
             ],
             swiftSettings: settings),
@@ -183,6 +192,11 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
+        tests(
+            "TidemarkConsoleTests",
+            [
+                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkServer", "Tidemark",
+            ]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
         tests(
             "TidemarkAuditTests",

@@ -9,7 +9,8 @@ struct ServeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Serve Firestore's protocol from one SQLite file.",
         discussion: """
-            Prints one line, "ready HOST:PORT", on standard output once it takes calls. Ends on SIGINT \
+            Prints one line, "ready HOST:PORT", on standard output once it takes calls. The console, \
+            on the control port, shows the data, each call and what it cost: --open. Ends on SIGINT \
             and SIGTERM, and then prints what was read, by caller, on standard error. Clients find it \
             by FIRESTORE_EMULATOR_HOST, and its accounts by FIREBASE_AUTH_EMULATOR_HOST.
             """)
@@ -43,6 +44,9 @@ struct ServeCommand: AsyncParsableCommand {
             aborted. 0.01 to 3600.
             """)
     var lockTimeout = 15.0
+
+    @Flag(help: "Open the console in a browser once it is served.")
+    var open = false
 
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
@@ -100,7 +104,7 @@ struct ServeCommand: AsyncParsableCommand {
             server: server, accounts: accounts, host: host, port: port,
             controlPort: controlPort ?? (port == 0 ? 0 : 4_000),
             accountsPort: accountsOptions.accountsPort ?? (isAnywhere ? 0 : 9_099),
-            portsFile: portsFile, access: try access(),
+            portsFile: portsFile, opensConsole: open, access: try access(),
             web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
             network: try faultOptions.profile())
         do { try await process.run() } catch is CancellationError {}

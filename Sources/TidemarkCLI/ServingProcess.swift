@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
@@ -15,6 +16,8 @@ struct ServingProcess {
     let controlPort: Int
     let accountsPort: Int
     let portsFile: String?
+    /// Whether the console is opened in a browser.
+    let opensConsole: Bool
     let access: AccessToken?
     /// Which names and pages may call over HTTP.
     let web: WebPolicy
@@ -25,15 +28,19 @@ struct ServingProcess {
     func run() async throws {
         let faulty = FaultyTransport(server)
         try faulty.order(faults)
+        // In front of the faults, so that a call that a fault refused is seen too.
+        let recorded = RecordedTransport(faulty) {
+            Int64(Date().timeIntervalSince1970 * 1_000_000)
+        }
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate the server itself is only there for the gate.
         let grpc = GRPCServer(
-            faulty, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
+            recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers)
+        let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
-            server, host: host, port: controlPort,
-            faults: FaultBoard(faulty, gate: gate, network: network ?? .healthy), access: access,
-            web: web)
+            server, host: host, port: controlPort, faults: board, access: access, web: web,
+            pages: Console(server, traffic: recorded, faults: board))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
@@ -85,9 +92,27 @@ struct ServingProcess {
                 let text = "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
+            if opensConsole { Self.openBrowser(at: "http://\(host):\(control)") }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
             ProcessMemory.giveBackCode()
             return
+        }
+    }
+
+    /// Opens an address with the system's own command. Where there is none, the address is printed.
+    private static func openBrowser(at address: String) {
+        #if os(macOS)
+            let command = "/usr/bin/open"
+        #else
+            let command = "/usr/bin/xdg-open"
+        #endif
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: command)
+        process.arguments = [address]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch {
+            FileHandle.standardError.write(Data("The console is at \(address)\n".utf8))
         }
     }
 

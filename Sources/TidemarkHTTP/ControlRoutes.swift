@@ -9,14 +9,17 @@ struct ControlRoutes: Sendable {
     private let faults: FaultBoard?
     private let access: AccessToken?
     private let web: WebPolicy
+    private let pages: (any WebPages)?
 
     init(
-        _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?, _ web: WebPolicy
+        _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
+        _ web: WebPolicy, _ pages: (any WebPages)?
     ) {
         self.server = server
         self.faults = faults
         self.access = access
         self.web = web
+        self.pages = pages
     }
 
     func respond(to request: Request) async -> Response {
@@ -46,7 +49,8 @@ struct ControlRoutes: Sendable {
         }
         let path = request.uri.path
         switch (request.method, path) {
-        case (.get, "/"): return response(.ok, ["status": "alive"])
+        case (.get, "/") where pages == nil || !request.isOfBrowser:
+            return response(.ok, ["status": "alive"])
         case (.get, "/tidemark/v1/meter"): return try meter(request)
         case (.delete, "/tidemark/v1/meter"):
             server.resetMeter()
@@ -61,6 +65,7 @@ struct ControlRoutes: Sendable {
         case (.delete, _) where Self.database(clearedAt: path) != nil:
             return try await clear(path)
         default:
+            if let page = try await page(request) { return page }
             let known = [
                 "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
                 "/tidemark/v1/faults",
@@ -71,6 +76,22 @@ struct ControlRoutes: Sendable {
             }
             throw Refusal(.notFound, "There is nothing at \(path).")
         }
+    }
+
+    /// - Returns: Nil where there are no pages, or none there.
+    private func page(_ request: Request) async throws(Refusal) -> Response? {
+        guard let pages else { return nil }
+        var bytes: [UInt8] = []
+        if request.method != .get {
+            bytes = Array(try await body(of: request, upTo: PageRequest.maxBodyBytes))
+        }
+        guard let answer = await pages.answer(PageRequest(request, body: bytes)) else {
+            return nil
+        }
+        if let version = answer.version, request.headers[.ifNoneMatch] == "\"\(version)\"" {
+            return Response(status: .notModified, headers: [.eTag: "\"\(version)\""])
+        }
+        return Response(answer)
     }
 
     private func response(_ status: HTTPResponse.Status, _ body: some Encodable) -> Response {
@@ -161,6 +182,11 @@ extension ControlRoutes {
         }
         return response(.ok, [String: String]())
     }
+}
+
+extension Request {
+    /// Whether a page is wanted where a program wants JSON.
+    fileprivate var isOfBrowser: Bool { headers[.accept]?.contains("text/html") ?? false }
 }
 
 /// A status and a sentence.

@@ -6,7 +6,7 @@ public import TidemarkServer
 
 /// The server's control endpoint over HTTP: what it billed, what time it has, what goes wrong.
 ///
-/// - `GET /` says that it is alive.
+/// - `GET /` says that it is alive; where there are pages, a browser gets the first of them.
 /// - `GET /tidemark/v1/meter`: what was billed by label, a JSON array of ``MeterRow``;
 ///   `?by=label,client,target,method`, or any of these: an array of ``MeterDetail``, the dearest first.
 /// - `DELETE /tidemark/v1/meter` begins to count again.
@@ -35,6 +35,7 @@ public final class ControlServer: Sendable {
     private let faults: FaultBoard?
     private let access: AccessToken?
     private let web: WebPolicy
+    private let pages: (any WebPages)?
 
     /// - Parameters:
     ///   - host: Without a token nothing here asks who calls: keep it on loopback then.
@@ -42,14 +43,16 @@ public final class ControlServer: Sendable {
     ///   - faults: Where faults are ordered; nil where they cannot be.
     ///   - access: What every request must show as a bearer token; nil asks for nothing.
     ///   - web: Which names and pages may call; nil for loopback's and `host`.
+    ///   - pages: What a browser is shown at the other paths; nil for nothing.
     public init(
         _ server: FirestoreServer, host: String, port: Int, faults: FaultBoard? = nil,
-        access: AccessToken? = nil, web: WebPolicy? = nil
+        access: AccessToken? = nil, web: WebPolicy? = nil, pages: (any WebPages)? = nil
     ) {
         self.server = server
         self.faults = faults
         self.access = access
         self.web = web ?? WebPolicy(listeningOn: host)
+        self.pages = pages
         self.host = host
         self.port = port
     }
@@ -74,7 +77,7 @@ public final class ControlServer: Sendable {
     private func serve(
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
-        let routes = ControlRoutes(server, faults, access, web)
+        let routes = ControlRoutes(server, faults, access, web, pages)
         // What goes wrong is told to the caller; the library's own lines are for its authors.
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical

@@ -21,7 +21,7 @@ public final class FaultBoard: Sendable {
         transport.order(network)
     }
 
-    var state: FaultState {
+    package var state: FaultState {
         FaultState(
             network: network.withLock { $0 }.rawValue,
             rules: transport.entries.map {
@@ -58,15 +58,15 @@ public final class FaultBoard: Sendable {
 }
 
 /// What is in force, as `GET /tidemark/v1/faults` tells it.
-struct FaultState: Encodable {
-    let network: String
-    let rules: [Rule]
+package struct FaultState: Encodable, Sendable {
+    package let network: String
+    package let rules: [Rule]
 
-    struct Rule: Encodable {
-        let rule: String
+    package struct Rule: Encodable, Sendable {
+        package let rule: String
         /// Calls that it could have applied to, and those that it did.
-        let matched: Int
-        let applied: Int
+        package let matched: Int
+        package let applied: Int
     }
 }
 

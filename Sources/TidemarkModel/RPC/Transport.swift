@@ -36,6 +36,9 @@ public struct CallContext: Hashable, Sendable {
     /// Whether the end of the call should say what it was billed, in ``RPCStatus/trailers``;
     /// `x-tidemark-usage: 1` on the wire.
     public var reportsUsage: Bool
+    /// Whether it is the server's own, such as its console's: it is counted apart and billed to nobody.
+    /// It never comes over a wire.
+    package var isUnbilled = false
 
     public init(
         database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil,

@@ -16,6 +16,8 @@ struct UsageMeter {
 
     /// Everything counted since the start; a reset leaves it.
     private(set) var total = Usage()
+    /// What calls of the server's own would have cost: part of no other figure.
+    private(set) var unbilled = Usage()
     private var labels = NameTable(missing: unlabelled, overflow: otherLabels)
     private var clients = NameTable(missing: "unnamed", overflow: "other clients")
     private var targets = NameTable(missing: "none", overflow: "other targets")
@@ -41,6 +43,10 @@ struct UsageMeter {
         _ usage: Usage, by method: RPCMethod, _ context: CallContext, on target: String
     ) {
         if usage == Usage() { return }
+        if context.isUnbilled {
+            unbilled += usage
+            return
+        }
         total += usage
         var key = Key(
             label: labels.index(of: context.label), client: clients.index(of: context.client),
@@ -54,9 +60,10 @@ struct UsageMeter {
 
     /// Begins again at nothing.
     mutating func reset() {
-        let counted = total
+        let (counted, own) = (total, unbilled)
         self = UsageMeter()
         total = counted
+        unbilled = own
     }
 
     // MARK: Reports

@@ -65,6 +65,17 @@ public final class FirestoreServer: Sendable {
         core.withLock { $0.meter.report(by: dimensions) }
     }
 
+    /// What calls of the server's own, such as its console's, would have been billed for.
+    package func unbilledUsage() -> Usage { core.withLock { $0.meter.unbilled } }
+
+    /// The databases that something was written to, by project and name.
+    package func databases() -> [DatabaseID] {
+        let known = core.withLock { core in
+            core.databases.filter { $0.value.rowID != nil }.map(\.key)
+        }
+        return known.sorted { $0.name.precedesInBytes($1.name) }
+    }
+
     /// Begins to count again, at nothing.
     public func resetMeter() { core.withLock { $0.meter.reset() } }
 

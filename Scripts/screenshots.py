@@ -1,0 +1,75 @@
+"""Takes pictures of the console over a server with some data and traffic of its own."""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "Tests/Interop"))
+os.environ["SE_OFFLINE"] = "true"
+
+from conftest import Server  # noqa: E402
+from google.cloud import firestore  # noqa: E402
+from selenium import webdriver  # noqa: E402
+from selenium.webdriver.chrome.options import Options  # noqa: E402
+from selenium.webdriver.chrome.service import Service  # noqa: E402
+
+PICTURES = ROOT / "Documentation/Pictures"
+BASE = "shop/%28default%29"
+PAGES = {
+    "data": f"/data/{BASE}", "collection": f"/data/{BASE}/rooms/blue/messages",
+    "document": f"/data/{BASE}/rooms/blue/messages/m00007",
+    "query": f"/query/{BASE}?q=rooms/blue/messages+where+owner+==+%22ann%22+order+by+n+desc+limit+20",
+    "traffic": "/traffic", "cost": "/cost?users=1000", "indexes": "/indexes", "faults": "/faults",
+}
+
+
+def fill(client):
+    """Some messages, and an app that reads them as an app should not."""
+    names = ["ann", "bob", "cem", "dia"]
+    for start in range(0, 1_200, 400):
+        batch = client.batch()
+        for number in range(start, start + 400):
+            batch.set(client.document(f"rooms/blue/messages/m{number:05}"), {
+                "n": number, "owner": names[number % 4], "text": f"Message number {number}",
+                "sentAt": firestore.SERVER_TIMESTAMP, "stars": number % 6 / 2})
+        batch.commit()
+    client.document("rooms/blue").set({"name": "Blue", "members": names})
+    for number in range(30):
+        client.document(f"rooms/blue/messages/m{number:05}").get()
+    messages = client.collection("rooms/blue/messages")
+    messages.order_by("n", direction="DESCENDING").limit(50).get()
+    watch = messages.on_snapshot(lambda *_: None)
+    time.sleep(2)
+    return watch
+
+
+def main():
+    PICTURES.mkdir(exist_ok=True)
+    server = Server(tempfile.mkdtemp())
+    watch = fill(server.client("shop"))
+    for width in (420, 800, 1200):
+        options = Options()
+        options.binary_location = shutil.which("chromium")
+        for flag in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                     f"--window-size={width},900"]:
+            options.add_argument(flag)
+        browser = webdriver.Chrome(
+            service=Service(shutil.which("chromedriver")), options=options)
+        for scheme in ("light", "dark"):
+            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+                "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            for name, path in PAGES.items():
+                browser.get(f"http://127.0.0.1:{server.control_port}{path}")
+                time.sleep(0.3)
+                browser.save_screenshot(str(PICTURES / f"{name}-{width}-{scheme}.png"))
+        browser.quit()
+    watch.unsubscribe()
+    server.stop()
+    print(f"{len(list(PICTURES.glob('*.png')))} pictures in {PICTURES.relative_to(ROOT)}")
+
+
+main()

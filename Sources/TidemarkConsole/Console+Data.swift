@@ -1,0 +1,261 @@
+import Foundation
+import Tidemark
+import TidemarkHTTP
+import TidemarkModel
+import TidemarkServer
+
+/// The pages of data, queries, traffic and cost: from a request to a page.
+extension Console {
+    // MARK: Data
+
+    func data(_ path: [String], _ request: PageRequest, _ form: PageForm) async -> PageAnswer {
+        if path.isEmpty {
+            let names = server.databases().map {
+                DatabasesPage.Name(project: $0.project, database: $0.database)
+            }
+            return form.answer(DatabasesPage(databases: names))
+        }
+        do throws(PageRefusal) {
+            let place = try DataPlace(path, request)
+            do throws(RPCStatus) { return try await show(place, request, form) } catch {
+                throw PageRefusal(400, error.message)
+            }
+        } catch { return error.answer(.data, form) }
+    }
+
+    private func show(
+        _ place: DataPlace, _ request: PageRequest, _ form: PageForm
+    ) async throws(RPCStatus) -> PageAnswer {
+        let (database, time) = (place.database, place.consistency)
+        switch place.kind {
+        case .root:
+            let collections = try await reader.collections(of: nil, in: database, at: time)
+            return form.answer(RootPage(place: place, collections: collections))
+        case .collection(let collection):
+            let (rows, next) = try await reader.list(
+                collection, token: request["page"] ?? "", in: database, at: time)
+            let table = DocumentTable(rows.map { ($0.path, $0.document) })
+            return form.answer(CollectionPage(place: place, table: table, next: next))
+        case .document(let path):
+            let document = try await reader.document(path, in: database, at: time)
+            let collections = try await reader.collections(of: path, in: database, at: time)
+            let page = DocumentPage(place: place, document: document, collections: collections)
+            return form.answer(page, status: document == nil ? 404 : 200)
+        }
+    }
+
+    // MARK: Changes
+
+    /// Writes or deletes one document, if it still is as the page showed it.
+    ///
+    /// `PUT` takes `{"fields": …}` in Firestore's REST form. The parameter `update` is the update time
+    /// that the page showed, without it the document must not exist.
+    func change(_ path: [String], _ request: PageRequest) async -> PageAnswer {
+        do throws(PageRefusal) {
+            let place = try DataPlace(path, request)
+            guard case .document(let path) = place.kind else {
+                throw PageRefusal(405, "Only documents are written here.")
+            }
+            let mutation = Mutation(
+                path: path, try Self.operation(request),
+                precondition: try Self.precondition(request))
+            do throws(RPCStatus) {
+                let reply = try await reader.commit([mutation], in: place.database)
+                return .json(["commitTime": reply.commitTime.rfc3339])
+            } catch {
+                let isConflict = [.failedPrecondition, .alreadyExists, .notFound].contains(
+                    error.code)
+                throw PageRefusal(
+                    isConflict ? 409 : 400,
+                    isConflict ? "The document has changed since it was shown." : error.message)
+            }
+        } catch { return .json(["error": error.message], status: error.status) }
+    }
+
+    private static func operation(
+        _ request: PageRequest
+    ) throws(PageRefusal) -> Mutation.Operation {
+        if request.method == "DELETE" { return .delete }
+        do {
+            let json = try JSONDecoder().decode(FieldsJSON.self, from: Data(request.body))
+            return .set(json.fields)
+        } catch let error as DecodingError {
+            throw PageRefusal(400, "This is no document: \(error.sentence)")
+        } catch { throw PageRefusal(400, "This is no JSON.") }
+    }
+
+    private static func precondition(
+        _ request: PageRequest
+    ) throws(PageRefusal) -> Precondition {
+        guard let text = request["update"] else { return .exists(false) }
+        guard let time = Timestamp(rfc3339: text) else {
+            throw PageRefusal(400, "\"update\" is a time, as in 2026-11-24T10:00:00.000001Z.")
+        }
+        return .updateTime(time)
+    }
+
+    // MARK: Queries
+
+    func query(_ path: [String], _ request: PageRequest, _ form: PageForm) async -> PageAnswer {
+        var path = path
+        if path.isEmpty, let first = server.databases().first {
+            path = [first.project, first.database]
+        }
+        guard !path.isEmpty else {
+            return ErrorPage(section: .query, error: "There is no data yet.").answer(404, form)
+        }
+        do throws(PageRefusal) {
+            let place = try DataPlace(path, request)
+            guard let text = request["q"] else {
+                return form.answer(QueryPage(place: place, text: "", result: nil, error: nil))
+            }
+            return await run(text, place, form)
+        } catch { return error.answer(.query, form) }
+    }
+
+    private func run(_ text: String, _ place: DataPlace, _ form: PageForm) async -> PageAnswer {
+        let query: ModelQuery
+        do throws(QueryTextError) {
+            query = try QueryText.parse(text, in: place.database)
+        } catch {
+            let page = QueryPage(place: place, text: text, result: nil, error: error.message)
+            return form.answer(page, status: 400)
+        }
+        do throws(RPCStatus) {
+            let (documents, metrics) = try await reader.run(
+                query, in: place.database, at: place.consistency)
+            let result = QueryPage.Result(query, documents, metrics)
+            return form.answer(QueryPage(place: place, text: text, result: result, error: nil))
+        } catch {
+            let page = QueryPage(place: place, text: text, result: nil, error: error.message)
+            return form.answer(page, status: 400)
+        }
+    }
+
+    // MARK: Traffic and cost
+
+    func trafficPage(
+        _ path: [String], _ request: PageRequest, _ form: PageForm
+    ) -> PageAnswer? {
+        if let name = path.first {
+            guard path.count == 1, let id = Int(name), let entry = traffic.read({ $0[id] }) else {
+                return ErrorPage(section: .traffic, error: "This call is not kept any more.")
+                    .answer(404, form)
+            }
+            let advice = TrafficAdvice.onListener(entry)
+            return form.answer(TrafficEntryPage(entry: entry, advice: advice))
+        }
+        let filter = TrafficFilter(
+            text: request["filter"], failedOnly: request["show"] == "failed",
+            openOnly: request["show"] == "open")
+        return form.answer(
+            traffic.read { log in
+                let entries = log.newest(TrafficPage.maxRows) { filter.passes($0) }
+                return TrafficPage(
+                    filter: filter.text, failedOnly: filter.failedOnly, openOnly: filter.openOnly,
+                    open: log.openCount, ended: log.endedCount,
+                    advice: TrafficAdvice.advice(on: entries), entries: entries)
+            })
+    }
+
+    func costPage(_ request: PageRequest, _ form: PageForm) -> PageAnswer {
+        let by = request["by"].flatMap { MeterDimension(rawValue: $0) } ?? .target
+        let rows = server.meter(by: [by])
+        let users = request["users"].flatMap { Int($0) } ?? 1_000
+        return form.answer(
+            CostPage(
+                by: [by.rawValue], rows: Array(rows.prefix(CostPage.maxRows)),
+                users: min(max(users, 1), 1_000_000_000),
+                pricePer100000: ReadPrices.table["nam5"]?.per100000 ?? 0.06,
+                hidden: max(0, rows.count - CostPage.maxRows)))
+    }
+}
+
+/// Why there is no page: an HTTP status and a sentence.
+struct PageRefusal: Error {
+    let status: Int
+    let message: String
+
+    init(_ status: Int, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    func answer(_ section: Section, _ form: PageForm) -> PageAnswer {
+        ErrorPage(section: section, error: message).answer(status, form)
+    }
+}
+
+extension ErrorPage {
+    func answer(_ status: Int, _ form: PageForm) -> PageAnswer { form.answer(self, status: status) }
+}
+
+extension DataPlace {
+    enum Kind {
+        case root
+        case collection(CollectionPath)
+        case document(DocumentPath)
+    }
+
+    /// - Parameter segments: Project, database, and a path.
+    init(_ segments: [String], _ request: PageRequest) throws(PageRefusal) {
+        guard segments.count >= 2,
+            let database = try? DatabaseID(project: segments[0], database: segments[1])
+        else { throw PageRefusal(404, "An address of data has a project and a database.") }
+        var time: Timestamp?
+        if let text = request["at"] {
+            guard let parsed = Timestamp(rfc3339: text) else {
+                throw PageRefusal(400, "\(text) is no time; one is 2026-11-24T10:00:00.000001Z.")
+            }
+            time = parsed
+        }
+        self.init(database: database, path: Array(segments.dropFirst(2)), time: time)
+        do throws(InvalidPath) { _ = try parsed() } catch { throw PageRefusal(400, error.message) }
+    }
+
+    private func parsed() throws(InvalidPath) -> Kind {
+        if path.isEmpty { return .root }
+        let text = path.joined(separator: "/")
+        if path.count.isMultiple(of: 2) { return .document(try DocumentPath(text)) }
+        return .collection(try CollectionPath(text))
+    }
+
+    /// The path was checked when this was made.
+    var kind: Kind { (try? parsed()) ?? .root }
+}
+
+extension QueryPage.Result {
+    init(_ query: ModelQuery, _ documents: [Document], _ metrics: ExplainMetrics?) {
+        let execution = metrics?.execution
+        let (seconds, attoseconds) = (execution?.duration ?? .zero).components
+        self.init(
+            table: DocumentTable(documents.map { ($0.path, $0) }),
+            plan: (metrics?.indexesUsed ?? []).map {
+                Plan(scope: $0.queryScope, properties: $0.properties)
+            },
+            reads: Int(execution?.readOperations ?? 0),
+            microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000,
+            isUnbounded: query.isUnbounded, swift: SwiftCode(query: query).text)
+    }
+}
+
+extension DecodingError {
+    /// Where it is, and what is wrong there.
+    fileprivate var sentence: String {
+        func place(_ path: [any CodingKey]) -> String {
+            let names = path.map(\.stringValue).joined(separator: ".")
+            return names.isEmpty ? "" : " at \(names)"
+        }
+        switch self {
+        case .dataCorrupted(let context):
+            return context.debugDescription + place(context.codingPath)
+        case .keyNotFound(let key, let context):
+            return "\(key.stringValue) is missing" + place(context.codingPath)
+        case .typeMismatch(_, let context):
+            return context.debugDescription + place(context.codingPath)
+        case .valueNotFound(_, let context):
+            return "a value is missing" + place(context.codingPath)
+        @unknown default: return "it cannot be read"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Tidemark
+import TidemarkServer
+
+/// What was billed, by client, label, collection or RPC, and what it costs with many users.
+struct CostPage: Page {
+    let by: [String]
+    let rows: [MeterDetail]
+    let users: Int
+    /// US dollars for 100,000 reads.
+    let pricePer100000: Double
+    /// Rows that are not shown: the cheapest.
+    let hidden: Int
+
+    static let maxRows = 500
+
+    var title: String { "Cost" }
+    var section: Section { .cost }
+
+    private enum CodingKeys: String, CodingKey { case by, rows, users, pricePer100000, hidden }
+
+    @HTMLBuilder var body: HTML {
+        Tag.form(.class("query"), .action(PagePath(["cost"]))) {
+            Tag.label(.for("by")) { "By" }
+            Tag.select(.id("by"), .name("by")) {
+                for dimension in MeterDimension.allCases {
+                    if by.contains(dimension.rawValue) {
+                        Tag.option(.value(dimension.rawValue), .selected) { dimension.rawValue }
+                    } else {
+                        Tag.option(.value(dimension.rawValue)) { dimension.rawValue }
+                    }
+                }
+            }
+            Tag.label(.for("users")) { "For users" }
+            Tag.input(.id("users"), .name("users"), .type(.number), .value("\(users)"))
+            Tag.button(.type(.submit)) { "Show" }
+        }
+        Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
+            Tag.p {
+                """
+                \(total.grouped) reads since the count began: $\(dollars(total)), and \
+                $\(dollars(total * users)) when each of \(users.grouped) users does the same. \
+                At $\(pricePer100000) for 100 000 reads (nam5), none of them free.
+                """
+            }
+            table
+            if hidden > 0 { Tag.p { "\(hidden.grouped) cheaper rows are not shown." } }
+        }
+    }
+
+    private var total: Int { rows.reduce(0) { $0 + $1.reads } }
+
+    private func dollars(_ reads: Int) -> String {
+        let cents = Double(reads) * pricePer100000 / 100_000
+        return cents >= 1
+            ? "\((cents * 100).rounded() / 100)" : "\((cents * 10_000).rounded() / 10_000)"
+    }
+
+    private var table: HTML {
+        Tag.div(.class("scroll"), .focusable, .role("region"), .label("Billed")) {
+            Tag.table {
+                Tag.thead {
+                    Tag.tr {
+                        Tag.th(.scope("col")) { by.joined(separator: ", ") }
+                        for name in ["Reads", "", "Writes", "Deletes", "$"] {
+                            Tag.th(.scope("col")) { name }
+                        }
+                    }
+                }
+                Tag.tbody { for row in rows { html(row) } }
+            }
+        }
+    }
+
+    private func html(_ row: MeterDetail) -> HTML {
+        let names = [row.label, row.client, row.target, row.method].compactMap { $0 }
+        let most = max(1, rows.map(\.reads).max() ?? 1)
+        return Tag.tr {
+            Tag.th(.scope("row")) { Tag.bdi { names.joined(separator: " · ") } }
+            Tag.td(.class("number")) { row.reads.grouped }
+            Tag.td(.class("bar w\(20 * row.reads / most)"), .label("share of the largest"))
+            Tag.td(.class("number")) { row.writes.grouped }
+            Tag.td(.class("number")) { row.deletes.grouped }
+            Tag.td(.class("number")) { dollars(row.reads) }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import Tidemark
+import TidemarkModel
+
+/// Where a data page is: a database, a path in it, and the time as of which it is read.
+struct DataPlace: Hashable, Sendable, Encodable {
+    let database: DatabaseID
+    /// The segments of a collection or a document; empty for the root.
+    let path: [String]
+    /// Nil for now.
+    let time: Timestamp?
+
+    private enum Key: String, CodingKey { case project, database, path, time }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(database.project, forKey: .project)
+        try container.encode(database.database, forKey: .database)
+        try container.encode(path.joined(separator: "/"), forKey: .path)
+        try container.encodeIfPresent(time?.rfc3339, forKey: .time)
+    }
+
+    var consistency: ReadConsistency { time.map { .at($0) } ?? .latest }
+
+    func address(_ path: [String]? = nil, asData: Bool = false) -> PagePath {
+        let segments =
+            [asData ? "data.json" : "data", database.project, database.database]
+            + (path ?? self.path)
+        return PagePath(segments, time.map { [("at", $0.rfc3339)] } ?? [])
+    }
+
+    /// The way from the root, each part a link, and the form for a moment of the past.
+    @HTMLBuilder var breadcrumbs: HTML {
+        Tag.nav(.class("crumbs"), .label("Path")) {
+            Tag.a(.href(address([]))) { "\(database.project) / \(database.database)" }
+            for index in path.indices {
+                HTML(" / ")
+                Tag.a(.href(address(Array(path[...index])))) { Tag.bdi { path[index] } }
+            }
+        }
+        Tag.form(.class("moment"), .action(PagePath(address().segments))) {
+            Tag.label(.for("at")) { "As of" }
+            Tag.input(
+                .id("at"), .name("at"), .type(.text), .placeholder("now, or 2026-11-24T10:00:00Z"),
+                .value(time?.rfc3339 ?? ""))
+            Tag.button(.type(.submit)) { "Show" }
+        }
+        if time != nil {
+            Tag.p(.class("past"), .role("note")) {
+                "This is the past. "
+                Tag.a(.href(PagePath(address().segments))) { "Show it as it is now" }
+            }
+        }
+    }
+}
+
+/// The databases of a server.
+struct DatabasesPage: Page {
+    let databases: [Name]
+    var title: String { "Databases" }
+    var section: Section { .data }
+
+    struct Name: Codable {
+        let project: String
+        let database: String
+    }
+
+    private enum CodingKeys: String, CodingKey { case databases }
+
+    @HTMLBuilder var body: HTML {
+        if databases.isEmpty {
+            Tag.p { "There is no data yet. Point a client at this server and write something." }
+        }
+        Tag.ul(.class("list")) {
+            for name in databases {
+                Tag.li {
+                    Tag.a(.href(PagePath(["data", name.project, name.database]))) {
+                        "\(name.project) / \(name.database)"
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The collections at the root of a database.
+struct RootPage: Page {
+    let place: DataPlace
+    let collections: [CollectionSummary]
+    var title: String { place.database.project }
+    var section: Section { .data }
+
+    private enum CodingKeys: String, CodingKey { case place, collections }
+
+    @HTMLBuilder var body: HTML {
+        place.breadcrumbs
+        CollectionList(place: place, collections: collections).html
+    }
+}
+
+/// Links to collections, each with its count.
+struct CollectionList {
+    let place: DataPlace
+    let collections: [CollectionSummary]
+
+    @HTMLBuilder var html: HTML {
+        if collections.isEmpty { Tag.p { "There are no collections here." } }
+        Tag.ul(.class("list")) {
+            for collection in collections {
+                let segments = collection.path.split(separator: "/").map(String.init)
+                Tag.li {
+                    Tag.a(.href(place.address(segments))) {
+                        Tag.bdi { segments.last ?? "" }
+                    }
+                    Tag.small { Self.text(collection.documents) }
+                }
+            }
+        }
+    }
+
+    private static func text(_ count: Int64) -> String {
+        if count > DataReader.countLimit {
+            return "over \(DataReader.countLimit.grouped) documents"
+        }
+        return count == 1 ? "1 document" : "\(count.grouped) documents"
+    }
+}
+
+/// One page of a collection, as a table.
+struct CollectionPage: Page {
+    let place: DataPlace
+    let table: DocumentTable
+    /// Where the next page begins; empty on the last.
+    let next: String
+    var title: String { place.path.joined(separator: "/") }
+    var section: Section { .data }
+
+    private enum CodingKeys: String, CodingKey { case place, table, next }
+
+    @HTMLBuilder var body: HTML {
+        place.breadcrumbs
+        Tag.p {
+            Tag.a(
+                .href(
+                    PagePath(
+                        ["query", place.database.project, place.database.database],
+                        [("q", place.path.joined(separator: "/") + " limit 50")]))
+            ) { "Query this collection" }
+        }
+        table.html(place)
+        if !next.isEmpty {
+            Tag.p {
+                Tag.a(.href(place.address().with("page", next)), .data(.part, "more")) {
+                    "Next \(DataReader.pageSize)"
+                }
+            }
+        }
+    }
+}
+
+/// Documents as rows, with a column for each field that one of them has.
+struct DocumentTable: Encodable {
+    let columns: [String]
+    /// Whether there are fields without a column.
+    let hasMoreColumns: Bool
+    let rows: [Row]
+
+    /// Fields beyond this many have no column; the document's own page has them all.
+    static let maxColumns = 12
+
+    struct Row: Encodable {
+        let path: String
+        /// Nil for a document that is missing, with documents below it.
+        let fields: FieldsJSON?
+
+        private enum Key: String, CodingKey { case path }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(path, forKey: .path)
+            try fields?.encode(to: encoder)
+        }
+    }
+
+    init(_ documents: [(path: DocumentPath, document: Document?)]) {
+        rows = documents.map { path, document in
+            Row(path: path.text, fields: document.map { FieldsJSON($0.fields) })
+        }
+        var counts: [String: Int] = [:]
+        for row in rows {
+            for entry in row.fields?.fields.entries ?? [] { counts[entry.key, default: 0] += 1 }
+        }
+        let names = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map(\.key)
+        columns = Array(names.prefix(Self.maxColumns))
+        hasMoreColumns = names.count > Self.maxColumns
+    }
+
+    @HTMLBuilder func html(_ place: DataPlace) -> HTML {
+        if rows.isEmpty { Tag.p { "There are no documents here." } }
+        Tag.div(.class("scroll"), .focusable, .role("region"), .label("Documents")) {
+            Tag.table {
+                Tag.thead {
+                    Tag.tr {
+                        Tag.th(.scope("col")) { "Document" }
+                        for column in columns { Tag.th(.scope("col")) { Tag.bdi { column } } }
+                        if hasMoreColumns { Tag.th(.scope("col")) { "…" } }
+                    }
+                }
+                Tag.tbody(.data(.part, "rows")) { for row in rows { html(row, place) } }
+            }
+        }
+    }
+
+    @HTMLBuilder private func html(_ row: Row, _ place: DataPlace) -> HTML {
+        let segments = row.path.split(separator: "/").map(String.init)
+        Tag.tr {
+            Tag.th(.scope("row")) {
+                Tag.a(.href(place.address(segments))) { Tag.bdi { segments.last ?? "" } }
+                if row.fields == nil { Tag.small { " missing, has collections" } }
+            }
+            for column in columns {
+                if let value = row.fields?.fields[column] {
+                    let text = ValueText(value, limit: 60)
+                    Tag.td(
+                        .class("value " + text.kind.replacing(" ", with: "-")), .title(text.kind)
+                    ) {
+                        Tag.bdi { text.text }
+                    }
+                } else {
+                    Tag.td(.class("absent")) { "–" }
+                }
+            }
+            if hasMoreColumns { Tag.td { "…" } }
+        }
+    }
+}
+
+extension BinaryInteger {
+    /// With a space after each three digits: `11 003`.
+    var grouped: String {
+        let digits = String(magnitude)
+        var result = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { result += "\u{202F}" }
+            result.append(digit)
+        }
+        return (self < 0 ? "-" : "") + result
+    }
+}

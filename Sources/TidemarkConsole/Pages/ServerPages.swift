@@ -1,0 +1,110 @@
+import TidemarkHTTP
+import TidemarkServer
+
+/// Which indexes queries have used, and which production would ask for.
+struct IndexesPage: Page {
+    let report: IndexReport
+    var title: String { "Indexes" }
+    var section: Section { .indexes }
+
+    init(_ report: IndexReport) { self.report = report }
+
+    func encode(to encoder: any Encoder) throws { try report.encode(to: encoder) }
+
+    @HTMLBuilder var body: HTML {
+        Tag.p {
+            if let policy = report.policy {
+                "A query without its index: \(policy.rawValue)."
+            } else {
+                """
+                Indexes are not enforced: start the server with --indexes FILE to see in development \
+                what production refuses.
+                """
+            }
+        }
+        table("Missing", report.missing)
+        table("Used", report.used)
+    }
+
+    @HTMLBuilder private func table(_ title: String, _ rows: [IndexReport.Row]) -> HTML {
+        Tag.h2 { title }
+        if rows.isEmpty {
+            Tag.p { "None." }
+        } else {
+            Tag.table {
+                Tag.thead {
+                    Tag.tr {
+                        for name in ["Collections", "Scope", "Fields", "Queries"] {
+                            Tag.th(.scope("col")) { name }
+                        }
+                    }
+                }
+                Tag.tbody {
+                    for row in rows {
+                        Tag.tr {
+                            Tag.th(.scope("row")) { Tag.bdi { row.collectionGroup } }
+                            Tag.td { row.queryScope }
+                            Tag.td { Tag.code { row.properties } }
+                            Tag.td(.class("number")) { row.queries.grouped }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The network that is played, and the faults that are ordered.
+struct FaultsPage: Page {
+    /// Nil where the server has none to order.
+    let state: FaultState?
+    var title: String { "Faults and networks" }
+    var section: Section { .faults }
+
+    init(_ state: FaultState?) { self.state = state }
+
+    func encode(to encoder: any Encoder) throws { try state.encode(to: encoder) }
+
+    @HTMLBuilder var body: HTML {
+        if let state {
+            Tag.form(.class("query"), .data(.part, "faults")) {
+                Tag.label(.for("network")) { "Network" }
+                Tag.select(.id("network"), .name("network")) {
+                    for profile in NetworkProfile.allCases {
+                        if profile.rawValue == state.network {
+                            Tag.option(.value(profile.rawValue), .selected) { profile.rawValue }
+                        } else {
+                            Tag.option(.value(profile.rawValue)) { profile.rawValue }
+                        }
+                    }
+                }
+                Tag.label(.for("rules")) { "Faults, one a line" }
+                Tag.textarea(.id("rules"), .rows(4), .noSpelling) {
+                    state.rules.map(\.rule).joined(separator: "\n")
+                }
+                Tag.button(.type(.submit)) { "Set" }
+                Tag.output(.live)
+            }
+            Tag.table {
+                Tag.thead {
+                    Tag.tr {
+                        for name in ["Fault", "Calls it could meet", "Calls it met"] {
+                            Tag.th(.scope("col")) { name }
+                        }
+                    }
+                }
+                Tag.tbody {
+                    for rule in state.rules {
+                        Tag.tr {
+                            Tag.th(.scope("row")) { Tag.code { rule.rule } }
+                            Tag.td(.class("number")) { rule.matched.grouped }
+                            Tag.td(.class("number")) { rule.applied.grouped }
+                        }
+                    }
+                }
+            }
+        } else {
+            Tag.p { "This server has no faults to order." }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+/// What stands out among calls, and what to do about it.
+struct TrafficAdvice: Hashable, Sendable, Codable {
+    /// The entry that shows it best.
+    let entry: Int
+    let what: String
+    let remedy: String
+
+    /// Documents that a listener without a limit sends before it stands out.
+    static let manyDocuments = 1_000
+    /// Calls alike, within ``window``, that are a storm.
+    static let manyCalls = 20
+    /// In microseconds.
+    static let window: Int64 = 10_000_000
+    /// Advice beyond this many is not given.
+    static let maxAdvice = 5
+
+    /// - Parameter entries: Newest first.
+    static func advice(on entries: [TrafficEntry]) -> [TrafficAdvice] {
+        let large = entries.compactMap { onListener($0) }
+        return Array((large + storms(entries)).prefix(maxAdvice))
+    }
+
+    /// A listener that was sent many documents, where its query does not limit them.
+    static func onListener(_ entry: TrafficEntry) -> TrafficAdvice? {
+        guard entry.method == "Listen",
+            let target = entry.targets.max(by: { $0.documents < $1.documents }),
+            target.documents >= manyDocuments, !target.asked.contains(" limit ")
+        else { return nil }
+        return TrafficAdvice(
+            entry: entry.id,
+            what: "A listener on \(target.asked) was sent \(target.documents.grouped) documents.",
+            remedy: """
+                Each is a read, and all of them are read again whenever it starts without what it had. \
+                Give the query a limit and page through the rest, or use a feed.
+                """)
+    }
+
+    private struct Kind: Hashable {
+        let method: String
+        let caller: String
+        let asked: String
+    }
+
+    /// The same call again and again, or one document after the other.
+    private static func storms(_ entries: [TrafficEntry]) -> [TrafficAdvice] {
+        guard let newest = entries.first?.began else { return [] }
+        var counts: [Kind: (count: Int, newest: Int)] = [:]
+        for entry in entries where newest - entry.began <= window {
+            let isLookup = entry.method == "BatchGetDocuments" || entry.method == "GetDocument"
+            let asked = isLookup ? collection(of: entry.asked) : entry.asked
+            let kind = Kind(method: entry.method, caller: entry.caller, asked: asked)
+            let known = counts[kind] ?? (0, entry.id)
+            counts[kind] = (known.count + 1, max(known.newest, entry.id))
+        }
+        return counts.filter { $0.value.count >= manyCalls }
+            .sorted { ($1.value.count, $0.value.newest) < ($0.value.count, $1.value.newest) }
+            .map { kind, seen in advice(on: kind, seen.count, seen.newest) }
+    }
+
+    private static func advice(on kind: Kind, _ count: Int, _ entry: Int) -> TrafficAdvice {
+        let isLookup = kind.method == "BatchGetDocuments" || kind.method == "GetDocument"
+        let what =
+            isLookup
+            ? "\(count) lookups in \(kind.asked) within ten seconds."
+            : "\(kind.method) of \(kind.asked) \(count) times within ten seconds."
+        let remedy =
+            isLookup
+            ? "Documents that are wanted together are read together: by one query, or by one batch."
+            : "The same is asked again and again: listen to it once, or keep its answer."
+        return TrafficAdvice(entry: entry, what: what, remedy: remedy)
+    }
+
+    private static func collection(of path: String) -> String {
+        let parts = path.split(separator: " ")[0].split(separator: "/")
+        return parts.dropLast().joined(separator: "/")
+    }
+}

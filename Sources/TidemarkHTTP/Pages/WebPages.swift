@@ -1,0 +1,99 @@
+/// Pages that the control port serves beside its own routes. Conformer: the console.
+public protocol WebPages: Sendable {
+    /// - Returns: Nil where there is no page at this path; the port then answers that there is nothing.
+    func answer(_ request: PageRequest) async -> PageAnswer?
+}
+
+/// A request for a page, after ``WebPolicy`` has allowed it.
+public struct PageRequest: Hashable, Sendable {
+    public var method: String
+    /// The path's segments, decoded; empty for `/`.
+    public var path: [String]
+    /// The query's names and values, decoded, in their order.
+    public var query: [Parameter]
+    /// At most ``maxBodyBytes``.
+    public var body: [UInt8]
+
+    public struct Parameter: Hashable, Sendable {
+        public var name: String
+        public var value: String
+
+        public init(_ name: String, _ value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The largest body, in bytes: twice the largest document that Firestore takes, as JSON.
+    public static let maxBodyBytes = 4_194_304
+
+    public init(
+        method: String = "GET", path: [String], query: [Parameter] = [], body: [UInt8] = []
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.body = body
+    }
+
+    /// The first value of that name; nil where there is none or it is empty.
+    public subscript(name: String) -> String? {
+        query.first { $0.name == name && !$0.value.isEmpty }?.value
+    }
+}
+
+/// The answer to a ``PageRequest``.
+public struct PageAnswer: Sendable {
+    public enum Body: Sendable {
+        case bytes([UInt8])
+        /// Server-sent events. The stream ends when the reader leaves.
+        case events(AsyncStream<ServerEvent>)
+    }
+
+    public var status: Int
+    /// The content type.
+    public var type: String
+    /// Where to go instead, for a status of 303.
+    public var location: String?
+    /// Names this version of the content, for what browsers may keep; nil for what they may not.
+    public var version: String?
+    public var body: Body
+
+    public init(
+        status: Int = 200, type: String, location: String? = nil, version: String? = nil,
+        body: Body
+    ) {
+        self.status = status
+        self.type = type
+        self.location = location
+        self.version = version
+        self.body = body
+    }
+}
+
+/// One event of a stream, as the HTML standard's section on server-sent events writes it.
+public struct ServerEvent: Hashable, Sendable {
+    /// The event's name; nil for `message`.
+    public var name: String?
+    public var id: String?
+    /// One line of text.
+    public var data: String
+
+    public init(name: String? = nil, id: String? = nil, data: String) {
+        self.name = name
+        self.id = id
+        self.data = data
+    }
+
+    /// The bytes on the wire. A line break in a part would begin another field, so it becomes a space.
+    var text: String {
+        func line(_ text: String) -> String {
+            String(text.map { $0.isNewline ? " " : $0 })
+        }
+        var lines: [String] = []
+        if let name { lines.append("event: \(line(name))") }
+        if let id { lines.append("id: \(line(id))") }
+        lines.append("data: \(line(data))")
+        return lines.joined(separator: "\n") + "\n\n"
+    }
+}
