@@ -79,6 +79,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
+        "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
         "TidemarkAudit": [
             "TidemarkModel", "Logging", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
             "ServiceLifecycle",
@@ -105,7 +106,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
             "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkTesting",
-            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "TidemarkConsole", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
             "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
     ]
