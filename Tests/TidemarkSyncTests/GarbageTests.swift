@@ -107,7 +107,7 @@ import TidemarkTesting
         let listener = world.listen(Query(collectionID: "a"))
         // From the start, and as a target that was never used before.
         #expect(world.added.map(\.resume) == [.fromScratch])
-        #expect(world.engine.core.queries.values.first?.targetID == 4)
+        #expect(world.engine.core.listenedQueries.first?.targetID == 4)
         listener.handle?.cancel()
         world.run()
         world.engine.collectGarbage(limit: 1, percent: 100) { _ in }

@@ -91,7 +91,7 @@ import TidemarkTesting
         let cached = after.listen(rooms(), source: .cache)
         #expect(try cached.snapshot().ids == ["a", "b"])
         #expect(after.transport.listens.isEmpty, "nobody has asked the server")
-        #expect(after.engine.core.queries.values.first?.view.synced == nil)
+        #expect(after.engine.core.listenedQueries.first?.view.synced == nil)
         let live = after.listen(rooms())
         #expect(try live.snapshot().ids == ["a", "b"])
         #expect(after.added[0].expectedCount == 2)

@@ -116,7 +116,7 @@ import TidemarkTesting
         world.run()
         let core = world.engine.core
         if rounds < 8 { #expect(listener.take().isEmpty) }
-        #expect(core.openings.isEmpty && core.slicedReads.isEmpty && core.queries.isEmpty)
+        #expect(!core.isLookingThroughCache && core.listenedQueries.isEmpty)
         #expect(core.local.targets.isEmpty)
     }
 
@@ -150,7 +150,7 @@ import TidemarkTesting
         #expect(last.ids.isEmpty)
         #expect(read.all.count == 1)
         if rounds < 8 { #expect(read.all == [.failure(.userChanged)]) }
-        #expect(world.engine.core.openings.isEmpty)
+        #expect(!world.engine.core.hasOpenings)
     }
 
     @Test(arguments: rounds)
@@ -177,7 +177,7 @@ import TidemarkTesting
                 document: doc("rooms/900", 30, ["floor": .integer(3), "n": .integer(1)]),
                 readTime: at(40)))
         let core = world.engine.core
-        let id = try #require(core.reads.keys.first)
+        let id = try #require(core.waitingReads.first)
         // As its deadline does it.
         after(0, world.scheduler) {
             core.finish(id, fromCache: .query(Self.queries[0]), .deadlinePassed)
@@ -203,7 +203,7 @@ import TidemarkTesting
         }
         world.run()
         if cancelledAfter != nil {
-            #expect(world.engine.core.slicedReads.isEmpty && world.engine.core.openings.isEmpty)
+            #expect(!world.engine.core.isLookingThroughCache)
             return
         }
         #expect(try listener.snapshot().ids.count == 35)
@@ -211,7 +211,7 @@ import TidemarkTesting
         world.answer(world.added[0].id, [], at: 40)
         // One that was not known to be in the target would be in limbo.
         #expect(world.added.count == 1)
-        let view = try #require(world.engine.core.queries.values.first?.view)
+        let view = try #require(world.engine.core.listenedQueries.first?.view)
         #expect(view.isFresh && view.rows.count == 35)
     }
 
@@ -228,7 +228,7 @@ import TidemarkTesting
             Issue.record("\(events)")
             return
         }
-        #expect(world.engine.core.openings.isEmpty && world.engine.core.slicedReads.isEmpty)
+        #expect(!world.engine.core.isLookingThroughCache)
     }
 
     @Test func `figures take one step when there are blocks`() throws {

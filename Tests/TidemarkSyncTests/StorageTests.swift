@@ -97,7 +97,7 @@ import TidemarkTesting
         #expect(events.all == [.journalled(batch: 1)])
         for _ in 0..<3 { world.scheduler.fire(.storageRetry) }
         #expect(world.transport.writes.count == 1)
-        #expect(world.engine.core.unstoredOutcome?.batch.id == 1)
+        #expect(world.engine.core.unstoredBatch == 1)
         world.disk.recover()
         world.scheduler.fire(.storageRetry)
         #expect(events.all == [.journalled(batch: 1), .acknowledged(commitTime: at(30))])

@@ -57,16 +57,3 @@ struct UserKey: Hashable, Sendable {
     let bytes: [UInt8]
     init(_ user: String?) { bytes = Array((user ?? "").utf8) }
 }
-
-extension SyncEngine {
-    /// Deletes the caches of all users that were opened with this ``Configuration/cacheFile``. No
-    /// engine may have one of them open.
-    package static func eraseCaches(_ cacheFile: String) throws(SyncError) {
-        do {
-            try DocumentStore.erase(cacheFile)
-            for file in DocumentStore.files(beginningWith: CacheFiles.usersPrefix(of: cacheFile)) {
-                try DocumentStore.erase(file)
-            }
-        } catch { throw SyncError(storing: error) }
-    }
-}

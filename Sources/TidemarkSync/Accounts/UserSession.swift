@@ -8,7 +8,7 @@ package struct UserSession: Sendable {
     private let engine: SyncEngine
     private let number: UInt64
 
-    fileprivate init(_ engine: SyncEngine, _ number: UInt64) {
+    init(_ engine: SyncEngine, _ number: UInt64) {
         self.engine = engine
         self.number = number
     }
@@ -20,7 +20,7 @@ package struct UserSession: Sendable {
         isOfQueue: Bool = false, _ body: @escaping @Sendable (EngineCore) -> Void
     ) {
         engine.perform { [number] core in
-            guard core.session == number || core.files.isShared && !isOfQueue else {
+            guard core.serves(session: number, isOfQueue: isOfQueue) else {
                 return completion(.failure(.userChanged))
             }
             body(core)
@@ -34,7 +34,7 @@ package struct UserSession: Sendable {
         end: @escaping @Sendable (EngineCore, UInt64) -> Void = { $0.removeListener($1) }
     ) -> any CancellableCall {
         engine.subscribe { [number] core, id in
-            guard core.session == number || core.files.isShared else {
+            guard core.serves(session: number) else {
                 return refused(.failure(.userChanged))
             }
             start(core, id)
@@ -70,7 +70,9 @@ package struct UserSession: Sendable {
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform(completion) { $0.fetch(query, deadline, tag, records, completion) }
+        perform(completion) { core in
+            core.fetch { $0.fetch(query, deadline, tag, records, completion) }
+        }
     }
 
     /// As ``fetch(_:deadline:records:completion:)``, and what the cache has besides in the part that
@@ -81,15 +83,17 @@ package struct UserSession: Sendable {
         records: @escaping @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]],
         completion: @escaping @Sendable (Result<ReadResult, SyncError>) -> Void
     ) {
-        perform(completion) {
-            $0.fetch(query, deadline, tag, records, replacing: replacing, completion)
+        perform(completion) { core in
+            core.fetch {
+                $0.fetch(query, deadline, tag, records, replacing: replacing, completion)
+            }
         }
     }
 
     package func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
-        perform(completion) { $0.record(key, completion) }
+        perform(completion) { core in completion(core.cached { try $0.record(forKey: key) }) }
     }
 
     /// - Parameter kept: The query whose documents the record speaks of: from then on they stay,
@@ -98,8 +102,8 @@ package struct UserSession: Sendable {
         _ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil,
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        perform(Self.result(completion)) {
-            $0.setRecord(value, key, keeping: kept, completion)
+        perform(Self.result(completion)) { core in
+            completion(core.stored { try $0.setRecord(value, forKey: key, keeping: kept) }.error)
         }
     }
 
@@ -107,7 +111,7 @@ package struct UserSession: Sendable {
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         let end = Self.result(completion)
-        perform(end) { core in end(core.fromCache { try $0.declareIndexes(for: queries) }) }
+        perform(end) { core in end(core.cached { try $0.declareIndexes(for: queries) }) }
     }
 
     package func cachedRows(
@@ -115,22 +119,22 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<CachedRows, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.fromCache { try $0.rows(of: query, first: count, where: isWanted) })
+            completion(core.cached { try $0.rows(of: query, first: count, where: isWanted) })
         }
     }
 
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform(completion) { $0.findCounts(of: queries, completion) }
+        perform(completion) { core in core.fromCache { $0.counts(of: queries, completion) } }
     }
 
     /// Has changes of the cache noted, until the returned handle is cancelled.
     package func follow(_ changes: CacheChanges) -> any CancellableCall {
         subscribe({ _ in }) {
-            $0.followers[$1] = changes
+            $0.follow($1, changes)
         } end: {
-            $0.followers[$1] = nil
+            $0.unfollow($1)
         }
     }
 
@@ -141,7 +145,9 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?]?, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.cachedDocuments(at: paths, andIn: changes, andWrittenIn: query))
+            core.fromCache {
+                completion($0.documents(at: paths, andIn: changes, andWrittenIn: query))
+            }
         }
     }
 
@@ -150,14 +156,9 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
+            completion(core.cached { try $0.documents(at: paths, andWrittenIn: query) })
         }
     }
-}
-
-extension SyncEngine {
-    /// The present user's.
-    package var session: UserSession { UserSession(self, sessions.withLock(\.number)) }
 }
 
 /// Counts the changes of the user as they are asked for, from any thread.

@@ -56,38 +56,3 @@ public struct NamedQuery: Hashable, Sendable {
         self.source = source
     }
 }
-
-extension SyncEngine {
-    /// Puts a bundle into the cache. What the cache has in a newer version stays.
-    ///
-    /// - Parameter completion: Gets whether it was loaded: not when the same bundle, or a newer one
-    ///   of the same id, was before.
-    public func loadBundle(
-        _ bundle: DocumentBundle,
-        completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
-    ) {
-        perform { core in
-            completion(
-                core.bundle { () -> Bool in
-                    guard var load = try core.local.beginBundle(bundle.id, bundle.createTime)
-                    else { return false }
-                    load.queries = bundle.namedQueries
-                    core.refreshViews(try core.local.store(bundle.documents, of: load), nil)
-                    try core.local.finish(load)
-                    return true
-                })
-        }
-    }
-
-    /// The query of this name in the bundles that were loaded, as its bundle had it; nil for none.
-    public func namedQuery(
-        _ name: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
-    ) {
-        perform { core in
-            if let refusal = core.refusal { return completion(.failure(refusal)) }
-            do { completion(.success(try core.local.namedQuery(name))) } catch {
-                completion(.failure(SyncError(storing: error)))
-            }
-        }
-    }
-}

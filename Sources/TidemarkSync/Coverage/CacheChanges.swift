@@ -48,18 +48,3 @@ package final class CacheChanges: Sendable {
         }
     }
 }
-
-extension EngineCore {
-    /// How documents look: those asked for, those of a query with pending writes, and those that have
-    /// changed. Nil where more has changed than is remembered.
-    func cachedDocuments(
-        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query
-    ) -> Result<[DocumentPath: ViewDocument?]?, SyncError> {
-        let changed = changes.take()
-        guard let changed else { return .success(nil) }
-        let all = Array(changed.union(paths))
-        let result = fromCache { try $0.documents(at: all, andWrittenIn: query) }
-        if case .failure = result { changes.putBack(changed) }
-        return result.map { $0 }
-    }
-}

@@ -2,268 +2,431 @@ import TidemarkModel
 import TidemarkResilience
 import TidemarkStore
 
-/// The engine: owns the machines and performs their effects. Nothing in it suspends.
+/// The engine: owns the parts, has each hear of what concerns it, and is their door. Nothing in it
+/// suspends.
+///
+/// Whatever happens enters by a method of this class: a call of an app, a timer, a message of a stream. It
+/// goes to one part. What that one has to say to others, it says to ``handle(_:)``.
 ///
 /// Unchecked because the compiler cannot see what confines it: after `init` every access is a job
 /// on the environment's scheduler, which runs one at a time.
 final class EngineCore: @unchecked Sendable {
-    let configuration: SyncEngine.Configuration
-    let environment: SyncEnvironment
-    var local: LocalStore
-    let files: CacheFiles
-    /// Whose cache and queue ``local`` is; nil for nobody's in particular.
-    var user: String?
-    /// Of the changes of the user, the number of the last one that was asked for.
-    var session: UInt64 = 0
-    /// What was asked for and could not be done yet; while there is any, nothing else is done.
-    var userChanges: [UserChange] = []
-    var parkedUsers: [UserKey: ParkedUser] = [:]
-    var state = State.running
-    var networkEnabled: Bool
-    /// Whether ``local`` is a copy of a cache that somebody else has open.
-    let isReadOnly: Bool
-    /// One of each kind at most.
-    private var timers: [(id: TimerID, call: any CancellableCall)] = []
-
-    // Listening.
-    var online = OnlineState()
-    var listenStream = ListenStream()
-    var listenCall: (any RequestStream<ListenRequest>)?
-    /// Counts the streams, so that a late event of an old one is known as such.
-    var listenGeneration = 0
-    var aggregator: WatchAggregator
-    /// What is to be listened to, by target id, those in limbo too.
-    var remoteTargets: [Int32: RemoteTarget] = [:]
-    /// The next one to use; never used twice, not even on another stream.
-    var nextWireID: Int32 = 1
-    var queries: [QueryKey: ListenedQuery] = [:]
-    /// The queries that share a target: those with a limit to the last rows are flipped.
-    var queriesByTarget: [Int32: [QueryKey]] = [:]
-    /// Those who keep documents in memory, and have to know which look different.
-    var followers: [UInt64: CacheChanges] = [:]
-    /// Queries that somebody listens to, and whose first rows are still being looked for.
-    var openings: [QueryKey: Opening] = [:]
-    /// Reads of the cache that take more than one step.
-    var slicedReads: [UInt64: RunningRead] = [:]
-    var nextSlicedRead: UInt64 = 0
-    var limbo: LimboResolution
-    /// What the server said could not be stored: nothing more is taken in until it can.
-    var storageIsBroken = false
-    /// Of a cache that is damaged and set aside, while a new one could not be made yet.
-    var rescued: SavedQueue?
-    var localIsDamaged = false
-    /// In pages, when it was last seen to be long.
-    var lengthOfLog = 0
-    var storageHealth = StorageHealth()
-    var storageObservers: [UInt64: @Sendable (StorageState) -> Void] = [:]
-    /// The server's word on the batch at the head of the queue, to be stored before anything else:
-    /// sending the batch again would apply it twice.
-    var unstoredOutcome: WriteOutcome?
-
-    /// While the cache is being made smaller.
-    var collection: GarbageCollection?
-    /// Told when all listeners have seen the same changes.
-    var syncObservers: [UInt64: @Sendable () -> Void] = [:]
-    var willTellInSync = false
-
-    // Writing.
-    var writeStream: WriteStream
-    var writeCall: (any RequestStream<WriteRequest>)?
-    var writeGeneration = 0
-    /// Sent, or to be sent once the stream is ready; the first is answered first.
-    var pipeline: [MutationBatch] = []
-    /// One of several batches under way was refused. Which one shows when each is sent alone.
-    var writesSingly = false
-    /// The head of the queue, when the server has failed on it.
-    var stubborn: StubbornBatch?
-    var queueObservers: [UInt64: @Sendable (WriteQueueState) -> Void] = [:]
-    var willTellQueue = false
-    var writeObservers: [Int64: @Sendable (SyncEngine.WriteEvent) -> Void] = [:]
-    var pendingWriteWaiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
-
-    // Single calls.
-    var nextCallID: UInt64 = 0
-    var calls: [UInt64: SingleCall] = [:]
-    /// When the oldest call began that has had no answer, while no call has had one since.
-    var silentSince: Duration?
-    var reads: [UInt64: WaitingRead] = [:]
-    /// The scheduler's time before which a read does not try the server again while it is offline.
-    var nextProbe = Duration.zero
-    var probeBackoff = StreamBackoff()
-    /// How many of the calls may be tried again.
-    var credits = RetryCredits()
-
-    // What it costs.
-    var listenBilling = ListenBilling()
-    var listenEndings = ListenEndings()
-    /// Whether the listen stream that is open has said anything.
-    var listenWasHeard = false
-    /// The newest time that the server told, and when that was by the scheduler.
-    var lastServerTime: (time: Timestamp, elapsed: Duration)?
-    var budgets: BudgetGate
-    var readObservers: [UInt64: @Sendable (ReadEvent) -> Void] = [:]
-    /// Targets that are not listened to for now, though somebody wants them.
-    var heldBack: [Int32: HeldBack] = [:]
-    /// By target: asking for its whole result again, and for its documents in limbo.
-    var breakers: [Int32: TargetBreakers] = [:]
-    /// Since the start.
-    var stormCount = 0
-
-    #if TIDEMARK_DEFECTS
-        /// For a planted defect only.
-        var removedWireIDs: [Int32: Int32] = [:]
-    #endif
-
-    enum State: Equatable {
-        case running, terminated
-        /// It never ran: the client could not be made.
-        case refusing(SyncError)
-    }
+    private let context: EngineContext
+    private let parts: EngineParts
 
     init(_ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment) throws {
-        self.configuration = configuration
-        self.environment = environment
-        aggregator = WatchAggregator(database: configuration.database)
-        limbo = LimboResolution(limit: configuration.maxLimboResolutions)
-        budgets = BudgetGate(configuration.readBudgets)
-        if let fault = CacheFiles.fault(of: configuration.user) { throw fault }
-        user = configuration.user
-        files = CacheFiles(
+        let user = configuration.user
+        if let fault = CacheFiles.fault(of: user) { throw fault }
+        let files = CacheFiles(
             base: configuration.cacheFile, isShared: configuration.sharesCacheBetweenUsers)
-        (local, isReadOnly) = try LocalStore.opening(
+        let (local, isReadOnly) = try LocalStore.opening(
             files.location(of: user), database: configuration.database, user: user,
             viewsBusy: configuration.viewsBusyCache, fault: environment.storageFault)
-        networkEnabled = !isReadOnly
-        writeStream = WriteStream(position: local.writePosition)
-        #if TIDEMARK_DEFECTS
-            local.defects = environment.defects
-            if environment.defects.contains(.sentTwiceAfterRestart) { writeStream = WriteStream() }
-        #endif
-        local.outcome = { [unowned self] in localTransactionEnded($0) }
-        local.elapsed = { [scheduler = environment.scheduler] in scheduler.elapsed }
+        context = EngineContext(configuration, environment, EngineGate(isReadOnly: isReadOnly))
+        parts = EngineParts(context, CacheStorage(context, files, local, of: user))
+        context.attach(self)
     }
 
-    /// An engine that is let go without an end leaves nothing open.
-    deinit {
-        cancelAllTimers()
-        listenCall?.cancel()
-        writeCall?.cancel()
-        for call in calls.values { call.handle?.cancel() }
-    }
-
-    var database: DatabaseID { configuration.database }
-
-    func context(timeout: Duration? = nil) -> CallContext {
-        CallContext(
-            database: database, label: configuration.label, timeout: timeout,
-            token: configuration.token)
-    }
+    var isReadOnly: Bool { context.gate.isReadOnly }
+    var database: DatabaseID { context.database }
+    var environment: SyncEnvironment { context.environment }
 
     func start() {
-        fillPipeline()
-        wantIndexes()
-        scheduleCollection(after: Self.firstCollection)
-        scheduleSweep()
+        parts.writing.fill()
+        parts.indexes.want()
+        parts.garbage.start()
     }
 
-    // MARK: Timers
+    /// It never runs: the client could not be made.
+    func refuse(_ error: SyncError) { context.gate.refuse(error) }
+}
 
-    func schedule(_ id: TimerID, after delay: Duration) {
-        cancelTimer(id)
-        let call = environment.scheduler.schedule(id, after: delay) { [weak self] in
-            self?.fire(id)
+// MARK: - The loop
+
+extension EngineCore {
+    /// What one part has to say, the others hear of here.
+    func handle(_ event: EngineEvent) {
+        switch event {
+        case .timer(let id): fire(id)
+        case .storageFailed: storageFailed()
+        case .onlineStateChanged(let state): parts.views.onlineStateChanged(to: state)
+        case .serverIsBack:
+            parts.connection.inhibitBackoff()
+            parts.writing.inhibitBackoff()
+            startStreams()
+        case .snapshot(let event): parts.remote.take(event)
+        case .targetRejected(let id, let status): parts.remote.rejected(id, status)
+        case .listenersBilled: parts.remote.enforceBudgets()
+        case .enteredLimbo(let path, let view): parts.remote.enterLimbo(path, view: view)
+        case .leftLimbo(let path, let view): parts.remote.leaveLimbo(path, view: view)
+        case .queryFailed(let listened, let error): parts.remote.fail(listened, error)
         }
-        timers.append((id, call))
     }
 
-    func cancelTimer(_ id: TimerID) { forgetTimer(id)?.cancel() }
+    /// The rows of a target, of which the listen stream speaks.
+    func rows(of target: Int32) -> Set<DocumentPath> { parts.remote.rows(of: target) }
 
-    @discardableResult
-    private func forgetTimer(_ id: TimerID) -> (any CancellableCall)? {
-        timers.firstIndex { $0.id == id }.map { timers.remove(at: $0).call }
-    }
-
-    func cancelAllTimers() {
-        for timer in timers { timer.call.cancel() }
-        timers = []
+    func fired(_ id: TimerID) {
+        guard context.gate.isRunning else { return }
+        context.forgetTimer(id)
+        handle(.timer(id))
     }
 
     private func fire(_ id: TimerID) {
-        guard state == .running else { return }
-        forgetTimer(id)
         switch id {
-        case .onlineState: perform(online.step(.timerFired))
-        case .listenBackoff: performListen(.backoffElapsed)
-        case .listenIdle: performListen(.idleElapsed)
-        case .listenHealthy: performListen(.healthyElapsed)
-        case .writeBackoff: performWrite(.backoffElapsed)
-        case .writeIdle: performWrite(.idleElapsed)
-        case .writeHealthy: performWrite(.healthyElapsed)
+        case .onlineState: parts.reachability.step(.timerFired)
+        case .listenBackoff, .listenIdle, .listenHealthy: parts.connection.fired(id)
+        case .writeBackoff, .writeIdle, .writeHealthy: parts.writing.fired(id)
         case .storageRetry: retryStorage()
-        case .indexBuilding: buildIndexes()
-        case .logMoving: moveLog()
-        case .garbageCollection: collectGarbage()
-        case .meterSave: saveReads()
-        case .heldBack: releaseHeldBack()
+        case .indexBuilding: parts.indexes.buildSlice()
+        case .logMoving: parts.storage.moveLog()
+        case .garbageCollection: parts.garbage.collectStep()
+        case .meterSave: parts.meter.save()
+        case .heldBack: parts.remote.releaseHeld()
         case .readDeadline, .callRetry, .transactionRetry, .feedRetry: break
         }
     }
 
-    func isScheduled(_ id: TimerID) -> Bool { timers.contains { $0.id == id } }
+    func received(_ event: StreamEvent<ListenResponse>, _ generation: Int) {
+        parts.connection.received(event, generation)
+    }
 
-    // MARK: Online state
+    func received(_ event: StreamEvent<WriteResponse>, _ generation: Int) {
+        parts.writing.received(event, generation)
+    }
 
-    func perform(_ effects: [OnlineState.Effect]) {
-        for effect in effects {
-            switch effect {
-            case .schedule(let delay): schedule(.onlineState, after: delay)
-            case .cancelTimer: cancelTimer(.onlineState)
-            case .changed(let state): onlineStateChanged(to: state)
-            }
+    func received(_ event: StreamEvent<Reply>, call id: UInt64, _ attempt: Int) {
+        parts.calls.received(event, call: id, attempt)
+    }
+
+    // MARK: Streams
+
+    private func startStreams() {
+        parts.connection.startIfNeeded()
+        parts.writing.fill()
+    }
+
+    private func stopStreams() {
+        parts.connection.stop()
+        parts.writing.stop()
+    }
+
+    func setNetworkEnabled(_ enabled: Bool, _ completion: @escaping @Sendable () -> Void) {
+        defer { completion() }
+        guard context.gate.setNetworkEnabled(enabled) else { return }
+        if enabled {
+            guard context.gate.mayConnect else { return }
+            parts.reachability.step(.mayBeBack)
+            startStreams()
+        } else {
+            stopStreams()
+            parts.reachability.step(.disabled)
         }
     }
 
-    private func onlineStateChanged(to state: OnlineState.State) {
-        for key in orderedQueries {
-            if state == .offline { stepView(key, .wentOffline) }
-            for id in queries[key]?.listenerIDs ?? [] {
-                tell(id, of: key, .online(state))
+    /// The system says that the network changed, or the app came forward: nobody waits out a delay.
+    func networkMayBeBack() {
+        guard context.gate.mayConnect, parts.reachability.state != .online else { return }
+        parts.reachability.forgetSilence()
+        stopStreams()
+        parts.reachability.step(.mayBeBack)
+        startStreams()
+    }
+
+    // MARK: Storage that fails
+
+    /// What the server said could not be stored. Nothing more is taken in until it can: the streams
+    /// stop, listeners are told that what they see is the cache's, and it is tried again.
+    ///
+    /// Source: `jsc/remote/remote_store.ts`, `disableNetworkUntilRecovery`.
+    private func storageFailed() {
+        context.gate.storageBroke()
+        stopStreams()
+        parts.reachability.step(.disabled)
+    }
+
+    /// What waits to be stored goes first, in its order; only then is anything new taken in.
+    private func retryStorage() {
+        parts.storage.retryBegins()
+        if parts.storage.isDamaged {
+            do { try rebuildCache() } catch {
+                return parts.storage.ended(StorageFault(error) ?? .defect(detail: "\(error)"))
             }
+            context.gate.storageBroke()
         }
+        if parts.writing.hasUnstored {
+            guard parts.writing.storeUnstored() else { return }
+        } else {
+            do { try parts.storage.local.probe() } catch { return }
+        }
+        if !parts.users.isEmpty { return changeUsers() }
+        guard context.gate.isStorageBroken else { return }
+        context.gate.storageWorks()
+        guard context.gate.isNetworkEnabled else { return }
+        parts.reachability.step(.mayBeBack)
+        startStreams()
     }
 
-    /// Whether a stream may be opened.
-    var mayConnect: Bool {
-        networkEnabled && state == .running && !storageIsBroken && userChanges.isEmpty
+    private func rebuildCache() throws {
+        stopStreams()
+        parts.listeners.pauseOpenings()
+        parts.slices.endAll(.storage(.damaged(detail: "The cache is made anew.")))
+        try parts.exchange.rebuild()
+        parts.remote.listenToAll()
+        parts.listeners.restartOpenings()
     }
 
-    func startStreams() {
-        startListenStreamIfNeeded()
-        fillPipeline()
+    // MARK: Users
+
+    func changeUser(_ change: UserChange) {
+        #if TIDEMARK_DEFECTS
+            let underWay = parts.writing.batchesUnderWay
+            defer {
+                if context.isPlanted(.queueOfUserBefore), parts.users.isEmpty {
+                    parts.writing.sendAgain(underWay)
+                }
+            }
+        #endif
+        guard parts.users.ask(change) else { return }
+        // Nothing that was asked for one user may be answered to, or stored for, the next one.
+        stopStreams()
+        endCalls(RPCStatus(.cancelled, "The user changed."), reads: .userChanged)
+        parts.slices.endAll(.userChanged)
+        parts.listeners.pauseOpenings()
+        // A batch whose end is not stored yet belongs to this user, as does a queue that is not in
+        // its new cache yet: they go first.
+        if !parts.writing.hasUnstored, !parts.storage.isDamaged { changeUsers() }
     }
 
-    func stopStreams() {
-        performListen(.stop)
-        performWrite(.stop)
-        pipeline = []
+    /// Until all changes are made, the engine serves nobody.
+    private func changeUsers() {
+        guard parts.users.makeAll() else { return }
+        context.gate.storageWorks()
+        parts.storage.ended(nil)
+        if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
+        parts.remote.listenToAll()
+        parts.listeners.restartOpenings()
+        parts.indexes.want()
+        startStreams()
+    }
+
+    /// Those that wait for an answer get none.
+    private func endCalls(_ status: RPCStatus, reads error: SyncError) {
+        parts.reads.endAll(error)
+        parts.calls.endAll(status)
+    }
+
+    // MARK: The end
+
+    func terminate(_ completion: @escaping @Sendable () -> Void) {
+        guard context.gate.isRunning else { return completion() }
+        stopStreams()
+        context.gate.terminate()
+        context.cancelAllTimers()
+        endCalls(RPCStatus(.cancelled, "The client was terminated."), reads: .terminated)
+        parts.slices.endAll(.terminated)
+        parts.listeners.endAll(.terminated)
+        parts.writing.tellObserversOfEnd(.terminated)
+        parts.storage.removeObservers()
+        parts.views.removeInSyncObservers()
+        parts.meter.removeObservers()
+        parts.users.endAll(.terminated)
+        parts.writing.tellWaitersOfEnd(.terminated)
+        // Only newer tokens were to be written: without them the next listen reads a little more.
+        do { try parts.storage.local.close() } catch {}
+        completion()
     }
 }
 
-/// A target as the listen stream knows it.
-struct RemoteTarget: Equatable, Sendable {
-    let id: Int32
-    let kind: ListenTarget.Kind
-    var purpose: ListenPurpose
-    /// The newest, in memory.
-    var resumeToken: [UInt8] = []
-    /// Where there is no token: as of when the rows here are the whole result.
-    var readTime: Timestamp?
-    /// Of its listen on the stream that is open.
-    var wireID: Int32?
-    /// Whom it is counted for.
-    var tag: ReadTag
-    /// Of the listen that is open, when that has another one than the target.
-    var openingPurpose: ListenPurpose?
+// MARK: - The door: listening
+
+extension EngineCore {
+    func addListener(
+        _ id: UInt64, _ query: Query, _ options: SyncEngine.ListenOptions,
+        _ observer: @escaping Listeners.Observer
+    ) {
+        parts.listeners.add(id, query, options, observer)
+    }
+
+    func removeListener(_ id: UInt64) { parts.listeners.remove(id) }
+
+    func observeInSync(_ id: UInt64, _ observer: @escaping @Sendable () -> Void) {
+        parts.views.observeInSync(id, observer)
+    }
+
+    func removeInSyncObserver(_ id: UInt64) { parts.views.removeInSyncObserver(id) }
+    func follow(_ id: UInt64, _ changes: CacheChanges) { parts.views.follow(id, changes) }
+    func unfollow(_ id: UInt64) { parts.views.unfollow(id) }
+}
+
+// MARK: - The door: reading
+
+extension EngineCore {
+    func read(
+        _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?, _ tag: ReadTag,
+        silence: Duration? = nil, _ completion: @escaping CacheReads.Completion
+    ) {
+        parts.reads.read(target, source, deadline, tag, silence: silence, completion)
+    }
+
+    /// Calls whose answers are the caller's.
+    func fetch(_ body: (Fetches) -> Void) { body(parts.fetches) }
+
+    /// Answers from the cache alone.
+    func fromCache(_ body: (CacheReads) -> Void) { body(parts.cache) }
+
+    /// What `body` reads of the cache.
+    func cached<Success: Sendable>(
+        _ body: (LocalStore) throws -> Success
+    ) -> Result<Success, SyncError> {
+        parts.cache.read(body)
+    }
+
+    var isOffline: Bool {
+        !context.gate.isNetworkEnabled || parts.reachability.state == .offline
+    }
+
+    func readReport(days: Int) -> Result<ReadReport, SyncError> {
+        cached { _ in try parts.meter.report(days: days) }
+    }
+
+    func observeReads(_ id: UInt64, _ observer: @escaping @Sendable (ReadEvent) -> Void) {
+        parts.meter.observe(id, observer)
+    }
+
+    func removeReadObserver(_ id: UInt64) { parts.meter.removeObserver(id) }
+
+    func setBudgets(_ budgets: [ReadBudget]) {
+        parts.meter.setBudgets(budgets)
+        parts.remote.releaseHeld()
+        parts.remote.enforceBudgets()
+    }
+}
+
+// MARK: - The door: writing and storing
+
+extension EngineCore {
+    func write(_ mutations: [Mutation], _ observer: @escaping WriteDelivery.Observer) {
+        parts.writing.write(mutations, observer)
+    }
+
+    func retryRejectedWrite(_ id: Int64, _ observer: @escaping WriteDelivery.Observer) {
+        parts.writing.retry(rejected: id, observer)
+    }
+
+    func discardRejectedWrite(_ id: Int64) -> Result<Void, SyncError> {
+        stored { _ in try parts.writing.discard(rejected: id) }
+    }
+
+    var pendingWrites: Result<[PendingWrite], SyncError> {
+        cached { _ in parts.writing.pendingWrites }
+    }
+
+    func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
+        parts.writing.waitForPendingWrites(completion)
+    }
+
+    func observeQueue(_ id: UInt64, _ observer: @escaping @Sendable (WriteQueueState) -> Void) {
+        parts.writing.observeQueue(id, observer)
+    }
+
+    func removeQueueObserver(_ id: UInt64) { parts.writing.removeQueueObserver(id) }
+
+    /// What `body` stores in the cache.
+    func stored<Success>(
+        _ body: (LocalStore) throws -> Success
+    ) -> Result<Success, SyncError> {
+        if let refusal = context.gate.writeRefusal { return .failure(refusal) }
+        do { return .success(try body(parts.storage.local)) } catch {
+            return .failure(SyncError(storing: error))
+        }
+    }
+
+    /// Documents that came by another way than a call or a stream.
+    func store(_ documents: [BundledDocument], of load: BundleLoad) -> Result<Bool, SyncError> {
+        stored { local in
+            parts.views.refresh(try local.store(documents, of: load))
+            return true
+        }
+    }
+
+    /// A bundle that is here as a whole.
+    func load(_ bundle: DocumentBundle) -> Result<Bool, SyncError> {
+        stored { local in
+            guard var load = try local.beginBundle(bundle.id, bundle.createTime) else {
+                return false
+            }
+            load.queries = bundle.namedQueries
+            parts.views.refresh(try local.store(bundle.documents, of: load))
+            try local.finish(load)
+            return true
+        }
+    }
+
+    func abandon(_ load: BundleLoad) {
+        parts.storage.local.loads[load.number] = nil
+        parts.garbage.scheduleSweep()
+    }
+
+    func observeStorage(_ id: UInt64, _ observer: @escaping @Sendable (StorageState) -> Void) {
+        parts.storage.observe(id, observer)
+    }
+
+    func removeStorageObserver(_ id: UInt64) { parts.storage.removeObserver(id) }
+
+    func changeIndexes(_ body: (IndexBuilding) throws -> Void) -> SyncError? {
+        cached { _ in try body(parts.indexes) }.error
+    }
+
+    func finishIndexes() { parts.indexes.finish() }
+
+    func collectGarbage(limit: Int64, percent: Int) -> SyncError? {
+        cached { _ in try parts.garbage.collectAll(limit: limit, percent: percent) }.error
+    }
+
+    /// Whether what was asked for in this session of a user is still for the present one.
+    ///
+    /// - Parameter isOfQueue: Whether it is one user's also where users share a cache.
+    func serves(session: UInt64, isOfQueue: Bool = false) -> Bool {
+        context.gate.session == session || parts.storage.isShared && !isOfQueue
+    }
+
+    /// Lets go of the cache's file as the kill of the process does.
+    func abandonCache() { parts.storage.local.abandon() }
+}
+
+// MARK: - What tests look at
+
+extension EngineCore {
+    var local: LocalStore { parts.storage.local }
+    var limbo: LimboResolution { parts.remote.documentsInLimbo }
+    var listenedQueries: [ListenedQuery] { parts.queries.inOrder }
+    /// Of the targets that are asked for, the ids on the wire.
+    var wireIDs: [Int32: Int32] {
+        Dictionary(
+            uniqueKeysWithValues: parts.connection.targetIDs.compactMap { id in
+                parts.connection.target(id)?.wireID.map { (id, $0) }
+            })
+    }
+    var countUnderWay: Int { parts.writing.countUnderWay }
+    var unstoredBatch: Int64? { parts.writing.unstoredBatch }
+    var isLookingThroughCache: Bool { parts.listeners.hasOpenings || !parts.slices.isEmpty }
+    var hasOpenings: Bool { parts.listeners.hasOpenings }
+    var waitingReads: [UInt64] { parts.reads.waitingIDs }
+
+    func finish(_ read: UInt64, fromCache target: ReadTarget, _ reason: StaleReason) {
+        parts.reads.finish(read, fromCache: target, reason)
+    }
+
+    func findCounts(
+        of queries: [Query], _ completion: @escaping (Result<[Int], SyncError>) -> Void
+    ) {
+        parts.cache.counts(of: queries, completion)
+    }
+}
+
+extension Result where Failure == SyncError {
+    var error: SyncError? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension SyncError {

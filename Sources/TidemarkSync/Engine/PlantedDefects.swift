@@ -109,10 +109,4 @@
             ("ownWriteHidden", .ownWriteHidden), ("changeLeftOut", .changeLeftOut),
         ]
     }
-
-    extension EngineCore {
-        func isPlanted(_ defect: PlantedDefects) -> Bool {
-            environment.defects.contains(defect)
-        }
-    }
 #endif

@@ -1,29 +1,5 @@
-package import TidemarkModel
+public import TidemarkModel
 package import TidemarkStore
-
-/// The first rows of a query that the cache holds.
-package struct CachedRows: Sendable {
-    /// In the query's order.
-    package var documents: [ViewDocument]
-    /// Whether the cache holds another row behind them.
-    package var hasMore: Bool
-    /// Documents and index entries looked at for it.
-    package var rowsScanned: Int
-}
-
-/// What lies on the disk and in the queue, for tests that work out by themselves what is to be shown.
-package struct CacheContents: Sendable {
-    package struct Batch: Sendable {
-        package let localWriteTime: Timestamp
-        package let baseMutations: [Mutation]
-        package let mutations: [Mutation]
-    }
-
-    /// As they were stored, without the writes that are pending.
-    package let documents: [StoredDocument]
-    /// Of the present user, in order.
-    package let batches: [Batch]
-}
 
 // What layers above the engine ask of the cache alone. Nothing here asks the server.
 extension SyncEngine {
@@ -34,8 +10,7 @@ extension SyncEngine {
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform { core in
-            let result = core.fromCache { try $0.declareIndexes(for: queries) }
-            if case .failure(let error) = result { completion(error) } else { completion(nil) }
+            completion(core.cached { try $0.declareIndexes(for: queries) }.error)
         }
     }
 
@@ -51,7 +26,7 @@ extension SyncEngine {
     ) {
         precondition(count >= 0)
         perform { core in
-            completion(core.fromCache { try $0.rows(of: query, first: count, where: isWanted) })
+            completion(core.cached { try $0.rows(of: query, first: count, where: isWanted) })
         }
     }
 
@@ -60,7 +35,7 @@ extension SyncEngine {
     package func cachedCounts(
         of queries: [Query], completion: @escaping @Sendable (Result<[Int], SyncError>) -> Void
     ) {
-        perform { $0.findCounts(of: queries, completion) }
+        perform { core in core.fromCache { $0.counts(of: queries, completion) } }
     }
 
     /// How the documents look now, and with them those of the query that have pending writes; nil
@@ -71,7 +46,7 @@ extension SyncEngine {
     ) {
         perform { core in
             completion(
-                core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
+                core.cached { try $0.documents(at: paths, andWrittenIn: query) })
         }
     }
 }
@@ -84,7 +59,7 @@ extension SyncEngine {
     ) {
         perform { core in
             completion(
-                core.fromCache { local in
+                core.cached { local in
                     let documents = try local.read { transaction in
                         let table = transaction.documents(of: local.database)
                         return try paths.compactMap { try table.document(at: $0) }
@@ -101,13 +76,169 @@ extension SyncEngine {
     }
 }
 
-extension EngineCore {
-    func fromCache<Success: Sendable>(
-        _ read: (LocalStore) throws -> Success
-    ) -> Result<Success, SyncError> {
-        if let refusal { return .failure(refusal) }
-        do { return .success(try read(local)) } catch {
-            return .failure(SyncError(storing: error))
+extension SyncEngine {
+    /// Makes an aggregation over the rows that the cache holds, pending writes counted in. Nothing is
+    /// asked of the server: whether all rows are here, ``ReadResult/isKnown`` of a read would tell.
+    ///
+    /// Costs a look at two blocks of an index where their figures are kept, and else at every entry or
+    /// document, in slices: Decisions/0027 says when it is which.
+    package func cachedAggregate(
+        _ query: Query, _ aggregations: [Aggregation], here: Bool = false,
+        completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
+    ) {
+        perform(here: here) { core in
+            core.fromCache { $0.aggregate(query, aggregations, completion) }
         }
+    }
+
+    /// Runs a query on the cache and says how. Costs what running it twice does; asks no server.
+    public func explainCached(
+        _ query: Query,
+        completion: @escaping @Sendable (Result<CacheExplanation, SyncError>) -> Void
+    ) {
+        perform { core in core.fromCache { completion($0.explain(query)) } }
+    }
+
+    /// Reads a record of the engine's users: small state kept beside the documents it speaks of.
+    public func record(
+        forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
+    ) {
+        perform { core in completion(core.cached { try $0.record(forKey: key) }) }
+    }
+
+    /// Stores a record; nil removes it.
+    public func setRecord(
+        _ value: [UInt8]?, forKey key: String,
+        completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { core in completion(core.stored { try $0.setRecord(value, forKey: key) }.error) }
+    }
+
+    /// Tells whether this device can store data: the present state first, then every change, until
+    /// the returned handle is cancelled.
+    public func observeStorage(
+        _ observer: @escaping @Sendable (StorageState) -> Void
+    ) -> any CancellableCall {
+        subscribe {
+            $0.observeStorage($1, observer)
+        } end: {
+            $0.removeStorageObserver($1)
+        }
+    }
+
+    /// Makes the cache smaller now, as it is done every few minutes.
+    ///
+    /// - Parameters:
+    ///   - limit: Nothing happens unless the cache takes more bytes.
+    ///   - percent: Of all targets and documents that may go.
+    package func collectGarbage(
+        limit: Int64, percent: Int, completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { completion($0.collectGarbage(limit: limit, percent: percent)) }
+    }
+}
+
+// MARK: - Indexes
+
+// The cache's indexes in an app's hands. None is needed: they are made on their own when a query looks
+// at far more than it is for.
+extension SyncEngine {
+    /// Whether indexes are made on their own, until the engine ends.
+    package func setMakesIndexes(
+        _ isAutomatic: Bool, completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { core in
+            completion(core.changeIndexes { try $0.setMakesWishedOnes(isAutomatic) })
+        }
+    }
+
+    /// Makes these indexes, in idle moments; those that are there stay.
+    package func declareIndexes(
+        _ definitions: [IndexDefinition], completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        perform { core in completion(core.changeIndexes { try $0.declare(definitions) }) }
+    }
+
+    /// Deletes all indexes, those of feeds too. Costs a pass over their entries.
+    package func deleteIndexes(completion: @escaping @Sendable (SyncError?) -> Void) {
+        perform { core in completion(core.changeIndexes { try $0.deleteAll() }) }
+    }
+
+    /// Those there are now.
+    package func indexes(
+        completion: @escaping @Sendable (Result<[IndexState], SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(
+                core.cached { local in
+                    try local.read { try $0.documents(of: local.database).indexes() }
+                })
+        }
+    }
+
+    /// Makes the indexes now that idle moments would make, so that a measurement finds them made.
+    package func finishIndexes(completion: @escaping @Sendable () -> Void) {
+        perform { core in
+            core.finishIndexes()
+            completion()
+        }
+    }
+}
+
+// MARK: - Bundles
+
+extension SyncEngine {
+    /// - Parameter completion: Gets nil when the bundle, or a newer one of its id, was loaded before.
+    package func beginBundle(
+        _ id: String, createTime: Timestamp,
+        completion: @escaping @Sendable (Result<BundleLoad?, SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(core.stored { try $0.beginBundle(id, createTime) })
+        }
+    }
+
+    /// Stores some documents of the bundle, in one transaction.
+    package func store(
+        _ documents: [BundledDocument], of load: BundleLoad,
+        completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+    ) {
+        perform { completion($0.store(documents, of: load)) }
+    }
+
+    /// The bundle is whole: from now on its results count.
+    package func finish(
+        _ load: BundleLoad, completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(
+                core.stored {
+                    try $0.finish(load)
+                    return true
+                })
+        }
+    }
+
+    /// Nothing more of the bundle will come.
+    package func abandon(_ load: BundleLoad) {
+        perform { $0.abandon(load) }
+    }
+
+    /// Puts a bundle into the cache. What the cache has in a newer version stays.
+    ///
+    /// - Parameter completion: Gets whether it was loaded: not when the same bundle, or a newer one
+    ///   of the same id, was before.
+    public func loadBundle(
+        _ bundle: DocumentBundle,
+        completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+    ) {
+        perform { completion($0.load(bundle)) }
+    }
+
+    /// The query of this name in the bundles that were loaded, as its bundle had it; nil for none.
+    public func namedQuery(
+        _ name: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
+    ) {
+        perform { core in completion(core.cached { try $0.namedQuery(name) }) }
     }
 }

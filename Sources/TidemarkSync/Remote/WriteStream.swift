@@ -115,17 +115,3 @@ struct WriteStream: Equatable, Sendable {
         return response.streamID.hasSameBytes(as: position.streamID)
     }
 }
-
-extension RPCStatus.Code {
-    /// Whether a server that says so to a handshake does not know the stream, and would say it again.
-    /// What may be of the moment, or of who asks, is none of these: forgetting the stream for it would
-    /// send again what may have been applied.
-    fileprivate var refusesResume: Bool {
-        switch self {
-        case .invalidArgument, .notFound, .failedPrecondition, .outOfRange, .unimplemented: true
-        case .ok, .cancelled, .unknown, .deadlineExceeded, .resourceExhausted, .dataLoss,
-            .internal, .unavailable, .unauthenticated, .aborted, .alreadyExists, .permissionDenied:
-            false
-        }
-    }
-}

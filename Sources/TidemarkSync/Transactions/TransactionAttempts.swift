@@ -95,30 +95,3 @@ extension SyncError {
         return .server(status)
     }
 }
-
-extension RPCStatus.Code {
-    /// Whether a commit that ends so may have been applied.
-    var leavesOpen: Bool {
-        switch self {
-        case .cancelled, .unknown, .deadlineExceeded, .internal, .unavailable, .dataLoss: true
-        case .ok, .invalidArgument, .notFound, .alreadyExists, .permissionDenied,
-            .resourceExhausted, .failedPrecondition, .aborted, .outOfRange, .unimplemented,
-            .unauthenticated:
-            false
-        }
-    }
-
-    /// Source: client-engine 2.13, `core/core/transaction_runner.cc`: what tells of a conflict, and what
-    /// is not known to be permanent.
-    fileprivate var isWorthAnotherAttempt: Bool {
-        switch self {
-        case .aborted, .alreadyExists, .failedPrecondition: true
-        case .unknown, .deadlineExceeded, .resourceExhausted, .internal, .unavailable,
-            .unauthenticated:
-            true
-        case .ok, .cancelled, .invalidArgument, .notFound, .permissionDenied, .outOfRange,
-            .unimplemented, .dataLoss:
-            false
-        }
-    }
-}

@@ -38,25 +38,7 @@ extension UserSession {
             Void
     ) {
         perform(completion, isOfQueue: true) { core in
-            if let refusal = core.refusal { return completion(.failure(refusal)) }
-            let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: paths))
-            core.startCall(request, tag, deadline: nil) { replies, status in
-                guard status.code == .ok else { return completion(.failure(core.error(status))) }
-                var rows: [DocumentPath: (Document?, readTime: Timestamp)] = [:]
-                for case .batchGetDocuments(let reply) in replies {
-                    switch reply.row {
-                    case .found(let document): rows[document.path] = (document, reply.readTime)
-                    case .missing(let path): rows[path] = (nil, reply.readTime)
-                    case nil: break
-                    }
-                }
-                let found = paths.compactMap { rows[$0] }
-                guard found.count == paths.count else {
-                    let status = RPCStatus(.internal, "The server did not speak of all documents.")
-                    return completion(.failure(.server(status)))
-                }
-                completion(.success(found))
-            }
+            core.fetch { $0.lookUp(paths, tag, completion) }
         }
     }
 
@@ -70,34 +52,14 @@ extension UserSession {
             completion(result.mapError { CommitFailure($0, mayBeApplied: false) })
         }
         perform(end, isOfQueue: true) { core in
-            if let refusal = core.refusal { return end(.failure(refusal)) }
-            guard core.networkEnabled else {
-                return end(.failure(.server(RPCStatus(.unavailable, "The network is turned off."))))
-            }
-            let request = Request.commit(CommitRequest(mutations: mutations))
-            let rule = RetryRule.write(isIdempotent: mutations.allSatisfy(\.isIdempotent))
-            core.startCall(request, ReadTag(), rule, deadline: nil) { replies, status in
-                guard status.code == .ok else {
-                    return completion(
-                        .failure(
-                            CommitFailure(
-                                core.error(status), mayBeApplied: status.leavesCommitOpen)))
-                }
-                for case .commit(let reply) in replies {
-                    return completion(.success(reply.commitTime))
-                }
-                let status = RPCStatus(.internal, "The server sent no result.")
-                completion(.failure(CommitFailure(.server(status), mayBeApplied: true)))
-            }
+            core.fetch { $0.commit(mutations, completion) }
         }
     }
 
     /// Whether the server is known to be out of reach, or is not to be asked.
     package func whetherOffline(completion: @escaping @Sendable (Bool) -> Void) {
         let refused: @Sendable (Result<Void, SyncError>) -> Void = { _ in completion(true) }
-        perform(refused, isOfQueue: true) { core in
-            completion(!core.networkEnabled || core.online.state == .offline)
-        }
+        perform(refused, isOfQueue: true) { completion($0.isOffline) }
     }
 
     /// Calls back once the next attempt may begin.

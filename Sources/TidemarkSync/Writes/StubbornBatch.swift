@@ -25,13 +25,3 @@ struct StubbornBatch: Equatable, Sendable {
         return failures >= Self.mostFailures && elapsed - since >= Self.patience
     }
 }
-
-extension RPCStatus.Code {
-    /// Whether it may be the batch's fault, and not the network's, the account's or the load's.
-    var mayBeOfTheWrite: Bool {
-        switch self {
-        case .unknown, .internal, .aborted: true
-        default: false
-        }
-    }
-}

@@ -31,7 +31,7 @@ extension SpecRunner {
 
     private func checkCounts(_ state: SpecJSON?, _ place: String) {
         if let count = state?["numOutstandingWrites"]?.int {
-            compare(core.pipeline.count, Int(count), "\(place) outstanding writes")
+            compare(core.countUnderWay, Int(count), "\(place) outstanding writes")
         }
         if let count = state?["writeStreamRequestCount"]?.int {
             let sent = world.transport.writes.map(\.sent.count).reduce(0, +)
@@ -100,9 +100,7 @@ extension SpecRunner {
         }
         for id in refused { byWireID[id] = nil }
         let names = Dictionary(
-            uniqueKeysWithValues: core.remoteTargets.compactMap { id, target in
-                target.wireID.map { ($0, String(id)) }
-            })
+            uniqueKeysWithValues: core.wireIDs.map { id, wireID in (wireID, String(id)) })
         return Dictionary(
             uniqueKeysWithValues: byWireID.map { (names[$0] ?? "wire id \($0)", $1) })
     }

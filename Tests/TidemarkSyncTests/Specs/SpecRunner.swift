@@ -63,8 +63,7 @@ final class SpecRunner {
     func drain() {
         while true {
             world.run()
-            for (id, target) in core.remoteTargets {
-                guard let wireID = target.wireID, wireIDs[id] != wireID else { continue }
+            for (id, wireID) in core.wireIDs where wireIDs[id] != wireID {
                 if let old = wireIDs[id] { oldWireIDs[id, default: []].append(old) }
                 wireIDs[id] = wireID
             }
@@ -164,7 +163,7 @@ final class SpecRunner {
             snapshots.record((key, event))
         }
         world.run()
-        let id = core.queries[key]?.targetID
+        let id = core.listenedQueries.first { $0.key == key }?.targetID
         if let id, Int64(id) != value["targetId"]!.int { problems.append("target \(id)") }
     }
 

@@ -1,0 +1,163 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Stores what calls brought, tells the views, and makes of it what a reader sees.
+// @unchecked: used on the engine's executor only, like the engine.
+final class AnswerStore: @unchecked Sendable {
+    typealias Completion = @Sendable (Result<ReadResult, SyncError>) -> Void
+
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let views: QueryViews
+
+    init(_ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews) {
+        self.context = context
+        self.storage = storage
+        self.views = views
+    }
+
+    // MARK: Documents
+
+    /// The answer to a question for one document.
+    func store(_ replies: [Reply]) throws -> ReadResult {
+        for case .batchGetDocuments(let reply) in replies {
+            guard let row = reply.row else { continue }
+            let document: RemoteDocument
+            let path: DocumentPath
+            switch row {
+            case .found(let found): (document, path) = (.found(found), found.path)
+            case .missing(let missing):
+                (document, path) = (.missing(missing, reply.readTime), missing)
+            }
+            try apply([document], reply.readTime)
+            let shown = try storage.local.document(at: path).viewDocument
+            return ReadResult(
+                documents: shown.map { [$0] } ?? [], freshness: .fresh(readTime: reply.readTime))
+        }
+        throw SyncError.server(RPCStatus(.internal, "The server sent no result."))
+    }
+
+    private func apply(_ documents: [RemoteDocument], _ readTime: Timestamp) throws {
+        let changed = try storage.local.apply(documents, readTime: readTime)
+        views.refresh(changed, awaiting: readTime)
+    }
+
+    // MARK: Rows of a query
+
+    /// A query's rows in its order, and as of when.
+    func rows(
+        _ answer: LongRead.Answer, of query: Query
+    ) -> (documents: [Document], readTime: Timestamp) {
+        var documents = answer.documents
+        if case .last = query.limit { documents.reverse() }
+        // A server says it; one that does not is taken at its documents' word.
+        let newest = documents.map(\.updateTime).max() ?? storage.local.lastVersion
+        return (documents, answer.readTime ?? newest)
+    }
+
+    /// Stores rows, and what is to be stored with them.
+    ///
+    /// - Parameters:
+    ///   - unstored: Those that are not stored yet.
+    ///   - kept: A query whose documents stay, however large the cache is.
+    ///   - complete: A query that is confirmed by it.
+    ///   - part: What the cache has in it besides is forgotten.
+    /// - Returns: What looks different now.
+    @discardableResult
+    func store(
+        _ documents: [Document], unstored: [Document], _ readTime: Timestamp, of query: Query,
+        records: [String: [UInt8]] = [:], keeping kept: Query? = nil, complete: Query? = nil,
+        replacing part: Query? = nil
+    ) throws -> [LocalDocument] {
+        if complete != nil || part != nil { try views.readKeysOfAll() }
+        let changed = try storage.local.apply(
+            unstored.map(RemoteDocument.found), among: documents.map(\.path),
+            readTime: readTime, records: records, keeping: kept, complete: complete,
+            replacing: part, isListened: { [views] in views.isListened($0, beside: query) })
+        views.refresh(changed, awaiting: readTime)
+        return changed
+    }
+
+    /// Stores what the parts have not, forgets what is no row any more, and makes of all what a reader
+    /// sees: at once where there were no parts.
+    func store(_ answer: LongRead.Answer, of query: Query, completion: @escaping Completion) {
+        let (documents, readTime) = rows(answer, of: query)
+        let isOfOneTime = answer.isOfOneTime
+        let end: @Sendable (SyncError?) -> Void = { [self] error in
+            completion(
+                Result {
+                    if let error { throw error }
+                    var result = try shown(documents, readTime, of: query)
+                    if !isOfOneTime { result.freshness = mixed(readTime) }
+                    return result
+                }.mapError(SyncError.init(storing:)))
+        }
+        if answer.hasParts { return storeRest(of: answer, query, readTime, completion: end) }
+        do {
+            try store(
+                documents, unstored: documents, readTime, of: query,
+                complete: isOfOneTime ? query : nil)
+            end(nil)
+        } catch { end(SyncError(storing: error)) }
+    }
+
+    /// What a reader sees of a query's rows: with the pending writes.
+    func shown(
+        _ documents: [Document], _ readTime: Timestamp, of query: Query
+    ) throws -> ReadResult {
+        let local = storage.local
+        var plain = query
+        plain.offset = 0
+        let written = local.pending.paths(in: query)
+        var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
+        if !written.isEmpty {
+            rows.removeAll { local.pending.hasWrites($0.path) }
+            rows = local.merge(plain, rows, try local.written(written, in: plain))
+        }
+        return ReadResult(
+            documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))
+    }
+
+    /// Of an answer that is no state of the database, but has for each row one that is as new as this.
+    private func mixed(_ readTime: Timestamp) -> Freshness {
+        let status = RPCStatus(
+            .aborted, "The read broke, and the server had forgotten its time: rows may be missing.")
+        return .stale(age: context.age(of: readTime), reason: .failed(status))
+    }
+
+    // MARK: What is no row any more
+
+    func storeRest(
+        of answer: LongRead.Answer, _ query: Query, _ readTime: Timestamp,
+        completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        do { try apply(answer.unstored.map(RemoteDocument.found), readTime) } catch {
+            return completion(SyncError(storing: error))
+        }
+        guard answer.isOfOneTime else { return completion(nil) }
+        var names = answer.names
+        for document in answer.unstored { names.insert(document.path) }
+        let pruning = Pruning(
+            query, names, answer.count, readTime, session: context.gate.session)
+        prune(pruning, completion)
+    }
+
+    /// One slice, and the next one as a job of its own, so that others come in between.
+    private func prune(
+        _ pruning: Pruning, _ completion: @escaping @Sendable (SyncError?) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(refusal) }
+        guard pruning.session == context.gate.session else { return completion(.userChanged) }
+        let query = pruning.query
+        var pruning = pruning
+        do {
+            try views.readKeysOfAll()
+            let changed = try storage.local.prune(&pruning) {
+                views.isListened($0, beside: query)
+            }
+            views.refresh(changed, awaiting: pruning.readTime)
+        } catch { return completion(SyncError(storing: error)) }
+        if pruning.isOver { return completion(nil) }
+        context.laterInAnyCase { [self, pruning] in prune(pruning, completion) }
+    }
+}

@@ -1,0 +1,185 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Answers from the cache alone: at once, or in slices where it has to be looked through for long.
+final class CacheReads {
+    typealias Completion = @Sendable (Result<ReadResult, SyncError>) -> Void
+
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let slices: SlicedReads
+    private let indexes: IndexBuilding
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
+        _ indexes: IndexBuilding
+    ) {
+        self.context = context
+        self.storage = storage
+        self.slices = slices
+        self.indexes = indexes
+    }
+
+    /// What `body` reads; indexes that it wished for are made later.
+    func read<Success: Sendable>(
+        _ body: (LocalStore) throws -> Success
+    ) -> Result<Success, SyncError> {
+        if let refusal = context.gate.refusal { return .failure(refusal) }
+        do { return .success(try body(storage.local)) } catch {
+            return .failure(SyncError(storing: error))
+        }
+    }
+
+    // MARK: Documents and queries
+
+    /// - Parameter completion: Called at once, unless the cache has to be looked through for long.
+    func read(_ target: ReadTarget, _ reason: StaleReason, _ completion: @escaping Completion) {
+        do {
+            switch target {
+            case .document(let path): completion(try document(path, reason))
+            case .query(let query): try read(query, reason, completion)
+            }
+        } catch { completion(.failure(SyncError(storing: error))) }
+    }
+
+    private func document(
+        _ path: DocumentPath, _ reason: StaleReason
+    ) throws -> Result<ReadResult, SyncError> {
+        let document = try storage.local.document(at: path)
+        guard document.kind == .found || document.kind == .missing else {
+            return .failure(.notInCache(reason: reason))
+        }
+        return .success(
+            ReadResult(
+                documents: document.viewDocument.map { [$0] } ?? [],
+                freshness: .stale(age: document.readTime.map(context.age), reason: reason)))
+    }
+
+    private func read(
+        _ query: Query, _ reason: StaleReason, _ completion: @escaping Completion
+    ) throws {
+        defer { indexes.want() }
+        if let rows = try storage.local.run(query, lookingAt: slices.mostAtOnce) {
+            return completion(.success(try result(query, rows.compactMap(\.viewDocument), reason)))
+        }
+        let read = QueryRead(query, storage.local)
+        slices.beginLater(read) { [weak self] error in
+            if let error { return completion(.failure(error)) }
+            self?.slices.show(read.rows) { [weak self] documents in
+                guard let self else { return }
+                completion(
+                    Result { try self.result(query, documents, reason) }
+                        .mapError(SyncError.init(storing:)))
+            }
+        }
+    }
+
+    private func result(
+        _ query: Query, _ documents: [ViewDocument], _ reason: StaleReason
+    ) throws -> ReadResult {
+        let confirmed = try storage.local.confirmed(query.wireForm)
+        return ReadResult(
+            documents: documents,
+            freshness: .stale(age: confirmed.map(context.age), reason: reason),
+            isKnown: confirmed != nil || !documents.isEmpty)
+    }
+
+    func explain(_ query: Query) -> Result<CacheExplanation, SyncError> {
+        defer { indexes.want() }
+        return read { try CacheExplanation(of: query, in: $0, elapsed: { context.elapsed }) }
+    }
+
+    /// How documents look: those asked for, those of a query with pending writes, and those that have
+    /// changed. Nil where more has changed than is remembered.
+    func documents(
+        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query
+    ) -> Result<[DocumentPath: ViewDocument?]?, SyncError> {
+        let changed = changes.take()
+        guard let changed else { return .success(nil) }
+        let all = Array(changed.union(paths))
+        let result = read { try $0.documents(at: all, andWrittenIn: query) }
+        if case .failure = result { changes.putBack(changed) }
+        return result.map { $0 }
+    }
+
+    // MARK: Figures
+
+    func aggregate(
+        _ query: Query, _ aggregations: [Aggregation],
+        _ completion: @escaping @Sendable (Result<(AggregationReply, Freshness), SyncError>) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        do throws(RPCStatus) {
+            let named = try Aggregation.validated(aggregations)
+            findFigures(query, named) { [weak self] result in
+                completion(
+                    result.flatMap { values in
+                        self?.reply(values, query) ?? .failure(.terminated)
+                    })
+            }
+        } catch { completion(.failure(.server(error))) }
+    }
+
+    /// - Parameter aggregations: Checked ones.
+    private func findFigures(
+        _ query: Query, _ aggregations: [Aggregation],
+        _ completion: @escaping (Result<MapValue, SyncError>) -> Void
+    ) {
+        let fields = Figures.fields(of: aggregations)
+        let isWhole = query.limit == nil && query.offset == 0
+        guard isWhole || fields.isEmpty else {
+            return findFiguresOfRows(query, aggregations, fields, completion)
+        }
+        var all = query
+        (all.limit, all.offset, all.projection) = (nil, 0, nil)
+        let read = FigureRead([all], fields, storage.local)
+        slices.begin(read) { error in
+            if let error { return completion(.failure(error)) }
+            var figures = read.figures[0]
+            if !isWhole {
+                let count = max(0, figures.rows - Int64(query.offset))
+                figures = Figures(of: [])
+                figures.addRows(min(count, query.limit.map { Int64($0.count) } ?? .max))
+            }
+            completion(.success(figures.values(aggregations)))
+        }
+    }
+
+    /// Where a limit decides which rows take part: they are found first.
+    private func findFiguresOfRows(
+        _ query: Query, _ aggregations: [Aggregation], _ fields: [FieldPath],
+        _ completion: @escaping (Result<MapValue, SyncError>) -> Void
+    ) {
+        let read = QueryRead(query, storage.local)
+        slices.begin(read) { error in
+            if let error { return completion(.failure(error)) }
+            var figures = Figures(of: fields)
+            for row in read.rows { figures.add(row.contents) }
+            completion(.success(figures.values(aggregations)))
+        }
+    }
+
+    private func reply(
+        _ values: MapValue, _ query: Query
+    ) -> Result<(AggregationReply, Freshness), SyncError> {
+        Result {
+            let confirmed = try storage.local.confirmed(query.wireForm)
+            return (
+                AggregationReply(values: values, readTime: confirmed ?? .epoch),
+                .stale(age: confirmed.map(context.age), reason: .askedForCache)
+            )
+        }.mapError(SyncError.init(storing:))
+    }
+
+    /// How many rows each query has in one state of the cache.
+    func counts(
+        of queries: [Query], _ completion: @escaping (Result<[Int], SyncError>) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        let read = FigureRead(queries, [], storage.local)
+        slices.begin(read) { error in
+            if let error { return completion(.failure(error)) }
+            completion(.success(read.figures.map { Int($0.rows) }))
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import TidemarkModel
+
+/// Calls whose answers are the caller's: aggregations, transactions, fetches that store their rows, and
+/// what feeds ask. A change of the user or the end of the engine ends them.
+// @unchecked: used on the engine's executor only, like the engine.
+final class Fetches: @unchecked Sendable {
+    typealias Completion = CacheReads.Completion
+    typealias Records = @Sendable ([Document], _ readTime: Timestamp) -> [String: [UInt8]]
+    /// A part of a collection of which the documents are all that there is: what the cache has in it
+    /// besides is forgotten. Nil for none.
+    typealias Replaced = @Sendable ([Document]) -> Query?
+
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let meter: ReadMeter
+    private let calls: ServerCalls
+    private let answers: AnswerStore
+    private let cache: CacheReads
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ meter: ReadMeter,
+        _ calls: ServerCalls, _ answers: AnswerStore, _ cache: CacheReads
+    ) {
+        self.context = context
+        self.storage = storage
+        self.meter = meter
+        self.calls = calls
+        self.answers = answers
+        self.cache = cache
+    }
+
+    /// Why the server is not asked; nil when it may be.
+    private func refusal(_ tag: ReadTag) -> SyncError? {
+        context.gate.refusal ?? meter.refusal(of: tag)
+    }
+
+    // MARK: Aggregations
+
+    func aggregate(
+        _ query: Query, _ aggregations: [Aggregation], _ deadline: Duration?, _ tag: ReadTag,
+        _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
+    ) {
+        if let reason = refusal(tag) { return completion(.failure(reason)) }
+        let request = RunAggregationQueryRequest(
+            query: query.wireForm, aggregations: aggregations)
+        aggregate(request, tag, deadline, completion)
+    }
+
+    private func aggregate(
+        _ request: RunAggregationQueryRequest, _ tag: ReadTag, _ deadline: Duration?,
+        _ completion: @escaping @Sendable (Result<AggregationReply, SyncError>) -> Void
+    ) {
+        calls.start(.runAggregationQuery(request), tag, deadline: deadline) {
+            [self] replies, status in
+            guard status.code == .ok else {
+                return completion(.failure(context.gate.error(status)))
+            }
+            for case .runAggregationQuery(let reply) in replies {
+                return completion(.success(reply))
+            }
+            completion(.failure(.server(RPCStatus(.internal, "The server sent no result."))))
+        }
+    }
+
+    // MARK: Rows
+
+    func fetch(
+        _ query: Query, _ deadline: Duration?, _ tag: ReadTag, _ records: @escaping Records,
+        replacing: @escaping Replaced = { _ in nil }, _ completion: @escaping Completion
+    ) {
+        if let reason = refusal(tag) { return completion(.failure(reason)) }
+        var query = query
+        query.projection = nil
+        calls.startRead(query, tag.or(.page), deadline: deadline, mayMixTimes: false) {
+            [self, query] end in
+            completion(
+                end.answer(context.gate.error).flatMap { answer in
+                    Result {
+                        let (documents, readTime) = answers.rows(answer, of: query)
+                        let records = records(documents, readTime)
+                        try answers.store(
+                            documents, unstored: answer.unstored, readTime, of: query,
+                            records: records, keeping: records.isEmpty ? nil : query,
+                            replacing: replacing(documents))
+                        return try answers.shown(documents, readTime, of: query)
+                    }.mapError(SyncError.init(storing:))
+                })
+        }
+    }
+
+    /// Reads a query into the cache, and hands no rows over.
+    func download(
+        _ query: Query, _ deadline: Duration?, _ silence: Duration?, _ tag: ReadTag,
+        _ completion: @escaping @Sendable (Result<DownloadedRows, SyncError>) -> Void
+    ) {
+        if let reason = refusal(tag) { return completion(.failure(reason)) }
+        var query = query
+        query.projection = nil
+        calls.startRead(
+            query, tag, deadline: deadline, silence: silence, mayMixTimes: true, keepsRows: false
+        ) { [self, query] end in
+            switch end.answer(context.gate.error) {
+            case .failure(let error): completion(.failure(error))
+            case .success(let answer):
+                let readTime = answer.readTime ?? storage.local.lastVersion
+                // Not the answer itself, whose names would then be there twice.
+                let rows = DownloadedRows(
+                    count: answer.count, readTime: readTime, isOfOneTime: answer.isOfOneTime)
+                answers.storeRest(of: answer, query, readTime) { error in
+                    completion(error.map { .failure($0) } ?? .success(rows))
+                }
+            }
+        }
+    }
+
+    // MARK: Feeds
+
+    func fetchPage(
+        _ query: Query, _ deadline: Duration?, _ tag: ReadTag,
+        _ made: @escaping @Sendable ([Document], _ readTime: Timestamp) -> FeedPageRecords,
+        _ completion: @escaping @Sendable (Result<[DocumentPath], SyncError>) -> Void
+    ) {
+        if let reason = refusal(tag) { return completion(.failure(reason)) }
+        calls.startRead(query, tag.or(.page), deadline: deadline, mayMixTimes: false) {
+            [self] end in
+            do {
+                let answer = try end.answer(context.gate.error).get()
+                let (documents, readTime) = answers.rows(answer, of: query)
+                let page = made(documents, readTime)
+                let changed = try answers.store(
+                    documents, unstored: answer.unstored, readTime, of: query,
+                    records: page.records, keeping: query, replacing: page.complete)
+                // What the parts changed is among all.
+                completion(
+                    .success((answer.hasParts ? documents : []).map(\.path) + changed.map(\.path)))
+            } catch { completion(.failure(SyncError(storing: error))) }
+        }
+    }
+
+    /// - Parameter expected: The server's figures; nil asks it.
+    func compare(
+        _ range: HeldRange, _ expected: FeedAudit.Figures?, _ readTime: Timestamp?,
+        _ deadline: Duration?, _ tag: ReadTag,
+        _ completion: @escaping @Sendable (Result<FeedComparison, SyncError>) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        if let expected { return completion(cache.read { try range.compare($0, with: expected) }) }
+        if let reason = meter.refusal(of: tag) { return completion(.failure(reason)) }
+        let request = RunAggregationQueryRequest(
+            query: range.query.wireForm, aggregations: range.aggregations,
+            consistency: readTime.map { .at($0) } ?? .latest)
+        aggregate(request, tag.or(.audit), deadline) { [self] reply in
+            completion(reply.flatMap { reply in cache.read { try range.compare($0, with: reply) } })
+        }
+    }
+
+    // MARK: Transactions
+
+    /// Reads documents from the server, as they are there: in the order of `paths`, nil for one that
+    /// does not exist.
+    func lookUp(
+        _ paths: [DocumentPath], _ tag: ReadTag,
+        _ completion:
+            @escaping @Sendable (Result<[(Document?, readTime: Timestamp)], SyncError>) -> Void
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: paths))
+        calls.start(request, tag, deadline: nil) { [self] replies, status in
+            guard status.code == .ok else {
+                return completion(.failure(context.gate.error(status)))
+            }
+            var rows: [DocumentPath: (Document?, readTime: Timestamp)] = [:]
+            for case .batchGetDocuments(let reply) in replies {
+                switch reply.row {
+                case .found(let document): rows[document.path] = (document, reply.readTime)
+                case .missing(let path): rows[path] = (nil, reply.readTime)
+                case nil: break
+                }
+            }
+            let found = paths.compactMap { rows[$0] }
+            guard found.count == paths.count else {
+                let status = RPCStatus(.internal, "The server did not speak of all documents.")
+                return completion(.failure(.server(status)))
+            }
+            completion(.success(found))
+        }
+    }
+
+    /// Commits mutations on the server at once, or fails; nothing is queued.
+    func commit(
+        _ mutations: [Mutation],
+        _ completion: @escaping @Sendable (Result<Timestamp, CommitFailure>) -> Void
+    ) {
+        // Refused before anything is sent.
+        if let refusal = context.gate.refusal {
+            return completion(.failure(CommitFailure(refusal, mayBeApplied: false)))
+        }
+        guard context.gate.isNetworkEnabled else {
+            let status = RPCStatus(.unavailable, "The network is turned off.")
+            return completion(.failure(CommitFailure(.server(status), mayBeApplied: false)))
+        }
+        let request = Request.commit(CommitRequest(mutations: mutations))
+        let rule = RetryRule.write(isIdempotent: mutations.allSatisfy(\.isIdempotent))
+        calls.start(request, ReadTag(), rule, deadline: nil) { [self] replies, status in
+            guard status.code == .ok else {
+                return completion(
+                    .failure(
+                        CommitFailure(
+                            context.gate.error(status), mayBeApplied: status.leavesCommitOpen)))
+            }
+            for case .commit(let reply) in replies {
+                return completion(.success(reply.commitTime))
+            }
+            let status = RPCStatus(.internal, "The server sent no result.")
+            completion(.failure(CommitFailure(.server(status), mayBeApplied: true)))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import TidemarkModel
+
+/// What a one-shot read asks for.
+enum ReadTarget: Equatable, Sendable {
+    case document(DocumentPath)
+    case query(Query)
+}
+
+/// Reads with a deadline: a live view answers at once, else the server, else the cache when time is up.
+// @unchecked: used on the engine's executor only, like the engine.
+final class OneShotReads: @unchecked Sendable {
+    typealias Completion = CacheReads.Completion
+
+    /// A read that waits for the server.
+    private struct Waiting {
+        let timer: any CancellableCall
+        let completion: Completion
+    }
+
+    private let context: EngineContext
+    private let meter: ReadMeter
+    private let reachability: Reachability
+    private let connection: ListenConnection
+    private let queries: ListenedQueries
+    private let calls: ServerCalls
+    private let answers: AnswerStore
+    private let cache: CacheReads
+    private var waiting: [UInt64: Waiting] = [:]
+    private var nextID: UInt64 = 0
+
+    /// How long a read without a deadline of its own waits before the cache answers.
+    private static let patience = OnlineState.patience
+    /// For an attempt that no other one follows.
+    private static let noTime = Duration.microseconds(1)
+
+    init(
+        _ context: EngineContext, _ meter: ReadMeter, _ reachability: Reachability,
+        _ connection: ListenConnection, _ queries: ListenedQueries, _ calls: ServerCalls,
+        _ answers: AnswerStore, _ cache: CacheReads
+    ) {
+        self.context = context
+        self.meter = meter
+        self.reachability = reachability
+        self.connection = connection
+        self.queries = queries
+        self.calls = calls
+        self.answers = answers
+        self.cache = cache
+    }
+
+    /// - Parameter silence: How long the server may say nothing, where there is no deadline.
+    func read(
+        _ target: ReadTarget, _ source: ReadSource, _ deadline: Duration?, _ tag: ReadTag,
+        silence: Duration? = nil, _ completion: @escaping Completion
+    ) {
+        if let refusal = context.gate.refusal { return completion(.failure(refusal)) }
+        switch source {
+        case .cache: cache.read(target, .askedForCache, completion)
+        case .server:
+            if let reason = meter.refusal(of: tag) { return completion(.failure(reason)) }
+            ask(target, tag, .read, deadline: deadline, silence: silence) {
+                [self] result, status in
+                completion(result ?? .failure(context.gate.error(status)))
+            }
+        case .default: readDefault(target, deadline ?? silence, tag, completion)
+        }
+    }
+
+    private func readDefault(
+        _ target: ReadTarget, _ deadline: Duration?, _ tag: ReadTag,
+        _ completion: @escaping Completion
+    ) {
+        if let live = live(target) { return completion(.success(live)) }
+        switch meter.verdict(on: tag) {
+        case .allowed: break
+        case .degraded(let budget): return cache.read(target, .overBudget(budget), completion)
+        case .refused(let budget): return completion(.failure(.overBudget(budget)))
+        }
+        // How long the server has been silent already counts: the next read does not wait again.
+        let wait = min(deadline ?? Self.patience, Self.patience) - reachability.silentFor
+        guard context.gate.isNetworkEnabled, reachability.state != .offline, wait > .zero else {
+            cache.read(target, .offline, completion)
+            return probe(target, tag)
+        }
+        let id = nextID
+        nextID += 1
+        let timer = context.after(wait, .readDeadline) { [weak self] in
+            self?.finish(id, fromCache: target, .deadlinePassed)
+        }
+        waiting[id] = Waiting(timer: timer, completion: completion)
+        // The call goes on after the deadline: what it brings is in the cache for the next read.
+        ask(target, tag, .readOrCache(within: wait), deadline: nil) { [self] result, status in
+            if let result { return finish(id, result) }
+            answer(id, target, without: status)
+        }
+    }
+
+    /// Asks in the background whether the server is back: one at a time, and not too often.
+    private func probe(_ target: ReadTarget, _ tag: ReadTag) {
+        guard context.gate.isNetworkEnabled, calls.isEmpty, reachability.mayProbe else { return }
+        ask(target, tag, .readOrCache(within: Self.noTime), deadline: nil) { _, _ in }
+    }
+
+    // MARK: The end
+
+    /// For tests: those that wait.
+    var waitingIDs: [UInt64] { waiting.keys.sorted() }
+
+    /// Those that wait for an answer get none.
+    func endAll(_ error: SyncError) {
+        for id in waitingIDs { finish(id, .failure(error)) }
+    }
+
+    private func finish(_ id: UInt64, _ result: Result<ReadResult, SyncError>) {
+        guard let read = waiting.removeValue(forKey: id) else { return }
+        read.timer.cancel()
+        read.completion(result)
+    }
+
+    /// With what the cache has then, unless the server is faster.
+    func finish(_ id: UInt64, fromCache target: ReadTarget, _ reason: StaleReason) {
+        guard waiting[id] != nil else { return }
+        cache.read(target, reason) { [weak self] in self?.finish(id, $0) }
+    }
+
+    private func answer(_ id: UInt64, _ target: ReadTarget, without status: RPCStatus) {
+        if context.gate.isTerminated { return finish(id, .failure(.terminated)) }
+        if status.code == .unavailable { return finish(id, fromCache: target, .offline) }
+        if status.code == .deadlineExceeded {
+            return finish(id, fromCache: target, .deadlinePassed)
+        }
+        guard status.code.mayPass else { return finish(id, .failure(.server(status))) }
+        finish(id, fromCache: target, .failed(status))
+    }
+
+    // MARK: The server
+
+    /// - Parameter completion: Gets no result when the server gave none.
+    private func ask(
+        _ target: ReadTarget, _ tag: ReadTag, _ rule: RetryRule, deadline: Duration?,
+        silence: Duration? = nil,
+        completion: @escaping @Sendable (Result<ReadResult, SyncError>?, RPCStatus) -> Void
+    ) {
+        switch target {
+        case .document(let path):
+            let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
+            calls.start(request, tag, rule, deadline: deadline ?? silence) {
+                [self] replies, status in
+                guard status.code == .ok, context.gate.isRunning else {
+                    return completion(nil, status)
+                }
+                completion(
+                    Result { try answers.store(replies) }.mapError(SyncError.init(storing:)),
+                    status)
+            }
+        case .query(var query):
+            query.projection = nil
+            calls.startRead(
+                query, tag, rule, deadline: deadline, silence: silence, mayMixTimes: true
+            ) { [self, query] end in
+                switch end {
+                case .failed(let status): completion(nil, status)
+                case .storage(let error): completion(.failure(error), .ok)
+                case .rows(let answer):
+                    guard context.gate.isRunning else { return completion(nil, .ok) }
+                    answers.store(answer, of: query) { completion($0, .ok) }
+                }
+            }
+        }
+    }
+
+    /// What a listener is being kept up to date with needs no call.
+    private func live(_ target: ReadTarget) -> ReadResult? {
+        guard reachability.state == .online, connection.isOpen, !queries.isEmpty else { return nil }
+        let query: Query
+        switch target {
+        case .document(let path): query = .document(path, in: context.database)
+        case .query(let asked): query = asked
+        }
+        guard let view = queries[QueryKey(query)]?.view, view.isFresh, let time = view.readTime
+        else { return nil }
+        return ReadResult(documents: view.documents, freshness: .fresh(readTime: time))
+    }
+}

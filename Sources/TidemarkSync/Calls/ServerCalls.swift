@@ -1,0 +1,341 @@
+import TidemarkModel
+import TidemarkResilience
+
+/// Calls that are not streams: makes them, again where that may help, and cuts them off in time.
+///
+/// The rows of a query's read are stored as they come (``LongRead``).
+// @unchecked: used on the engine's executor only, like the engine.
+final class ServerCalls: @unchecked Sendable {
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let meter: ReadMeter
+    private let reachability: Reachability
+    private let connection: ListenConnection
+    private let views: QueryViews
+    private var calls: [UInt64: SingleCall] = [:]
+    private var nextID: UInt64 = 0
+    /// How many of the calls may be tried again.
+    private var credits = RetryCredits()
+
+    private static let tooLate = "The server did not answer in time."
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ meter: ReadMeter,
+        _ reachability: Reachability, _ connection: ListenConnection, _ views: QueryViews
+    ) {
+        self.context = context
+        self.storage = storage
+        self.meter = meter
+        self.reachability = reachability
+        self.connection = connection
+        self.views = views
+    }
+
+    var isEmpty: Bool { calls.isEmpty }
+
+    // MARK: Beginning
+
+    /// Makes a call and hands over all its replies at once, with how the last attempt ended: not
+    /// ``RPCStatus/ok`` means that some may be missing.
+    func start(
+        _ request: Request, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
+        completion: @escaping @Sendable ([Reply], RPCStatus) -> Void
+    ) {
+        let longest = CallLimits.longest
+        let limits = CallLimits(whole: min(deadline ?? longest, longest))
+        start(request, nil, tag, rule, limits) { end in
+            if case .replies(let replies, let status) = end { completion(replies, status) }
+        }
+    }
+
+    /// Reads a query from the server. While rows come it has no limit but its caller's; where an attempt
+    /// breaks, the next one goes on behind the last row.
+    ///
+    /// - Parameters:
+    ///   - deadline: The caller's, for all of it.
+    ///   - silence: How long the server may be silent; nil for ``CallLimits/longest``.
+    ///   - mayMixTimes: As ``LongRead`` has it.
+    func startRead(
+        _ query: Query, _ tag: ReadTag, _ rule: RetryRule = .read, deadline: Duration?,
+        silence: Duration? = nil, mayMixTimes: Bool, keepsRows: Bool = true,
+        completion: @escaping @Sendable (ReadEnd) -> Void
+    ) {
+        let read = LongRead(
+            query.wireForm, in: context.database, mayMixTimes: mayMixTimes, keepsRows: keepsRows)
+        let longest = CallLimits.longest
+        let limits = CallLimits(whole: deadline, silence: min(silence ?? longest, longest))
+        start(
+            .runQuery(RunQueryRequest(query: query.wireForm)), read, tag, rule, limits
+        ) { end in
+            switch end {
+            case .replies(_, let status): completion(.failed(status))
+            case .read(let end): completion(end)
+            }
+        }
+    }
+
+    private func start(
+        _ request: Request, _ read: LongRead?, _ tag: ReadTag, _ rule: RetryRule,
+        _ limits: CallLimits, completion: @escaping @Sendable (CallEnd) -> Void
+    ) {
+        let id = nextID
+        nextID += 1
+        let now = context.elapsed
+        let longest = CallLimits.longest
+        var retrying = min(limits.whole ?? limits.silence ?? longest, longest)
+        if case .readOrCache(let patience) = rule { retrying = min(retrying, patience) }
+        var call = SingleCall(
+            engine: context.engine, request: request, read: read, tag: tag, rule: rule,
+            limits: limits, began: now,
+            machine: RetryMachine(rule.policy, rule.safety, deadline: retrying), machineBegan: now,
+            lastHeard: now, completion: completion)
+        let step = call.machine.step(.start(isOnline: true), at: .zero)
+        credits.deposit(at: now)
+        calls[id] = call
+        perform(step, call: id, RPCStatus(.deadlineExceeded, Self.tooLate))
+    }
+
+    // MARK: Attempts
+
+    /// - Parameter status: What the last attempt ended with.
+    private func perform(_ step: RetryMachine.Step, call id: UInt64, _ status: RPCStatus) {
+        switch step {
+        case .attempt: attempt(id)
+        case .wait(let delay):
+            calls[id]!.timer = context.after(delay, .callRetry) { [weak self] in
+                self?.advance(id, .ready, status)
+            }
+        // ``AuthorizedTransport`` has asked for another token already, and was refused again.
+        case .refreshCredentials: advance(id, .refreshed(isDone: false), status)
+        // Nobody waits for a network here: it is asked.
+        case .awaitNetwork: advance(id, .ready, status)
+        case .giveUp: finish(id, status)
+        }
+    }
+
+    private func advance(_ id: UInt64, _ event: RetryMachine.Event, _ status: RPCStatus) {
+        guard let began = calls[id]?.machineBegan else { return }
+        let step = calls[id]!.machine.step(event, at: context.elapsed - began)
+        if case .failed = event { tellAttempt(of: id, step) }
+        perform(step, call: id, status)
+    }
+
+    private func attempt(_ id: UInt64) {
+        guard let call = calls[id] else { return }
+        guard context.gate.isNetworkEnabled else {
+            let reason =
+                context.gate.isReadOnly
+                ? "This client only reads a cache that another one has open."
+                : "The network is turned off."
+            return finish(id, RPCStatus(.unavailable, reason))
+        }
+        if call.read != nil {
+            guard let request = calls[id]!.read!.nextRequest() else {
+                perform(calls[id]!.read!.step(.ended), call: id)
+                return finish(id, .ok)
+            }
+            calls[id]!.request = .runQuery(request)
+        }
+        let now = context.elapsed
+        reachability.callBegan()
+        let left = call.limits.left(of: call.began, at: now).map { max(.zero, $0) }
+        let number = call.attempt + 1
+        calls[id]!.attempt = number
+        calls[id]!.isUnderWay = true
+        calls[id]!.replies = []
+        calls[id]!.heard = ReadBilling.Heard()
+        calls[id]!.lastHeard = now
+        watch(id, number, for: [left, call.limits.silence].compactMap { $0 }.min() ?? .zero)
+        send(id, number, timeout: left)
+    }
+
+    private func send(_ id: UInt64, _ attempt: Int, timeout: Duration?) {
+        var callContext = context.callContext(timeout: timeout)
+        if let label = calls[id]!.tag.label { callContext.label = label }
+        let scheduler = context.environment.scheduler
+        let inlet = CallInlet()
+        let handle = context.environment.transport.call(calls[id]!.request, callContext) {
+            [weak engine = context.engine] event in
+            inlet.came(event)
+            scheduler.enqueue { [weak engine] in
+                inlet.taken(event)
+                engine?.received(event, call: id, attempt)
+            }
+        }
+        calls[id]!.handle = handle
+        inlet.attach(handle)
+    }
+
+    /// Cuts the attempt off when the time of the call is over, or the server has been silent too long.
+    private func watch(_ id: UInt64, _ attempt: Int, for time: Duration) {
+        calls[id]!.timer = context.after(time, .readDeadline) { [weak self] in
+            guard let self, let call = calls[id], call.isUnderWay, call.attempt == attempt else {
+                return
+            }
+            let now = context.elapsed
+            let next = call.limits.wait(call, at: now)
+            if next > .zero { return watch(id, attempt, for: next) }
+            call.handle?.cancel()
+            // A line that has carried rows may do so again; a caller's deadline is the end.
+            let isLate = call.limits.left(of: call.began, at: now).map { $0 <= .zero } ?? false
+            ended(
+                id, attempt, RPCStatus(.deadlineExceeded, Self.tooLate),
+                isOurs: isLate || call.read?.progress ?? 0 == 0)
+        }
+    }
+
+    // MARK: What comes
+
+    func received(_ event: StreamEvent<Reply>, call id: UInt64, _ attempt: Int) {
+        // Without a copy of the call: an array that two hold is copied whole by each row appended.
+        guard calls[id]?.isUnderWay == true, calls[id]?.attempt == attempt else { return }
+        switch event {
+        case .message(let reply):
+            calls[id]!.lastHeard = context.elapsed
+            if calls[id]!.read != nil, case .runQuery(let reply) = reply {
+                calls[id]!.heard.add(reply)
+                perform(calls[id]!.read!.step(.reply(reply)), call: id)
+                guard calls[id]?.isGivenUp == false else { return giveUp(id) }
+            } else {
+                calls[id]!.replies.append(reply)
+            }
+            reachability.heardByCall()
+        case .ended(let status): ended(id, attempt, status)
+        }
+    }
+
+    /// - Parameter isOurs: Whether the attempt was cut off here, because no time is left.
+    private func ended(
+        _ id: UInt64, _ attempt: Int, _ status: RPCStatus, isOurs: Bool = false
+    ) {
+        guard let call = calls[id], call.isUnderWay, call.attempt == attempt else { return }
+        call.timer?.cancel()
+        calls[id]!.isUnderWay = false
+        meter.record(call.bill(isWhole: status.code == .ok), call.tag)
+        if isOurs { tellAttempt(of: id, nil) }
+        if call.read != nil {
+            guard let next = breakRead(id, status) else { return }
+            if next == .over { return finish(id, status) }
+            if next == .again, !isOurs { return self.attempt(id) }
+        }
+        if status.code == .ok || isOurs { return finish(id, status) }
+        if status.code != .unavailable, status.code != .deadlineExceeded {
+            reachability.heardByCall()
+        }
+        guard let call = calls[id] else { return }
+        advance(id, failed(status, call), status)
+    }
+
+    private func giveUp(_ id: UInt64) {
+        guard let call = calls[id] else { return }
+        call.handle?.cancel()
+        calls[id]!.isUnderWay = false
+        meter.record(call.bill(isWhole: false), call.tag)
+        finish(id, RPCStatus(.internal, "The server sends the same rows again and again."))
+    }
+
+    /// Observers of reads hear what became of an attempt that failed, and what comes next.
+    private func tellAttempt(of id: UInt64, _ step: RetryMachine.Step?) {
+        guard meter.isObserved,
+            let attempt = calls[id].flatMap({ AttemptHistory($0.machine.attempts).attempts.last })
+        else { return }
+        let delay: Duration? =
+            switch step {
+            case .wait(let delay): delay
+            case .attempt: .zero
+            case .awaitNetwork, .refreshCredentials, .giveUp, nil: nil
+            }
+        meter.tell(.attemptFailed(attempt, nextAfter: delay))
+    }
+
+    /// Takes from the budget only for what would be tried again.
+    private func failed(_ status: RPCStatus, _ call: SingleCall) -> RetryMachine.Event {
+        let failure = call.rule.failure(
+            status, serverIsUnknown: !connection.isOpen && call.read?.progress ?? 0 == 0,
+            now: meter.serverNow)
+        let (jitter, now) = (context.environment.random(), context.elapsed)
+        let needsCredit = call.machine.wouldRetry(
+            after: failure, jitter: jitter, at: now - call.machineBegan)
+        return .failed(
+            failure, jitter: jitter, budgetAllows: !needsCredit || credits.withdraw(at: now))
+    }
+
+    private func finish(_ id: UInt64, _ status: RPCStatus) {
+        guard let call = calls.removeValue(forKey: id) else { return }
+        call.timer?.cancel()
+        if status.code == .unavailable, context.gate.isNetworkEnabled {
+            reachability.callFailed(whileStreamIsOpen: connection.isOpen)
+        } else if status.code == .ok {
+            reachability.heardByCall()
+        }
+        var status = status
+        if status.code != .ok { status.attempts = AttemptHistory(call.machine.attempts) }
+        call.end(status)
+    }
+
+    /// Those that wait for an answer get none.
+    func endAll(_ status: RPCStatus) {
+        var ended = calls
+        calls = [:]
+        for id in ended.keys.sorted() {
+            ended[id]!.timer?.cancel()
+            ended[id]!.handle?.cancel()
+            ended[id]!.replies = []
+            ended[id]!.end(status)
+        }
+    }
+
+    // MARK: Reads in parts
+
+    private func perform(_ effects: [LongRead.Effect], call id: UInt64) {
+        for effect in effects {
+            switch effect {
+            case .store(let part, let readTime):
+                do {
+                    let changed = try storage.local.apply(
+                        part.map(RemoteDocument.found), readTime: readTime)
+                    views.refresh(changed, awaiting: readTime)
+                } catch { return stop(id, SyncError(storing: error)) }
+            case .finish(let answer): calls[id]?.answer = answer
+            case .giveUp: calls[id]?.isGivenUp = true
+            }
+        }
+    }
+
+    /// Its rows cannot be stored: the rest of them is of no use.
+    private func stop(_ id: UInt64, _ error: SyncError) {
+        guard let call = calls.removeValue(forKey: id) else { return }
+        call.timer?.cancel()
+        call.handle?.cancel()
+        call.completion(.read(.storage(error)))
+    }
+
+    private enum NextOfRead { case again, over, asTold }
+
+    /// Keeps what came of a read in parts.
+    ///
+    /// - Returns: Whether it is to be asked again at once; nil when it has ended here.
+    private func breakRead(_ id: UInt64, _ status: RPCStatus) -> NextOfRead? {
+        guard let read = calls[id]?.read else { return nil }
+        if status.code == .ok {
+            perform(calls[id]!.read!.step(.ended), call: id)
+            return calls[id] == nil ? nil : .asTold
+        }
+        let isAboutTime = read.isAboutTime(status)
+        perform(calls[id]!.read!.step(isAboutTime ? .timeForgotten : .broke), call: id)
+        guard let call = calls[id] else { return nil }
+        if call.isGivenUp { return .over }
+        if isAboutTime { return .again }
+        guard read.progress > 0 else { return .asTold }
+        // It got on: the retries that it may make are counted from here.
+        let now = context.elapsed
+        let longest = CallLimits.longest
+        let left = call.limits.left(of: call.began, at: now).map { max(.zero, $0) }
+        calls[id]!.machineBegan = now
+        calls[id]!.machine = RetryMachine(
+            call.rule.policy, call.rule.safety,
+            deadline: min(left ?? call.limits.silence ?? longest, longest))
+        _ = calls[id]!.machine.step(.start(isOnline: true), at: .zero)
+        return .asTold
+    }
+}

@@ -1,0 +1,83 @@
+import TidemarkModel
+
+/// Whether the engine runs, answers, stores and connects: what a part asks before it begins something.
+/// It decides alone and is told of what happens; it performs nothing.
+final class EngineGate {
+    private enum State: Equatable {
+        case running, terminated
+        /// It never ran: the client could not be made.
+        case refusing(SyncError)
+    }
+
+    private var state = State.running
+    private var isNetworkOn: Bool
+    /// What the server said could not be stored: nothing more is taken in until it can.
+    private(set) var isStorageBroken = false
+    private(set) var isChangingUser = false
+    /// Of the changes of the user, the number of the last one that was asked for.
+    private(set) var session: UInt64 = 0
+    private var fault: StorageFault?
+    /// Whether the cache is a copy of one that somebody else has open.
+    let isReadOnly: Bool
+
+    init(isReadOnly: Bool) {
+        self.isReadOnly = isReadOnly
+        isNetworkOn = !isReadOnly
+    }
+
+    // MARK: What may be done
+
+    var isRunning: Bool { state == .running }
+    var isTerminated: Bool { state == .terminated }
+    var isNetworkEnabled: Bool { isNetworkOn }
+    /// Whether batches may be prepared for the server.
+    var maySend: Bool { isRunning && !isStorageBroken && !isChangingUser }
+    /// Whether a stream may be opened.
+    var mayConnect: Bool { isNetworkOn && maySend }
+
+    /// Why nothing can be asked of the engine now; nil when it can.
+    var refusal: SyncError? {
+        switch state {
+        case .running: break
+        case .terminated: return .terminated
+        case .refusing(let error): return error
+        }
+        guard isChangingUser else { return nil }
+        return fault.map(SyncError.storage) ?? .userChanged
+    }
+
+    /// Why nothing can be stored now; nil when it can.
+    var writeRefusal: SyncError? { refusal ?? (isReadOnly ? .storage(.locked) : nil) }
+
+    /// What a call's end means for its caller.
+    ///
+    /// - Parameter status: Not ok.
+    func error(_ status: RPCStatus) -> SyncError {
+        isTerminated ? .terminated : .server(status)
+    }
+
+    // MARK: What happens
+
+    func terminate() { state = .terminated }
+    func refuse(_ error: SyncError) { state = .refusing(error) }
+
+    /// - Returns: Whether that is news.
+    func setNetworkEnabled(_ enabled: Bool) -> Bool {
+        guard isRunning, !isReadOnly, enabled != isNetworkOn else { return false }
+        isNetworkOn = enabled
+        return true
+    }
+
+    func storageBroke() { isStorageBroken = true }
+    func storageWorks() { isStorageBroken = false }
+    func storageIs(_ state: StorageState) {
+        if case .failing(let fault) = state { self.fault = fault } else { fault = nil }
+    }
+
+    func userChangeBegan(_ session: UInt64) {
+        self.session = session
+        isChangingUser = true
+    }
+
+    func userChangesEnded() { isChangingUser = false }
+}

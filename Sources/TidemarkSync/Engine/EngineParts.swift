@@ -1,0 +1,58 @@
+/// The parts of an engine, made in the order in which they know each other: each is given those above it
+/// that it uses, and reaches no other but by the engine's loop (Decisions/0031).
+struct EngineParts {
+    let storage: CacheStorage
+    let indexes: IndexBuilding
+    let slices: SlicedReads
+    let meter: ReadMeter
+    let reachability: Reachability
+
+    // Listening.
+    let connection: ListenConnection
+    let queries: ListenedQueries
+    let views: QueryViews
+    let remote: RemoteListening
+    let listeners: Listeners
+
+    let garbage: GarbageCollector
+    let writing: WriteDelivery
+
+    // One-shot calls.
+    let calls: ServerCalls
+    let cache: CacheReads
+    let reads: OneShotReads
+    let fetches: Fetches
+
+    let exchange: CacheExchange
+    let users: UserChanges
+
+    init(_ context: EngineContext, _ storage: CacheStorage) {
+        self.storage = storage
+        indexes = IndexBuilding(context, storage)
+        slices = SlicedReads(context, indexes)
+        meter = ReadMeter(context, storage)
+        reachability = Reachability(context)
+
+        let held = HeldTargets(context.configuration.stormBounds)
+        connection = ListenConnection(context, storage, meter, reachability)
+        queries = ListenedQueries()
+        views = QueryViews(context, storage, queries, held, reachability)
+        remote = RemoteListening(
+            context, storage, slices, meter, connection, queries, held, views)
+        listeners = Listeners(
+            context, storage, indexes, slices, meter, reachability, queries, views, remote)
+
+        garbage = GarbageCollector(context, storage, views)
+        writing = WriteDelivery(context, storage, views)
+
+        calls = ServerCalls(context, storage, meter, reachability, connection, views)
+        cache = CacheReads(context, storage, slices, indexes)
+        let answers = AnswerStore(context, storage, views)
+        reads = OneShotReads(
+            context, meter, reachability, connection, queries, calls, answers, cache)
+        fetches = Fetches(context, storage, meter, calls, answers, cache)
+
+        exchange = CacheExchange(context, storage, queries, views, remote, writing, garbage)
+        users = UserChanges(context, storage, writing, views, exchange)
+    }
+}

@@ -1,0 +1,124 @@
+import TidemarkModel
+
+/// The meter: what was billed, for whom, and what the budgets say to the next read.
+final class ReadMeter {
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private var clock = ServerClock()
+    private var gate: BudgetGate
+    private var observers: [UInt64: @Sendable (ReadEvent) -> Void] = [:]
+
+    /// Reads are stored with whatever is stored next, but not more often than this.
+    private static let shortestPauseOfSaving = Duration.seconds(1)
+    /// And by themselves when nothing is. What a kill takes is of this time at the most.
+    private static let longestPauseOfSaving = Duration.seconds(10)
+
+    init(_ context: EngineContext, _ storage: CacheStorage) {
+        self.context = context
+        self.storage = storage
+        gate = BudgetGate(context.configuration.readBudgets)
+    }
+
+    // MARK: The server's time
+
+    /// What the server's clock reads, as far as it is known; before it was heard, the device's own.
+    var serverNow: Timestamp {
+        clock.now(elapsed: context.elapsed, device: context.environment.now)
+    }
+
+    var knowsServerTime: Bool { clock.isKnown }
+
+    /// - Parameter time: Of an answer that has just come.
+    func heardServerTime(_ time: Timestamp?) { clock.heard(time, elapsed: context.elapsed) }
+
+    // MARK: Counting
+
+    func record(_ bill: ReadBilling.Bill, _ tag: ReadTag) {
+        heardServerTime(bill.time)
+        guard bill.reads > 0 || bill.isLowerBound else { return }
+        record(
+            ReadCount(reads: bill.reads, lowerBounds: bill.isLowerBound ? 1 : 0), tag.or(.get),
+            at: bill.time)
+    }
+
+    func record(_ count: ReadCount, _ tag: ReadTag, at time: Timestamp?) {
+        let day = BillingDay(time.map { $0 > .epoch ? $0 : serverNow } ?? serverNow)
+        load(day)
+        let local = storage.local
+        let name = local.reads.add(
+            ReadRow.Name(
+                day: day, label: name(of: tag), screen: tag.screen ?? "", cause: tag.cause ?? .get),
+            count)
+        if !observers.isEmpty { tell(.billed(ReadRow(name, count))) }
+        let elapsed = context.elapsed
+        local.savesReads =
+            local.reads.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true
+        if !context.isScheduled(.meterSave) {
+            context.schedule(.meterSave, after: Self.longestPauseOfSaving)
+        }
+        for budget in gate.newlySpent(on: day, spent: { spent($0, on: day) }) {
+            tell(.budgetSpent(budget, on: day))
+        }
+    }
+
+    private func name(of tag: ReadTag) -> String { tag.label ?? context.configuration.label ?? "" }
+
+    /// Where the disk cannot be read, the day counts as begun: a budget is not worth a failure.
+    private func load(_ day: BillingDay) {
+        let local = storage.local
+        if local.reads.knows(day) { return }
+        local.reads.load((try? local.storedReads(of: day)) ?? [], of: day)
+    }
+
+    func save() {
+        guard !storage.local.reads.unsaved.isEmpty else { return }
+        storage.local.savesReads = true
+        // What cannot be stored now is stored later: it stays counted.
+        do { try storage.local.write(.saveReads) { _ in } } catch {
+            context.schedule(.meterSave, after: Self.longestPauseOfSaving)
+        }
+    }
+
+    func report(days: Int) throws -> ReadReport {
+        let first = BillingDay(serverNow).advanced(by: 1 - max(1, days))
+        return try storage.local.readReport(since: first)
+    }
+
+    // MARK: Observers
+
+    var isObserved: Bool { !observers.isEmpty }
+    func tell(_ event: ReadEvent) {
+        for id in observers.keys.sorted() { observers[id]?(event) }
+    }
+
+    func observe(_ id: UInt64, _ observer: @escaping @Sendable (ReadEvent) -> Void) {
+        if context.gate.isRunning { observers[id] = observer }
+    }
+
+    func removeObserver(_ id: UInt64) { observers[id] = nil }
+    func removeObservers() { observers = [:] }
+
+    // MARK: Budgets
+
+    private func spent(_ scope: ReadBudget.Scope, on day: BillingDay) -> Int {
+        storage.local.reads.reads(on: day) { scope.contains(label: $0.label, screen: $0.screen) }
+    }
+
+    /// What the budgets say to a read that is about to be asked for.
+    func verdict(on tag: ReadTag) -> BudgetGate.Verdict {
+        if gate.budgets.isEmpty { return .allowed }
+        let day = BillingDay(serverNow)
+        load(day)
+        return gate.verdict(label: name(of: tag), screen: tag.screen ?? "") {
+            spent($0, on: day)
+        }
+    }
+
+    /// For what only the server can answer.
+    func refusal(of tag: ReadTag) -> SyncError? {
+        verdict(on: tag).budget.map { .overBudget($0) }
+    }
+
+    var stopsListeners: Bool { !gate.budgets.allSatisfy { $0.action == .warn } }
+    func setBudgets(_ budgets: [ReadBudget]) { gate.budgets = budgets }
+}

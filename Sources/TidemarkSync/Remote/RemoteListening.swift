@@ -1,0 +1,326 @@
+import TidemarkModel
+
+/// Which targets the server is asked for: those of the listened queries that are not held back, and the
+/// documents in limbo. What it says goes to the cache, and from there to the views.
+final class RemoteListening {
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let slices: SlicedReads
+    private let meter: ReadMeter
+    private let connection: ListenConnection
+    private let queries: ListenedQueries
+    private let held: HeldTargets
+    private let views: QueryViews
+    private var limbo: LimboResolution
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
+        _ meter: ReadMeter, _ connection: ListenConnection, _ queries: ListenedQueries,
+        _ held: HeldTargets, _ views: QueryViews
+    ) {
+        self.context = context
+        self.storage = storage
+        self.slices = slices
+        self.meter = meter
+        self.connection = connection
+        self.queries = queries
+        self.held = held
+        self.views = views
+        limbo = LimboResolution(limit: context.configuration.maxLimboResolutions)
+    }
+
+    /// For tests: what is asked for one by one.
+    var documentsInLimbo: LimboResolution { limbo }
+
+    /// The rows of a target as of the last snapshot that was raised.
+    func rows(of id: Int32) -> Set<DocumentPath> {
+        limbo.remoteKeys(of: id) ?? queries.rows(ofTarget: id)
+    }
+
+    // MARK: Targets of queries
+
+    /// Asks the server for a query's target, unless that is done, held back, or to be done a moment later.
+    func listen(to listened: ListenedQuery) {
+        guard listened.isListened, let target = storage.local.targets[listened.targetID],
+            connection.target(target.id) == nil, mayListen(listened)
+        else { return }
+        do {
+            guard try knowsKeys(of: listened) else { return }
+        } catch { return fail(listened, SyncError(storing: error)) }
+        let kind: ListenTarget.Kind =
+            listened.query.onlyDocument.map { .documents([$0]) }
+            ?? .query(listened.query.wireForm)
+        connection.listen(
+            RemoteTarget(
+                id: target.id, kind: kind, purpose: .listen, resumeToken: target.resumeToken,
+                readTime: target.knownVersion, tag: listened.tag))
+    }
+
+    /// All that want to hear of the server, after another cache was put in place.
+    func listenToAll() {
+        for listened in queries.inOrder where listened.isRemote { listen(to: listened) }
+    }
+
+    /// Whether it is known which documents a query's target has. Where they are many they are read in slices,
+    /// and the server is asked after that.
+    private func knowsKeys(of listened: ListenedQuery) throws -> Bool {
+        if listened.view.synced != nil { return true }
+        if listened.keysRead != nil { return false }
+        guard try storage.local.hasRows(moreThan: slices.mostAtOnce, of: listened.targetID) else {
+            try views.readKeys(of: listened)
+            return true
+        }
+        let read = KeysRead(listened.targetID, storage.local)
+        listened.setKeysRead(
+            slices.beginLater(read) { [weak self] error in
+                listened.setKeysRead(nil)
+                guard let self, listened.isListened else { return }
+                if let error { return fail(listened, error) }
+                // Something may have had to know them at once.
+                if listened.view.synced == nil { listened.learn(synced: read.paths) }
+                if listened.isRemote { listen(to: listened) }
+            })
+        return false
+    }
+
+    /// Until another cache is there.
+    func stopReadingKeys() {
+        queries.forEach { listened in
+            if let read = listened.keysRead { slices.drop(read) }
+            listened.setKeysRead(nil)
+        }
+    }
+
+    /// A listener has left the query, perhaps the last one.
+    func listenerLeft(_ listened: ListenedQuery) {
+        let id = listened.targetID
+        if listened.listeners.isEmpty { drop(listened) }
+        let others = queries.of(target: id)
+        if others.isEmpty {
+            close(id)
+        } else if !others.contains(where: \.isRemote) {
+            connection.unlisten(id)
+            forgetHeld(id)
+        }
+    }
+
+    /// Tells a query's listeners once and drops them.
+    func fail(_ listened: ListenedQuery, _ error: SyncError) {
+        guard drop(listened) else { return }
+        for listener in listened.listeners { listener.observer(.failure(error)) }
+        if !queries.has(target: listened.targetID) { close(listened.targetID) }
+    }
+
+    @discardableResult
+    private func drop(_ listened: ListenedQuery) -> Bool {
+        guard queries.remove(listened) else { return false }
+        if let read = listened.keysRead { slices.drop(read) }
+        return true
+    }
+
+    /// Nothing uses the target any more.
+    private func close(_ id: Int32) {
+        connection.unlisten(id)
+        perform(limbo.step(.viewGone(id)))
+        forgetHeld(id)
+        // What could not be stored is only an older token.
+        do { try storage.local.releaseTarget(id) } catch {}
+    }
+
+    /// Another cache is in use, and no stream is open.
+    func forgetAll() {
+        limbo = LimboResolution(limit: context.configuration.maxLimboResolutions)
+        held.forgetAll()
+        connection.forgetAllTargets()
+    }
+
+    // MARK: What the server says
+
+    func take(_ event: RemoteEvent) {
+        let local = storage.local
+        let changed: [LocalDocument]
+        do { changed = try local.apply(event, isHeld: views.isHeld) } catch {
+            return context.engine.handle(.storageFailed)
+        }
+        for id in event.targets.keys {
+            if let stored = local.targets[id] { connection.update(id, stored) }
+        }
+        var storms: [Int32] = []
+        for (id, purpose) in event.mismatches.sorted(by: { $0.key < $1.key }) {
+            // The token belongs to rows that are known to be wrong.
+            guard connection.giveUpRows(of: id) else { continue }
+            if admitsRequery(id) {
+                connection.send(id, purpose: purpose)
+            } else {
+                storms.append(id)
+            }
+        }
+        for (id, delta) in event.targets { tellLimbo(id, delta) }
+        views.refresh(changed, event)
+        for id in storms {
+            let now = context.elapsed
+            hold(id, .storm(until: held.storm(of: id, at: now) ?? now))
+        }
+    }
+
+    private func tellLimbo(_ id: Int32, _ delta: TargetDelta) {
+        guard limbo.path(of: id) != nil else { return }
+        if !delta.added.isEmpty || !delta.modified.isEmpty {
+            perform(limbo.step(.received(targetID: id, exists: true)))
+        } else if !delta.removed.isEmpty {
+            perform(limbo.step(.received(targetID: id, exists: false)))
+        }
+    }
+
+    /// The server refused a target.
+    func rejected(_ id: Int32, _ status: RPCStatus) {
+        if let path = limbo.path(of: id) { return rejectedLimbo(id, path) }
+        connection.forget(id)
+        for listened in queries.of(target: id) { fail(listened, .server(status)) }
+        close(id)
+    }
+
+    /// What may not be seen is as good as gone, but nothing says that it was deleted.
+    private func rejectedLimbo(_ id: Int32, _ path: DocumentPath) {
+        var event = RemoteEvent(version: storage.local.lastVersion)
+        event.documents = [path: .missing(path, .min)]
+        let changed: [LocalDocument]
+        // Where it cannot be stored, the document is asked for again, and refused again.
+        do { changed = try storage.local.apply(event) { _, _ in false } } catch {
+            return context.engine.handle(.storageFailed)
+        }
+        connection.forget(id)
+        perform(limbo.step(.rejected(targetID: id)))
+        views.refresh(changed, event)
+    }
+
+    // MARK: Limbo
+
+    /// A document of a view is in limbo: it is asked for, or waits until the storm is over.
+    func enterLimbo(_ path: DocumentPath, view id: Int32) {
+        switch held.admitLimbo(id, at: context.elapsed) {
+        case .admitted: perform(limbo.step(.entered(path, view: id)))
+        case .stopped(let until, let isNew):
+            if isNew { tellStorm(id, .limbo, until) }
+            scheduleRelease()
+        }
+    }
+
+    func leaveLimbo(_ path: DocumentPath, view id: Int32) {
+        perform(limbo.step(.left(path, view: id)))
+    }
+
+    private func perform(_ effects: [LimboResolution.Effect]) {
+        for effect in effects {
+            #if TIDEMARK_DEFECTS
+                if context.isPlanted(.limboUnresolved), case .listen = effect { continue }
+            #endif
+            switch effect {
+            case .listen(let id, let path):
+                connection.listen(
+                    RemoteTarget(
+                        id: id, kind: .documents([path]), purpose: .limboResolution,
+                        tag: limboTag(of: path)))
+            case .unlisten(let id): connection.unlisten(id)
+            }
+        }
+    }
+
+    /// Of the first view that the document is in limbo of.
+    private func limboTag(of path: DocumentPath) -> ReadTag {
+        let views = limbo.viewIDs(of: path)
+        return queries.inOrder.first { views.contains($0.targetID) }?.tag ?? ReadTag()
+    }
+
+    /// After the pause: what is in limbo still, and was not asked for.
+    private func resumeLimbo(of id: Int32) {
+        if held.isHeld(id) { return }
+        let waiting = Set(queries.of(target: id).flatMap { $0.view.limbo })
+        for path in waiting.sorted() where !limbo.isAsked(path, view: id) {
+            enterLimbo(path, view: id)
+            if held.isLimboStopped(of: id) { return }
+        }
+    }
+
+    // MARK: Targets that are held back
+
+    /// Stops listening to a target; its listeners are shown the cache, with the reason.
+    private func hold(_ id: Int32, _ reason: HeldBack) {
+        held.hold(id, reason)
+        connection.unlisten(id)
+        perform(limbo.step(.viewGone(id)))
+        for listened in queries.of(target: id) {
+            if listened.view.isCurrent { views.step(listened, .wentOffline) }
+            views.tellReason(listened)
+        }
+        scheduleRelease()
+    }
+
+    /// Whether a target may be listened to; if not, it is held back.
+    private func mayListen(_ listened: ListenedQuery) -> Bool {
+        let id = listened.targetID
+        if let until = held.storm(of: id, at: context.elapsed) {
+            hold(id, .storm(until: until))
+            return false
+        }
+        guard let budget = meter.verdict(on: listened.tag).budget else { return true }
+        hold(id, .budget(budget))
+        return false
+    }
+
+    private func admitsRequery(_ id: Int32) -> Bool {
+        switch held.admitRequery(id, at: context.elapsed) {
+        case .admitted: return true
+        case .stopped(let until, _):
+            tellStorm(id, .requery, until)
+            return false
+        }
+    }
+
+    private func tellStorm(_ id: Int32, _ cause: ReadCause, _ until: Duration) {
+        let query = queries.of(target: id).first?.query.canonicalID ?? ""
+        meter.tell(.stormStopped(query: query, cause, pause: until - context.elapsed))
+    }
+
+    private func forgetHeld(_ id: Int32) {
+        held.forget(id, at: context.elapsed, isListened: queries.has)
+    }
+
+    private func scheduleRelease() {
+        let now = context.elapsed
+        let first = held.nextRelease {
+            let serverNow = meter.serverNow
+            return now + BillingDay(serverNow).end.duration(since: serverNow)
+        }
+        guard let first else { return context.cancelTimer(.heldBack) }
+        context.schedule(.heldBack, after: max(.zero, first - now))
+    }
+
+    /// Listens again to what may be listened to, and asks for what waits in limbo.
+    func releaseHeld() {
+        for id in held.heldIDs where held.release(id, at: context.elapsed) {
+            for listened in queries.of(target: id) where listened.isRemote {
+                listen(to: listened)
+            }
+            resumeLimbo(of: id)
+        }
+        for id in held.wakeLimbo(at: context.elapsed) { resumeLimbo(of: id) }
+        scheduleRelease()
+    }
+
+    /// After reads were billed to listeners: those that have used up theirs are held back.
+    func enforceBudgets() {
+        if !meter.stopsListeners { return }
+        for id in connection.targetIDs {
+            guard let target = connection.target(id), target.purpose == .listen else { continue }
+            switch meter.verdict(on: target.tag) {
+            case .allowed: break
+            case .degraded(let budget): hold(id, .budget(budget))
+            case .refused(let budget):
+                for listened in queries.of(target: id) where listened.isRemote {
+                    fail(listened, .overBudget(budget))
+                }
+            }
+        }
+    }
+}

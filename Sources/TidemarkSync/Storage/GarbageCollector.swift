@@ -1,0 +1,133 @@
+import TidemarkModel
+
+/// Keeps the cache to its size when nobody waits: in steps, never inside a read or a write.
+final class GarbageCollector {
+    /// A collection that is under way, in steps between which the engine does other things.
+    private struct Collection {
+        /// The bytes that the cache may take.
+        let limit: Int64
+        /// Things used no later than this go.
+        var bound: Int64
+        /// Of this bound.
+        var collected = 0
+    }
+
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let views: QueryViews
+    /// While the cache is being made smaller.
+    private var collection: Collection?
+
+    /// Source for these and for the schedule: client-engine 2.0, "LRU GC".
+    private static let share = 10
+    private static let most = 1000
+    private static let firstCollection = Duration.seconds(60)
+    private static let pauseBetweenCollections = Duration.seconds(300)
+    private static let rowsOfStep = 200
+    /// Of a cache that frees at once: what its owner may take "at once" for.
+    private static let pauseOfFreeing = Duration.seconds(1)
+    private static let pauseBetweenSteps = Duration.milliseconds(2)
+
+    init(_ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews) {
+        self.context = context
+        self.storage = storage
+        self.views = views
+    }
+
+    private var configuration: SyncEngine.Configuration { context.configuration }
+
+    func start() {
+        scheduleCollection(after: Self.firstCollection)
+        scheduleSweep()
+    }
+
+    /// Another cache is in use now.
+    func forgetCollection() { collection = nil }
+
+    private func scheduleCollection(after delay: Duration = pauseBetweenCollections) {
+        if configuration.freesAtOnce {
+            return context.schedule(.garbageCollection, after: Self.pauseOfFreeing)
+        }
+        guard configuration.cacheSizeBytes != nil else { return }
+        context.schedule(.garbageCollection, after: delay)
+    }
+
+    /// The bytes that the cache may take; nil for no bound.
+    private var limit: Int64? { configuration.freesAtOnce ? 0 : configuration.cacheSizeBytes }
+
+    /// What is left of bundles that did not come whole goes whatever the cache's size is.
+    func scheduleSweep() {
+        guard !context.gate.isReadOnly, !context.isScheduled(.garbageCollection),
+            (try? storage.local.hasCondemned()) == true
+        else { return }
+        context.schedule(.garbageCollection, after: Self.firstCollection)
+    }
+
+    /// One step. Where the disk fails, the next time will do: the cache is larger than it should be.
+    func collectStep() {
+        let mayWork = !context.gate.isChangingUser
+        do {
+            if collection == nil, mayWork,
+                try storage.local.sweepCondemned(limit: Self.rowsOfStep)
+            {
+                return context.schedule(.garbageCollection, after: Self.pauseBetweenSteps)
+            }
+        } catch { return scheduleCollection() }
+        guard let limit, mayWork else {
+            collection = nil
+            return scheduleCollection()
+        }
+        do {
+            if collection == nil { collection = try beginCollection(limit: limit) }
+            guard try collectOnce() else { return scheduleCollection() }
+            context.schedule(.garbageCollection, after: Self.pauseBetweenSteps)
+        } catch {
+            collection = nil
+            scheduleCollection()
+        }
+    }
+
+    /// Nil when the cache is small enough, or nothing in it may go.
+    private func beginCollection(limit: Int64, percent: Int? = nil) throws -> Collection? {
+        let percent = percent ?? (configuration.freesAtOnce ? 100 : Self.share)
+        let most = configuration.freesAtOnce ? Int(Int32.max) : Self.most
+        guard try storage.local.usedBytes() > limit else { return nil }
+        return try storage.local.garbageBound(percent: percent, most: most).map {
+            Collection(limit: limit, bound: $0)
+        }
+    }
+
+    /// - Returns: Whether to go on.
+    private func collectOnce() throws -> Bool {
+        guard let current = collection else { return false }
+        let step = try storage.local.collectGarbage(
+            upTo: current.bound, limit: Self.rowsOfStep, isPinned: isPinned)
+        let collected = current.collected + step.targets + step.documents
+        collection!.collected = collected
+        guard step.isDone else { return true }
+        collection = nil
+        // What took nothing away would not the next time either.
+        guard collected > 0 else { return false }
+        collection = try beginCollection(limit: current.limit)
+        return collection != nil
+    }
+
+    /// A whole collection at once.
+    ///
+    /// - Parameter limit: In place of the configured one.
+    func collectAll(limit: Int64, percent: Int) throws {
+        defer { collection = nil }
+        guard let begun = try beginCollection(limit: limit, percent: percent) else { return }
+        while !(try storage.local.collectGarbage(
+            upTo: begun.bound, limit: Self.rowsOfStep, isPinned: isPinned
+        ).isDone) {}
+    }
+
+    private func isPinned(_ path: DocumentPath) -> Bool {
+        if storage.local.pending.hasWrites(path) { return true }
+        #if TIDEMARK_DEFECTS
+            if context.isPlanted(.collectedInUse) { return false }
+        #endif
+        return views.isInUse(path)
+    }
+}

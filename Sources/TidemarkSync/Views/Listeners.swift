@@ -1,0 +1,194 @@
+import TidemarkModel
+
+/// Listeners come and go: the first one of a query runs it on the cache, and the last one ends it.
+// @unchecked: used on the engine's executor only, like the engine.
+final class Listeners: @unchecked Sendable {
+    typealias Observer = ListenedQuery.Observer
+
+    /// A query whose first rows take more than one step to be found. Whatever changes meanwhile is in them.
+    private struct Opening {
+        let recent: RecentQuery
+        /// In the order they came; there is one.
+        var listeners: [ListenedQuery.Listener]
+        /// Which one of the engine's sliced reads it is; nil while there is no cache to read.
+        var read: UInt64?
+    }
+
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let indexes: IndexBuilding
+    private let slices: SlicedReads
+    private let meter: ReadMeter
+    private let reachability: Reachability
+    private let queries: ListenedQueries
+    private let views: QueryViews
+    private let remote: RemoteListening
+    /// Queries that somebody listens to, and whose first rows are still being looked for.
+    private var openings: [QueryKey: Opening] = [:]
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ indexes: IndexBuilding,
+        _ slices: SlicedReads, _ meter: ReadMeter, _ reachability: Reachability,
+        _ queries: ListenedQueries, _ views: QueryViews, _ remote: RemoteListening
+    ) {
+        self.context = context
+        self.storage = storage
+        self.indexes = indexes
+        self.slices = slices
+        self.meter = meter
+        self.reachability = reachability
+        self.queries = queries
+        self.views = views
+        self.remote = remote
+    }
+
+    var hasOpenings: Bool { !openings.isEmpty }
+
+    // MARK: Coming
+
+    func add(
+        _ id: UInt64, _ query: Query, _ options: SyncEngine.ListenOptions,
+        _ observer: @escaping Observer
+    ) {
+        if let refusal = context.gate.refusal { return observer(.failure(refusal)) }
+        if query.projection != nil {
+            var whole = query
+            whole.projection = nil
+            return add(id, whole, options, observer)
+        }
+        guard query.offset == 0 else {
+            return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
+        }
+        let recent = storage.local.recent.query(query, in: context.database)
+        let key = recent.key
+        let listened = queries[key]
+        if options.source != .cache, listened?.isRemote != true,
+            case .refused(let budget) = meter.verdict(on: options.tag)
+        {
+            return observer(.failure(.overBudget(budget)))
+        }
+        let listener = ListenedQuery.Listener(
+            id: id, machine: QueryListener(options), observer: observer)
+        if let listened {
+            join(listener, listened)
+        } else if openings[key] != nil {
+            openings[key]!.listeners.append(listener)
+        } else {
+            open(recent, listener)
+        }
+    }
+
+    /// A further listener of a query, or one whose query was opened a moment ago.
+    private func join(_ listener: ListenedQuery.Listener, _ listened: ListenedQuery) {
+        listened.add(listener)
+        views.tellPresentState(listener.id, listened)
+        if listener.options.source != .cache { remote.listen(to: listened) }
+    }
+
+    /// The first listener of a query: runs it on the cache.
+    private func open(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
+        defer { indexes.want() }
+        do {
+            guard let opened = try storage.local.open(recent, lookingAt: slices.mostAtOnce) else {
+                openings[recent.key] = Opening(recent: recent, listeners: [listener])
+                return startOpening(recent.key)
+            }
+            let listened = show(opened, recent, listener)
+            if listener.options.source != .cache { remote.listen(to: listened) }
+        } catch { listener.observer(.failure(SyncError(storing: error))) }
+    }
+
+    private func show(
+        _ opened: OpenedQuery, _ recent: RecentQuery, _ listener: ListenedQuery.Listener
+    ) -> ListenedQuery {
+        let id = opened.targetID
+        // Another query of the same target may be synced already.
+        let mirror = queries.of(target: id).first
+        var delta = TargetDelta(resumeToken: opened.resumeToken)
+        delta.isCurrent = mirror?.view.isFresh == true && reachability.state != .offline
+        let listened = ListenedQuery(
+            recent.key, targetID: id, recent.shape, synced: opened.synced, first: listener)
+        let version = mirror?.view.readTime
+        queries.add(listened)
+        views.step(
+            listened, .result(opened.documents, View.Target(delta: delta), version: version))
+        return listened
+    }
+
+    // MARK: Going
+
+    func remove(_ id: UInt64) {
+        if !openings.isEmpty, removeFromOpening(id) { return }
+        guard let listened = queries.containing(listener: id) else { return }
+        listened.remove(id)
+        remote.listenerLeft(listened)
+    }
+
+    /// - Returns: Whether the listener was one of a query that is being opened.
+    private func removeFromOpening(_ id: UInt64) -> Bool {
+        for (key, opening) in openings {
+            guard let place = opening.listeners.firstIndex(where: { $0.id == id }) else { continue }
+            openings[key]!.listeners.remove(at: place)
+            if opening.listeners.count == 1 {
+                if let read = opening.read { slices.drop(read) }
+                openings[key] = nil
+            }
+            return true
+        }
+        return false
+    }
+
+    /// Tells all why they are gone.
+    func endAll(_ error: SyncError) {
+        for listened in queries.removeAll() {
+            for listener in listened.listeners { listener.observer(.failure(error)) }
+        }
+        pauseOpenings()
+        let waiting = openings.values.flatMap(\.listeners).sorted { $0.id < $1.id }
+        openings = [:]
+        for listener in waiting { listener.observer(.failure(error)) }
+    }
+
+    // MARK: Queries that take long to open
+
+    private func startOpening(_ key: QueryKey) {
+        let read = QueryRead(openings[key]!.recent.query, storage.local, .allocateTarget)
+        openings[key]!.read = slices.beginLater(read, isOfListeners: true) { [weak self] error in
+            self?.finishOpening(key, read.rows, error)
+        }
+    }
+
+    private func finishOpening(_ key: QueryKey, _ rows: [LocalDocument], _ error: SyncError?) {
+        guard let opening = openings.removeValue(forKey: key) else { return }
+        let first = opening.listeners[0]
+        let listened: ListenedQuery
+        do {
+            if let error { throw error }
+            listened = show(try storage.local.open(opening.recent, rows), opening.recent, first)
+        } catch {
+            for listener in opening.listeners {
+                listener.observer(.failure(SyncError(storing: error)))
+            }
+            return
+        }
+        if first.options.source != .cache { remote.listen(to: listened) }
+        for listener in opening.listeners.dropFirst() where listened.isListened {
+            join(listener, listened)
+        }
+    }
+
+    /// Until another cache is there.
+    func pauseOpenings() {
+        remote.stopReadingKeys()
+        for (key, opening) in openings {
+            if let read = opening.read { slices.drop(read) }
+            openings[key]!.read = nil
+        }
+    }
+
+    /// Begins anew, with the cache that is there now.
+    func restartOpenings() {
+        let order = openings.sorted { $0.value.listeners[0].id < $1.value.listeners[0].id }
+        for (key, opening) in order where opening.read == nil { startOpening(key) }
+    }
+}

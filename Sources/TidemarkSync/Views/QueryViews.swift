@@ -1,0 +1,258 @@
+import TidemarkModel
+
+/// The views of the listened queries: steps them when something changes, and tells the listeners.
+// @unchecked: used on the engine's executor only, like the engine.
+final class QueryViews: @unchecked Sendable {
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let queries: ListenedQueries
+    private let held: HeldTargets
+    private let reachability: Reachability
+    /// Those who keep documents in memory, and have to know which look different.
+    private var followers: [UInt64: CacheChanges] = [:]
+    /// Told when all listeners have seen the same changes.
+    private var inSyncObservers: [UInt64: @Sendable () -> Void] = [:]
+    private var willTellInSync = false
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ queries: ListenedQueries,
+        _ held: HeldTargets, _ reachability: Reachability
+    ) {
+        self.context = context
+        self.storage = storage
+        self.queries = queries
+        self.held = held
+        self.reachability = reachability
+    }
+
+    // MARK: What changes
+
+    /// - Parameters:
+    ///   - event: Nil when the change was made here.
+    ///   - awaiting: When the documents came by a call: its read time.
+    func refresh(
+        _ changed: [LocalDocument], _ event: RemoteEvent? = nil, awaiting: Timestamp? = nil
+    ) {
+        for followed in followers.values { followed.note(changed) }
+        for listened in queries.inOrder where listened.isListened {
+            let id = listened.targetID
+            let target = event?.targets[id].map { delta in
+                View.Target(delta: delta, isPendingReset: event?.mismatches[id] != nil)
+            }
+            let isConfirmed = event?.confirmed.contains(id) ?? false
+            step(
+                listened,
+                .documents(
+                    changed, target, version: isConfirmed ? event?.version : nil,
+                    awaiting: awaiting, isBehind: event != nil && !isConfirmed))
+        }
+    }
+
+    func onlineStateChanged(to state: OnlineState.State) {
+        for listened in queries.inOrder {
+            if state == .offline { step(listened, .wentOffline) }
+            for id in listened.listenerIDs { tell(id, of: listened, .online(state)) }
+        }
+    }
+
+    /// One that is gone hears of nothing.
+    func step(_ listened: ListenedQuery, _ event: View.Event) {
+        guard listened.isListened else { return }
+        do {
+            if event.tellsOfTarget { try readKeys(of: listened) }
+            var effects = listened.step(event)
+            if case .needsRefill? = effects.first,
+                case .documents(_, let target, let version, _, let isBehind) = event
+            {
+                let rows = try refill(listened, event)
+                effects = listened.step(
+                    .result(rows, target, version: version, isBehind: isBehind))
+            }
+            perform(effects, of: listened)
+        } catch { context.engine.handle(.queryFailed(listened, SyncError(storing: error))) }
+    }
+
+    /// All rows of a view that lacks some.
+    private func refill(_ listened: ListenedQuery, _ event: View.Event) throws -> [LocalDocument] {
+        let rows = try storage.local.run(listened.query)
+        #if TIDEMARK_DEFECTS
+            if context.isPlanted(.limitNotRefilled), case .documents(let told, _, _, _, _) = event {
+                let known = Set(listened.view.documents.map(\.path) + told.map(\.path))
+                return rows.filter { known.contains($0.path) }
+            }
+        #endif
+        return rows
+    }
+
+    private func perform(_ effects: consuming [View.Effect], of listened: ListenedQuery) {
+        // Mostly it is one, which is moved and not copied.
+        if effects.count == 1 { return perform(effects.removeLast(), of: listened) }
+        for effect in effects { perform(effect, of: listened) }
+    }
+
+    private func perform(_ effect: consuming View.Effect, of listened: ListenedQuery) {
+        let id = listened.targetID
+        switch consume effect {
+        case .limbo(let path): context.engine.handle(.enteredLimbo(path, view: id))
+        case .outOfLimbo(let path): context.engine.handle(.leftLimbo(path, view: id))
+        case .raise(let snapshot, let cached):
+            #if TIDEMARK_DEFECTS
+                let snapshot = leavesOutChange(snapshot)
+            #endif
+            let event = QueryListener.Event.snapshot(
+                snapshot, hasCachedResults: cached, reachability.state)
+            if let only = listened.onlyListenerID { return tell(only, of: listened, event) }
+            for listener in listened.listenerIDs { tell(listener, of: listened, event) }
+        case .needsRefill: preconditionFailure("a full result needs no refill")
+        }
+    }
+
+    #if TIDEMARK_DEFECTS
+        private func leavesOutChange(_ snapshot: ViewSnapshot) -> ViewSnapshot {
+            guard context.isPlanted(.changeLeftOut), snapshot.changes.count > 1 else {
+                return snapshot
+            }
+            var other = snapshot
+            other.changes.removeLast()
+            return other
+        }
+    #endif
+
+    // MARK: Listeners
+
+    private func tell(
+        _ id: UInt64, of listened: ListenedQuery, _ event: consuming QueryListener.Event
+    ) {
+        guard case (var snapshot, let observer)? = listened.step(id, event) else { return }
+        if snapshot.isFromCache, let reason = held.reason(of: listened.targetID) {
+            snapshot.staleReason = reason
+        }
+        observer(.success(snapshot))
+        tellInSyncLater()
+    }
+
+    /// What a further listener sees first.
+    func tellPresentState(_ id: UInt64, _ listened: ListenedQuery) {
+        tell(id, of: listened, .online(reachability.state))
+        guard listened.isListened else { return }
+        let view = listened.view
+        let snapshot = ViewSnapshot(
+            view.shape, rows: view.rows, changes: nil, isFromCache: !view.isFresh,
+            hasPendingWrites: view.hasPendingWrites, syncStateChanged: true,
+            readTime: view.isFresh ? view.readTime : nil)
+        let hasToken = storage.local.targets[listened.targetID]?.resumeToken.isEmpty == false
+        tell(
+            id, of: listened,
+            .snapshot(snapshot, hasCachedResults: hasToken, reachability.state))
+    }
+
+    /// Tells why what is shown stays as it is: those who want to hear of more than rows, and those who
+    /// have seen nothing yet and would wait for the server.
+    func tellReason(_ listened: ListenedQuery) {
+        guard listened.isListened else { return }
+        let view = listened.view
+        let snapshot = ViewSnapshot(
+            view.shape, rows: view.rows, changes: ChangeSet(), isFromCache: true,
+            hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil)
+        for listener in listened.listenerIDs {
+            tell(
+                listener, of: listened, .snapshot(snapshot, hasCachedResults: false, .offline))
+        }
+    }
+
+    /// After this step, in which other listeners may hear of the same change.
+    private func tellInSyncLater() {
+        guard !inSyncObservers.isEmpty, !willTellInSync else { return }
+        willTellInSync = true
+        context.later { [self] in tellInSync() }
+    }
+
+    private func tellInSync() {
+        willTellInSync = false
+        for id in inSyncObservers.keys.sorted() { inSyncObservers[id]?() }
+    }
+
+    /// Told at once, as nothing is under way.
+    func observeInSync(_ id: UInt64, _ observer: @escaping @Sendable () -> Void) {
+        guard context.gate.isRunning else { return }
+        inSyncObservers[id] = observer
+        observer()
+    }
+
+    func removeInSyncObserver(_ id: UInt64) { inSyncObservers[id] = nil }
+    func removeInSyncObservers() { inSyncObservers = [:] }
+
+    // MARK: Those who follow the cache
+
+    func follow(_ id: UInt64, _ changes: CacheChanges) { followers[id] = changes }
+    func unfollow(_ id: UInt64) { followers[id] = nil }
+
+    // MARK: What the views hold
+
+    /// Reads which documents a query's target has, unless that is known.
+    func readKeys(of listened: ListenedQuery) throws {
+        if listened.view.synced != nil { return }
+        listened.learn(synced: try storage.local.remoteKeys(of: listened.targetID))
+    }
+
+    func readKeysOfAll() throws { try queries.forEach { try readKeys(of: $0) } }
+
+    /// Whether a view shows the document in this version, just as the cache has it.
+    func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
+        let local = storage.local
+        if !local.pending.isEmpty, local.pending.hasWrites(path) { return false }
+        guard let document = queries.firstView(with: path) else { return false }
+        return document.document.updateTime == version && !document.hasLocalMutations
+            && !document.hasCommittedMutations
+    }
+
+    /// Whether somebody shows the document, or follows its collection.
+    func isInUse(_ path: DocumentPath) -> Bool {
+        queries.firstView(with: path) != nil
+            || followers.values.contains { $0.query.contains(path) }
+    }
+
+    /// Whether a document that is no row of `query` any more may still be one of what is listened to. The
+    /// listen will tell; until then it is shown as it was. Where all filters of `query` hold too it is no
+    /// row there either: kept, it would stand in an answer that says it is complete.
+    ///
+    /// To be asked after ``readKeysOfAll()``.
+    func isListened(_ path: DocumentPath, beside query: Query) -> Bool {
+        queries.contains { listened in
+            listened.view.synced?.contains(path) == true && !listened.query.isPart(of: query)
+        }
+    }
+}
+
+extension Query {
+    /// Whether it asks for no other rows than `other`, orders, cursors and limits aside, and the range of
+    /// the first order that `other` is a page of: a row that has moved along that is no row where it was.
+    fileprivate func isPart(of other: Query) -> Bool {
+        guard parent == other.parent, collectionID == other.collectionID,
+            allDescendants == other.allDescendants
+        else { return false }
+        let own = conditions
+        return other.conditions.allSatisfy {
+            $0.isRange(of: other.orders.first) || own.contains($0)
+        }
+    }
+
+    /// All of which a row has to meet.
+    private var conditions: [Filter] {
+        switch filter {
+        case nil: []
+        case .and(let filters)?: filters
+        case let filter?: [filter]
+        }
+    }
+}
+
+extension Filter {
+    fileprivate func isRange(of order: Order?) -> Bool {
+        guard let order, case .field(order.field, let operation, _) = self else { return false }
+        switch operation {
+        case .lessThan, .lessThanOrEqual, .greaterThan, .greaterThanOrEqual: return true
+        default: return false
+        }
+    }
+}

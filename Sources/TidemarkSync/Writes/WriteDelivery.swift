@@ -1,0 +1,381 @@
+import TidemarkModel
+
+/// The server's last word on a batch.
+enum WriteOutcome: Equatable, Sendable {
+    case acknowledged(MutationBatch, [MutationResult], Timestamp, WritePosition?)
+    case rejected(MutationBatch, RPCStatus)
+
+    var batch: MutationBatch {
+        switch self {
+        case .acknowledged(let batch, _, _, _), .rejected(let batch, _): batch
+        }
+    }
+
+    var event: SyncEngine.WriteEvent {
+        switch self {
+        case .acknowledged(_, _, let time, _): .acknowledged(commitTime: time)
+        case .rejected(_, let status): .failed(.server(status))
+        }
+    }
+}
+
+/// The mutation queue's way to the server: journals writes, sends them in order, stores what became of
+/// them, and tells those who wait.
+// @unchecked: used on the engine's executor only, like the engine.
+final class WriteDelivery: @unchecked Sendable {
+    typealias Observer = @Sendable (SyncEngine.WriteEvent) -> Void
+
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let views: QueryViews
+    private var stream: WriteStream
+    private var call: (any RequestStream<WriteRequest>)?
+    /// Counts the streams, so that a late event of an old one is known as such.
+    private var generation = 0
+    private var pipeline = WritePipeline()
+    /// The server's word on the batch at the head of the queue, to be stored before anything else:
+    /// sending the batch again would apply it twice.
+    private var unstored: WriteOutcome?
+    private var observers: [Int64: Observer] = [:]
+    private var waiters: [(batch: Int64, completion: @Sendable (SyncError?) -> Void)] = []
+    private var queueObservers: [UInt64: @Sendable (WriteQueueState) -> Void] = [:]
+    private var willTellQueue = false
+
+    init(_ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews) {
+        self.context = context
+        self.storage = storage
+        self.views = views
+        stream = WriteStream(position: storage.local.writePosition)
+        #if TIDEMARK_DEFECTS
+            if context.isPlanted(.sentTwiceAfterRestart) { stream = WriteStream() }
+        #endif
+    }
+
+    deinit { call?.cancel() }
+
+    // MARK: Writing
+
+    func write(
+        _ mutations: [Mutation], inPlaceOf rejected: Int64? = nil, _ observer: @escaping Observer
+    ) {
+        if let refusal = context.gate.writeRefusal { return observer(.failed(refusal)) }
+        guard !mutations.isEmpty else {
+            return observer(.failed(.invalidArgument("A write without mutations.")))
+        }
+        let local = storage.local
+        let limit = context.configuration.maxPendingWrites
+        guard local.pending.batches.count < limit else {
+            return observer(.failed(.queueFull(limit: limit)))
+        }
+        let batch: MutationBatch
+        let changed: [LocalDocument]
+        do {
+            (batch, changed) = try local.enqueue(
+                mutations, at: context.environment.now(), inPlaceOf: rejected)
+        } catch { return observer(.failed(SyncError(storing: error))) }
+        observers[batch.id] = observer
+        observer(.journalled(batch: batch.id))
+        tellQueueLater()
+        #if TIDEMARK_DEFECTS
+            if !context.isPlanted(.ownWriteHidden) { views.refresh(changed) }
+        #else
+            views.refresh(changed)
+        #endif
+        fill()
+    }
+
+    /// Puts a rejected write at the end of the queue again.
+    func retry(rejected id: Int64, _ observer: @escaping Observer) {
+        if let refusal = context.gate.writeRefusal { return observer(.failed(refusal)) }
+        do {
+            let all = try storage.local.rejectedWrites()
+            guard let rejected = all.first(where: { $0.batch == id }), !rejected.mutations.isEmpty
+            else {
+                let status = RPCStatus(.notFound, "No rejected write has the number \(id).")
+                return observer(.failed(.server(status)))
+            }
+            write(rejected.mutations, inPlaceOf: id, observer)
+        } catch { observer(.failed(SyncError(storing: error))) }
+    }
+
+    func discard(rejected id: Int64) throws {
+        try storage.local.discardRejected(id)
+        tellQueueLater()
+    }
+
+    // MARK: The stream
+
+    /// Sends what may be sent now, and opens the stream for it.
+    func fill() {
+        guard context.gate.maySend else { return }
+        let local = storage.local
+        while let batch = pipeline.takeNext(of: local.pending) {
+            if stream.isOpen, stream.isReady { step(.send(batch.mutations)) }
+        }
+        if pipeline.batches.isEmpty {
+            step(.lifecycle(.idle))
+        } else if context.gate.mayConnect, !stream.isStarted {
+            step(
+                .lifecycle(
+                    .start(elapsed: context.elapsed, jitter: context.environment.random())))
+        }
+    }
+
+    func stop() {
+        step(.lifecycle(.stop))
+        pipeline.stop()
+    }
+
+    /// The next attempt shall not wait: the server is there.
+    func inhibitBackoff() { step(.lifecycle(.inhibitBackoff)) }
+
+    func fired(_ timer: TimerID) {
+        switch timer {
+        case .writeBackoff: step(.lifecycle(.backoffElapsed))
+        case .writeIdle: step(.lifecycle(.idleElapsed))
+        case .writeHealthy: step(.lifecycle(.healthyElapsed))
+        default: preconditionFailure("\(timer) is not of the write stream")
+        }
+    }
+
+    private func step(_ event: WriteStream.Event) {
+        for effect in stream.step(event) {
+            switch effect {
+            case .lifecycle(.open): open()
+            case .lifecycle(.close): close()
+            case .lifecycle(.schedule(let id, let delay)): context.schedule(id, after: delay)
+            case .lifecycle(.cancel(let id)): context.cancelTimer(id)
+            case .lifecycle(.failed): preconditionFailure("the machine tells it another way")
+            case .failed(let status, let wasReady): failed(status, wasReady)
+            case .request(let request): call?.send(request)
+            case .resumeRefused: resumeRefused()
+            case .ready(let position): becameReady(position)
+            case .committed(let results, let time, let position):
+                committed(results, time, position)
+            }
+        }
+    }
+
+    private func open() {
+        generation += 1
+        let scheduler = context.environment.scheduler
+        call = context.environment.transport.write(context.callContext()) {
+            [weak engine = context.engine, generation] event in
+            scheduler.enqueue { [weak engine] in engine?.received(event, generation) }
+        }
+    }
+
+    private func close() {
+        generation += 1
+        // Finished, not cancelled: the empty request before it is still to arrive.
+        call?.finish()
+        call = nil
+    }
+
+    func received(_ event: StreamEvent<WriteResponse>, _ generation: Int) {
+        guard generation == self.generation, context.gate.isRunning else { return }
+        switch event {
+        case .message(let response): step(.received(response))
+        case .ended(let status): step(.lifecycle(.ended(status)))
+        }
+    }
+
+    /// Nothing is sent before it is stored where to ask for the answer.
+    private func becameReady(_ position: WritePosition?) {
+        do { try storage.local.keep(position) } catch {
+            return context.engine.handle(.storageFailed)
+        }
+        for batch in pipeline.batches { step(.send(batch.mutations)) }
+    }
+
+    private func failed(_ status: RPCStatus, _ wasReady: Bool) {
+        generation += 1
+        call = nil
+        guard context.gate.isNetworkEnabled else { return }
+        #if TIDEMARK_DEFECTS
+            if context.isPlanted(.lostRequeue) { pipeline.loseFirst() }
+        #endif
+        let verdict = pipeline.streamFailed(
+            status.code, wasReady: wasReady, mayResume: storage.local.writePosition != nil,
+            elapsed: context.elapsed)
+        switch verdict {
+        case .resend: fill()
+        case .resendSingly:
+            inhibitBackoff()
+            fill()
+        case .reject(let batch, let isRefusal):
+            if isRefusal { inhibitBackoff() }
+            step(.forgetPosition)
+            store(.rejected(batch, status))
+        }
+    }
+
+    private func resumeRefused() {
+        generation += 1
+        call = nil
+        do { try storage.local.keep(nil) } catch {
+            return context.engine.handle(.storageFailed)
+        }
+        guard context.gate.isNetworkEnabled else { return }
+        inhibitBackoff()
+        fill()
+    }
+
+    // MARK: What becomes of batches
+
+    private func committed(
+        _ results: [MutationResult], _ time: Timestamp, _ position: WritePosition?
+    ) {
+        #if TIDEMARK_DEFECTS
+            let answered =
+                context.isPlanted(.acknowledgedOutOfOrder)
+                ? pipeline.batches.last : pipeline.batches.first
+        #else
+            let answered = pipeline.batches.first
+        #endif
+        guard let batch = answered else { return }
+        store(.acknowledged(batch, results, time, position))
+        #if TIDEMARK_DEFECTS
+            if context.isPlanted(.ackTakenTwice), let next = pipeline.batches.first {
+                store(.acknowledged(next, results, time, position))
+            }
+        #endif
+    }
+
+    /// Stores what became of a batch, or sees to it that it is stored later.
+    @discardableResult
+    private func store(_ outcome: WriteOutcome) -> Bool {
+        let changed: [LocalDocument]
+        do {
+            switch outcome {
+            case .acknowledged(let batch, let results, let time, let position):
+                changed = try storage.local.acknowledge(
+                    batch, results, commitTime: time, position: position)
+            case .rejected(let batch, let reason):
+                changed = try storage.local.reject(batch, reason, at: context.environment.now())
+            }
+        } catch {
+            unstored = outcome
+            context.engine.handle(.storageFailed)
+            return false
+        }
+        settle(outcome, changed)
+        return true
+    }
+
+    /// The batch is out of the queue. Its writer hears of it before the listeners.
+    private func settle(_ outcome: WriteOutcome, _ changed: [LocalDocument]) {
+        let id = outcome.batch.id
+        pipeline.settled(id)
+        tellQueueLater()
+        observers.removeValue(forKey: id)?(outcome.event)
+        let done = waiters.filter { $0.batch <= id }
+        waiters.removeAll { $0.batch <= id }
+        for waiter in done { waiter.completion(nil) }
+        views.refresh(changed)
+        fill()
+    }
+
+    /// For tests: the batch whose end is not stored.
+    var unstoredBatch: Int64? { unstored?.batch.id }
+    var hasUnstored: Bool { unstored != nil }
+
+    /// Stores what could not be stored before.
+    ///
+    /// - Returns: Whether nothing is left; false when it failed again.
+    func storeUnstored() -> Bool {
+        guard let outcome = unstored else { return true }
+        unstored = nil
+        return store(outcome)
+    }
+
+    // MARK: Those who wait
+
+    func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
+        // A view's writes are another client's to send.
+        if let refusal = context.gate.writeRefusal { return completion(refusal) }
+        guard let last = storage.local.pending.batches.last else { return completion(nil) }
+        waiters.append((last.id, completion))
+    }
+
+    func observeQueue(_ id: UInt64, _ observer: @escaping @Sendable (WriteQueueState) -> Void) {
+        guard context.gate.isRunning else { return }
+        queueObservers[id] = observer
+        observer(queueState)
+    }
+
+    func removeQueueObserver(_ id: UInt64) { queueObservers[id] = nil }
+
+    private var queueState: WriteQueueState {
+        let local = storage.local
+        return WriteQueueState(
+            pending: local.pending.batches.count,
+            oldest: local.pending.batches.first?.localWriteTime, rejected: local.rejectedCount)
+    }
+
+    /// After this step, so that several changes in one are told once.
+    private func tellQueueLater() {
+        guard !queueObservers.isEmpty, !willTellQueue else { return }
+        willTellQueue = true
+        context.later { [self] in
+            willTellQueue = false
+            for id in queueObservers.keys.sorted() { queueObservers[id]?(queueState) }
+        }
+    }
+
+    var pendingWrites: [PendingWrite] {
+        let sent = Set(pipeline.batches.map(\.id))
+        return storage.local.pending.batches.map { batch in
+            PendingWrite(
+                batch: batch.id, time: batch.localWriteTime, mutations: batch.mutations,
+                isBeingSent: sent.contains(batch.id))
+        }
+    }
+
+    var countUnderWay: Int { pipeline.batches.count }
+
+    // MARK: Another user, another cache, the end
+
+    /// The queue is another one: its stream is a new one.
+    func startAnew() {
+        stream = WriteStream(position: storage.local.writePosition)
+        pipeline = WritePipeline()
+        tellQueueLater()
+    }
+
+    func tellWaitersOfChange() {
+        for waiter in waiters { waiter.completion(.userChanged) }
+        waiters = []
+    }
+
+    /// Those who wait for the present user's batches, whom nobody tells any more.
+    func takeObservers() -> [Int64: Observer] {
+        defer { observers = [:] }
+        return observers
+    }
+
+    /// Those who wait for batches of the queue that is there now.
+    func adopt(_ observers: [Int64: Observer]) { self.observers = observers }
+
+    func tellObserversOfEnd(_ error: SyncError) {
+        for id in observers.keys.sorted() { observers[id]?(.failed(error)) }
+        observers = [:]
+    }
+
+    func tellWaitersOfEnd(_ error: SyncError) {
+        queueObservers = [:]
+        for waiter in waiters { waiter.completion(error) }
+        waiters = []
+    }
+
+    #if TIDEMARK_DEFECTS
+        var batchesUnderWay: [MutationBatch] { pipeline.batches }
+
+        /// As if the user's change had left the pipeline alone: of a planted defect.
+        func sendAgain(_ underWay: [MutationBatch]) {
+            if underWay.isEmpty || !pipeline.batches.isEmpty { return }
+            pipeline.putBack(underWay)
+            fill()
+        }
+    #endif
+}
