@@ -80,7 +80,7 @@ public final class FirestoreServer: Sendable {
     ///
     /// - Throws: `failedPrecondition` for a time before the last commit: commit times never go back.
     public func setClock(_ time: Timestamp?) throws(RPCStatus) {
-        let refusal = core.withLock { core in core.setClock(time) }
+        let refusal = core.withLock { core in core.clocks.set(time) }
         if let refusal { throw refusal }
         // What was due later may be due now.
         executor.async { [weak self] in self?.wake() }
