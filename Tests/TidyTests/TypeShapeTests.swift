@@ -25,7 +25,6 @@ struct TypeShapeRules {
         "TidemarkModel.Query": 5,
         "TidemarkModel.Value": 9,
         "TidemarkSync.EngineCore": 25,
-        "TidemarkSync.LocalStore": 13,
         "TidemarkSync.SyncEngine": 12,
         "TidemarkTesting.FeedHistory": 6,
         "TidemarkTesting.World": 8,
@@ -37,7 +36,6 @@ struct TypeShapeRules {
     static let largeTypes: [String: Int] = [
         "TidemarkApp.FeedMachine": 25,
         "TidemarkSync.EngineCore": 63,
-        "TidemarkSync.LocalStore": 23,
     ]
 
     private(set) var files: [String: Set<String>] = [:]

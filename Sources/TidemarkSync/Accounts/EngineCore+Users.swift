@@ -75,7 +75,7 @@ extension EngineCore {
     private func perform(_ change: UserChange) throws {
         let location = files.location(of: change.user)
         if files.isShared {
-            let changed = try local.changeUser(to: change.user)
+            let changed = try local.queue.changeUser(to: change.user)
             swapObservers(to: change.user, store: nil)
             user = change.user
             forgetWriteStream()
@@ -84,11 +84,11 @@ extension EngineCore {
         }
         let asked = orderedQueries.map { queries[$0]!.query }
         if let parked = parkedUsers[UserKey(change.user)]?.store {
-            return swap(to: parked, of: change, try parked.reopen(asked))
+            return swap(to: parked, of: change, try parked.targets.reopen(asked))
         }
         let new = try LocalStore.opening(
             location, database: database, user: change.user, fault: environment.storageFault)
-        do { swap(to: new, of: change, try new.reopen(asked)) } catch {
+        do { swap(to: new, of: change, try new.targets.reopen(asked)) } catch {
             try? new.close()
             guard case .damaged? = StorageFault(error), case .file(let path) = location else {
                 throw error
@@ -106,7 +106,7 @@ extension EngineCore {
         let old = local
         let oldLocation = files.location(of: user)
         old.outcome = { _ in }
-        let keeps = oldLocation == .memory && !old.pending.isEmpty && !change.erasesPrevious
+        let keeps = oldLocation == .memory && !old.queue.pending.isEmpty && !change.erasesPrevious
         swapObservers(
             to: change.user, store: keeps ? old : nil, erasesPrevious: change.erasesPrevious)
         user = change.user
@@ -124,7 +124,7 @@ extension EngineCore {
     /// Cannot fail.
     func exchange(_ new: LocalStore, _ reopened: [OpenedQuery]) {
         #if TIDEMARK_DEFECTS
-            if isPlanted(.overlaysOfUserBefore) { new.pending.keepOverlays(of: local.pending) }
+            if isPlanted(.overlaysOfUserBefore) { new.queue.keepOverlays(of: local.queue) }
             new.defects = environment.defects
         #endif
         local = new
@@ -163,7 +163,7 @@ extension EngineCore {
     }
 
     private func forgetWriteStream() {
-        writeStream = WriteStream(position: local.writePosition)
+        writeStream = WriteStream(position: local.queue.writePosition)
         pipeline = []
         writesSingly = false
         stubborn = nil

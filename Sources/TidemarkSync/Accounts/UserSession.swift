@@ -107,7 +107,8 @@ package struct UserSession: Sendable {
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         let end = Self.result(completion)
-        perform(end) { core in end(core.fromCache { try $0.declareIndexes(for: queries) }) }
+        perform(end) { core in end(core.fromCache { try $0.documents.declareIndexes(for: queries) })
+        }
     }
 
     package func cachedRows(
@@ -115,7 +116,8 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<CachedRows, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.fromCache { try $0.rows(of: query, first: count, where: isWanted) })
+            completion(
+                core.fromCache { try $0.documents.rows(of: query, first: count, where: isWanted) })
         }
     }
 
@@ -150,7 +152,8 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
+            completion(
+                core.fromCache { try $0.documents.documents(at: paths, andWrittenIn: query) })
         }
     }
 }

@@ -22,7 +22,7 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<BundleLoad?, SyncError>) -> Void
     ) {
         perform { core in
-            completion(core.bundle { try core.local.beginBundle(id, createTime) })
+            completion(core.bundle { try core.local.bundles.begin(id, createTime) })
         }
     }
 
@@ -34,7 +34,7 @@ extension SyncEngine {
         perform { core in
             completion(
                 core.bundle {
-                    core.refreshViews(try core.local.store(documents, of: load), nil)
+                    core.refreshViews(try core.local.bundles.store(documents, of: load), nil)
                     return true
                 })
         }
@@ -47,7 +47,7 @@ extension SyncEngine {
         perform { core in
             completion(
                 core.bundle {
-                    try core.local.finish(load)
+                    try core.local.bundles.finish(load)
                     return true
                 })
         }
@@ -56,7 +56,7 @@ extension SyncEngine {
     /// Nothing more of the bundle will come.
     package func abandon(_ load: BundleLoad) {
         perform { core in
-            core.local.loads[load.number] = nil
+            core.local.bundles.abandon(load)
             core.scheduleSweep()
         }
     }

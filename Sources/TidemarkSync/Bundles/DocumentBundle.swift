@@ -69,11 +69,11 @@ extension SyncEngine {
         perform { core in
             completion(
                 core.bundle { () -> Bool in
-                    guard var load = try core.local.beginBundle(bundle.id, bundle.createTime)
+                    guard var load = try core.local.bundles.begin(bundle.id, bundle.createTime)
                     else { return false }
                     load.queries = bundle.namedQueries
-                    core.refreshViews(try core.local.store(bundle.documents, of: load), nil)
-                    try core.local.finish(load)
+                    core.refreshViews(try core.local.bundles.store(bundle.documents, of: load), nil)
+                    try core.local.bundles.finish(load)
                     return true
                 })
         }
@@ -85,7 +85,7 @@ extension SyncEngine {
     ) {
         perform { core in
             if let refusal = core.refusal { return completion(.failure(refusal)) }
-            do { completion(.success(try core.local.namedQuery(name))) } catch {
+            do { completion(.success(try core.local.bundles.namedQuery(name))) } catch {
                 completion(.failure(SyncError(storing: error)))
             }
         }

@@ -58,7 +58,7 @@ extension EngineCore {
         let changed = changes.take()
         guard let changed else { return .success(nil) }
         let all = Array(changed.union(paths))
-        let result = fromCache { try $0.documents(at: all, andWrittenIn: query) }
+        let result = fromCache { try $0.documents.documents(at: all, andWrittenIn: query) }
         if case .failure = result { changes.putBack(changed) }
         return result.map { $0 }
     }

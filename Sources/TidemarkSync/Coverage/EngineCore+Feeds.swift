@@ -135,7 +135,7 @@ extension EngineCore {
                 let (documents, readTime) = rows(answer, of: query)
                 let page = made(documents, readTime)
                 if page.complete != nil { try readKeysOfAll() }
-                let changed = try local.apply(
+                let changed = try local.remote.apply(
                     answer.unstored.map(RemoteDocument.found), among: documents.map(\.path),
                     readTime: readTime, records: page.records, keeping: query,
                     replacing: page.complete,
@@ -156,7 +156,7 @@ extension EngineCore {
         if let refusal { return completion(.failure(refusal)) }
         if let expected {
             // Asks nobody.
-            return completion(fromCache { try $0.comparison(range, with: expected) })
+            return completion(fromCache { try $0.documents.comparison(range, with: expected) })
         }
         if let reason = overBudget(tag) { return completion(.failure(reason)) }
         let request = RunAggregationQueryRequest(
@@ -169,7 +169,7 @@ extension EngineCore {
                 let server = FeedAudit.Figures(reply.values ?? [:])
                 return completion(
                     fromCache { local in
-                        var result = try local.comparison(range, with: server)
+                        var result = try local.documents.comparison(range, with: server)
                         result.server = server
                         result.readTime = reply.readTime
                         result.reads = max(1, (server.count + 999) / 1_000)
@@ -193,7 +193,7 @@ extension FeedAudit.Figures {
     }
 }
 
-extension LocalStore {
+extension LocalDocuments {
     /// What the server has told of the range, without the writes that are pending: the server does not
     /// know them either.
     fileprivate func comparison(

@@ -69,7 +69,7 @@ extension EngineCore {
         _ values: MapValue, _ query: Query
     ) -> Result<(AggregationReply, Freshness), SyncError> {
         Result {
-            let confirmed = try local.confirmed(query.wireForm)
+            let confirmed = try local.targets.confirmed(query.wireForm)
             return (
                 AggregationReply(values: values, readTime: confirmed ?? .epoch),
                 .stale(age: confirmed.map(age), reason: .askedForCache)

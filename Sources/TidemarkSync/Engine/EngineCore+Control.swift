@@ -82,7 +82,7 @@ extension EngineCore {
         _ key: String, _ completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
         if let refusal { return completion(.failure(refusal)) }
-        do { completion(.success(try local.record(forKey: key))) } catch {
+        do { completion(.success(try local.records.value(forKey: key))) } catch {
             completion(.failure(SyncError(storing: error)))
         }
     }
@@ -93,7 +93,7 @@ extension EngineCore {
     ) {
         if let refusal = writeRefusal { return completion(refusal) }
         do {
-            try local.setRecord(value, forKey: key, keeping: kept)
+            try local.records.set(value, forKey: key, keeping: kept)
             completion(nil)
         } catch { completion(SyncError(storing: error)) }
     }

@@ -76,7 +76,7 @@ extension EngineCore {
         replacing part: Query? = nil
     ) throws -> ReadResult {
         if isComplete || part != nil { try readKeysOfAll() }
-        let changed = try local.apply(
+        let changed = try local.remote.apply(
             (unstored ?? documents).map(RemoteDocument.found), among: documents.map(\.path),
             readTime: readTime, records: records,
             keeping: records.isEmpty ? nil : query, complete: isComplete ? query : nil,
@@ -92,11 +92,12 @@ extension EngineCore {
     ) throws -> ReadResult {
         var plain = query
         plain.offset = 0
-        let written = local.pending.paths(in: query)
+        let written = local.queue.pending.paths(in: query)
         var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
         if !written.isEmpty {
-            rows.removeAll { local.pending.hasWrites($0.path) }
-            rows = local.merge(plain, rows, try local.written(written, in: plain))
+            rows.removeAll { local.queue.pending.hasWrites($0.path) }
+            rows = local.documents.merge(
+                plain, rows, try local.documents.written(written, in: plain))
         }
         return ReadResult(
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))

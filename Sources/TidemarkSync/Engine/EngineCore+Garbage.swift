@@ -39,7 +39,8 @@ extension EngineCore {
 
     /// What is left of bundles that did not come whole goes whatever the cache's size is.
     func scheduleSweep() {
-        guard !isReadOnly, !isScheduled(.garbageCollection), (try? local.hasCondemned()) == true
+        guard !isReadOnly, !isScheduled(.garbageCollection),
+            (try? local.garbage.hasCondemned()) == true
         else { return }
         schedule(.garbageCollection, after: Self.firstCollection)
     }
@@ -48,7 +49,7 @@ extension EngineCore {
     func collectGarbage() {
         do {
             if collection == nil, userChanges.isEmpty,
-                try local.sweepCondemned(limit: Self.rowsOfStep)
+                try local.garbage.sweep(limit: Self.rowsOfStep)
             {
                 return schedule(.garbageCollection, after: Self.pauseBetweenSteps)
             }
@@ -75,8 +76,8 @@ extension EngineCore {
     ) throws -> GarbageCollection? {
         let percent = percent ?? (configuration.freesAtOnce ? 100 : Self.garbageShare)
         let most = configuration.freesAtOnce ? Int(Int32.max) : Self.garbageMost
-        guard try local.usedBytes() > limit else { return nil }
-        return try local.garbageBound(percent: percent, most: most).map {
+        guard try local.garbage.usedBytes() > limit else { return nil }
+        return try local.garbage.bound(percent: percent, most: most).map {
             GarbageCollection(limit: limit, bound: $0)
         }
     }
@@ -84,7 +85,7 @@ extension EngineCore {
     /// - Returns: Whether to go on.
     private func collectOnce() throws -> Bool {
         guard let current = collection else { return false }
-        let step = try local.collectGarbage(
+        let step = try local.garbage.collect(
             upTo: current.bound, limit: Self.rowsOfStep, isPinned: isPinned)
         let collected = current.collected + step.targets + step.documents
         collection!.collected = collected
@@ -102,13 +103,13 @@ extension EngineCore {
     func collectAllGarbage(limit: Int64, percent: Int) throws {
         defer { collection = nil }
         guard let begun = try beginCollection(limit: limit, percent: percent) else { return }
-        while !(try local.collectGarbage(
+        while !(try local.garbage.collect(
             upTo: begun.bound, limit: Self.rowsOfStep, isPinned: isPinned
         ).isDone) {}
     }
 
     private func isPinned(_ path: DocumentPath) -> Bool {
-        if local.pending.hasWrites(path) { return true }
+        if local.queue.pending.hasWrites(path) { return true }
         #if TIDEMARK_DEFECTS
             if isPlanted(.collectedInUse) { return false }
         #endif

@@ -83,7 +83,7 @@ extension EngineCore {
         guard query.offset == 0 else {
             return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
         }
-        let recent = local.recent.query(query, in: database)
+        let recent = local.targets.recent(query)
         let key = recent.key
         if options.source != .cache, queries[key]?.isRemote != true,
             case .refused(let budget) = verdict(on: options.tag)
@@ -115,7 +115,7 @@ extension EngineCore {
     private func open(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
         defer { wantIndexes() }
         do {
-            guard let opened = try local.open(recent, lookingAt: mostAtOnce) else {
+            guard let opened = try local.targets.open(recent, lookingAt: mostAtOnce) else {
                 return openLater(recent, listener)
             }
             show(opened, recent, listener)
@@ -174,7 +174,7 @@ extension EngineCore {
     private func knowsKeys(of listened: ListenedQuery, _ key: QueryKey) throws -> Bool {
         if listened.view.synced != nil { return true }
         if listened.keysRead != nil { return false }
-        guard try local.hasRows(moreThan: mostAtOnce, of: listened.targetID) else {
+        guard try local.targets.hasRows(moreThan: mostAtOnce, of: listened.targetID) else {
             try readKeys(of: listened)
             return true
         }
@@ -253,7 +253,7 @@ extension EngineCore {
         perform(limbo.step(.viewGone(id)))
         forgetHeldBack(id)
         // What could not be stored is only an older token.
-        do { try local.releaseTarget(id) } catch {}
+        do { try local.targets.release(id) } catch {}
     }
 
     /// Tells a query's listeners once and drops them.
@@ -293,7 +293,7 @@ extension EngineCore {
         guard let opening = openings.removeValue(forKey: key) else { return }
         do {
             if let error { throw error }
-            show(try local.open(opening.recent, rows), opening.recent, opening.listeners[0])
+            show(try local.targets.open(opening.recent, rows), opening.recent, opening.listeners[0])
         } catch {
             for listener in opening.listeners {
                 listener.observer(.failure(SyncError(storing: error)))

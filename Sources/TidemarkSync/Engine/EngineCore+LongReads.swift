@@ -63,7 +63,7 @@ extension EngineCore {
             switch effect {
             case .store(let part, let readTime):
                 do {
-                    let changed = try local.apply(
+                    let changed = try local.remote.apply(
                         part.map(RemoteDocument.found), readTime: readTime)
                     refreshViews(changed, nil, awaiting: readTime)
                 } catch { return stop(id, SyncError(storing: error)) }
@@ -90,7 +90,7 @@ extension EngineCore {
         var documents = answer.documents
         if case .last = query.limit { documents.reverse() }
         // A server says it; one that does not is taken at its documents' word.
-        let newest = documents.map(\.updateTime).max() ?? local.lastVersion
+        let newest = documents.map(\.updateTime).max() ?? local.targets.lastVersion
         return (documents, answer.readTime ?? newest)
     }
 
@@ -135,7 +135,7 @@ extension EngineCore {
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         do {
-            let changed = try local.apply(
+            let changed = try local.remote.apply(
                 answer.unstored.map(RemoteDocument.found), readTime: readTime)
             refreshViews(changed, nil, awaiting: readTime)
         } catch { return completion(SyncError(storing: error)) }
@@ -159,7 +159,7 @@ extension EngineCore {
             switch end.answer(error) {
             case .failure(let error): completion(.failure(error))
             case .success(let answer):
-                let readTime = answer.readTime ?? local.lastVersion
+                let readTime = answer.readTime ?? local.targets.lastVersion
                 // Not the answer itself, whose names would then be there twice.
                 let rows = DownloadedRows(
                     count: answer.count, readTime: readTime, isOfOneTime: answer.isOfOneTime)
@@ -264,13 +264,8 @@ extension LocalStore {
             pruning.isOver = !isPage || looked < Pruning.slice
         }
         guard pruning.isOver || !others.isEmpty else { return [] }
-        try write(.storeReplies) { transaction in
-            for path in others { try forget(path, transaction) }
-            if pruning.isOver {
-                try confirm(QueryKey(pruning.query.wireForm), at: pruning.readTime, transaction)
-            }
-        }
-        nextSequence += 1
-        return views(of: others.map { ($0, nil) })
+        return try remote.forget(
+            others, confirming: pruning.isOver ? pruning.query.wireForm : nil,
+            at: pruning.readTime)
     }
 }

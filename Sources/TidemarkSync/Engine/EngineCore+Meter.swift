@@ -71,14 +71,14 @@ extension EngineCore {
     private func record(_ count: ReadCount, _ tag: ReadTag, at time: Timestamp?) {
         let day = BillingDay(time.map { $0 > .epoch ? $0 : serverNow } ?? serverNow)
         loadReads(of: day)
-        let name = local.reads.add(
+        let name = local.book.ledger.add(
             ReadRow.Name(
                 day: day, label: name(of: tag), screen: tag.screen ?? "", cause: tag.cause ?? .get),
             count)
         if !readObservers.isEmpty { tellReads(.billed(ReadRow(name, count))) }
         let elapsed = environment.scheduler.elapsed
-        local.savesReads =
-            local.reads.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true
+        local.book.savesReads =
+            local.book.ledger.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true
         if !isScheduled(.meterSave) { schedule(.meterSave, after: Self.longestPauseOfSaving) }
         for budget in budgets.newlySpent(on: day, spent: { spent($0, on: day) }) {
             tellReads(.budgetSpent(budget, on: day))
@@ -93,13 +93,13 @@ extension EngineCore {
 
     /// Where the disk cannot be read, the day counts as begun: a budget is not worth a failure.
     private func loadReads(of day: BillingDay) {
-        if local.reads.knows(day) { return }
-        local.reads.load((try? local.storedReads(of: day)) ?? [], of: day)
+        if local.book.ledger.knows(day) { return }
+        local.book.ledger.load((try? local.storedReads(of: day)) ?? [], of: day)
     }
 
     func saveReads() {
-        guard !local.reads.unsaved.isEmpty else { return }
-        local.savesReads = true
+        guard !local.book.ledger.unsaved.isEmpty else { return }
+        local.book.savesReads = true
         // What cannot be stored now is stored later: it stays counted.
         do { try local.write(.saveReads) { _ in } } catch {
             schedule(.meterSave, after: Self.longestPauseOfSaving)
@@ -114,7 +114,7 @@ extension EngineCore {
     // MARK: Budgets
 
     private func spent(_ scope: ReadBudget.Scope, on day: BillingDay) -> Int {
-        local.reads.reads(on: day) { scope.contains(label: $0.label, screen: $0.screen) }
+        local.book.ledger.reads(on: day) { scope.contains(label: $0.label, screen: $0.screen) }
     }
 
     /// What the budgets say to a read that is about to be asked for.

@@ -147,9 +147,9 @@ extension EngineCore {
             case .missing(let missing):
                 (document, path) = (.missing(missing, reply.readTime), missing)
             }
-            let changed = try local.apply([document], readTime: reply.readTime)
+            let changed = try local.remote.apply([document], readTime: reply.readTime)
             refreshViews(changed, nil, awaiting: reply.readTime)
-            let shown = try local.document(at: path).viewDocument
+            let shown = try local.documents.document(at: path).viewDocument
             return ReadResult(
                 documents: shown.map { [$0] } ?? [], freshness: .fresh(readTime: reply.readTime))
         }
@@ -186,7 +186,7 @@ extension EngineCore {
     private func cachedDocument(
         _ path: DocumentPath, _ reason: StaleReason
     ) throws -> Result<ReadResult, SyncError> {
-        let document = try local.document(at: path)
+        let document = try local.documents.document(at: path)
         guard document.kind == .found || document.kind == .missing else {
             return .failure(.notInCache(reason: reason))
         }
@@ -200,7 +200,7 @@ extension EngineCore {
         _ query: Query, _ reason: StaleReason, _ completion: @escaping ReadCompletion
     ) throws {
         defer { wantIndexes() }
-        if let rows = try local.run(query, lookingAt: mostAtOnce) {
+        if let rows = try local.documents.run(query, lookingAt: mostAtOnce) {
             return completion(.success(try result(query, rows.compactMap(\.viewDocument), reason)))
         }
         let read = QueryRead(query, local)
@@ -218,7 +218,7 @@ extension EngineCore {
     private func result(
         _ query: Query, _ documents: [ViewDocument], _ reason: StaleReason
     ) throws -> ReadResult {
-        let confirmed = try local.confirmed(query.wireForm)
+        let confirmed = try local.targets.confirmed(query.wireForm)
         return ReadResult(
             documents: documents, freshness: .stale(age: confirmed.map(age), reason: reason),
             isKnown: confirmed != nil || !documents.isEmpty)

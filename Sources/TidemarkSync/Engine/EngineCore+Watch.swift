@@ -5,7 +5,7 @@ import TidemarkModel
 extension EngineCore {
     func received(_ response: ListenResponse) {
         if case .targetChange(let change) = response, change.targetIDs.isEmpty,
-            let time = change.readTime, time < local.lastVersion
+            let time = change.readTime, time < local.targets.lastVersion
         {
             // Older than what is shown already; the documents stay for the next snapshot.
             return
@@ -39,7 +39,9 @@ extension EngineCore {
 
     private func raise(_ event: RemoteEvent) {
         let changed: [LocalDocument]
-        do { changed = try local.apply(event, isHeld: isHeld) } catch { return storageFailed() }
+        do { changed = try local.remote.apply(event, isHeld: isHeld) } catch {
+            return storageFailed()
+        }
         for id in event.targets.keys {
             guard let target = local.targets[id] else { continue }
             remoteTargets[id]?.resumeToken = target.resumeToken
@@ -74,7 +76,7 @@ extension EngineCore {
 
     /// Whether a view shows the document in this version, just as the cache has it.
     private func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
-        if !local.pending.isEmpty, local.pending.hasWrites(path) { return false }
+        if !local.queue.pending.isEmpty, local.queue.pending.hasWrites(path) { return false }
         for query in queries.values {
             guard let document = query.view.document(at: path) else { continue }
             return document.document.updateTime == version && !document.hasLocalMutations
@@ -95,11 +97,13 @@ extension EngineCore {
 
     /// What may not be seen is as good as gone, but nothing says that it was deleted.
     private func rejectedLimbo(_ id: Int32, _ path: DocumentPath) {
-        var event = RemoteEvent(version: local.lastVersion)
+        var event = RemoteEvent(version: local.targets.lastVersion)
         event.documents = [path: .missing(path, .min)]
         let changed: [LocalDocument]
         // Where it cannot be stored, the document is asked for again, and refused again.
-        do { changed = try local.apply(event) { _, _ in false } } catch { return storageFailed() }
+        do { changed = try local.remote.apply(event) { _, _ in false } } catch {
+            return storageFailed()
+        }
         remoteTargets[id] = nil
         perform(limbo.step(.rejected(targetID: id)))
         refreshViews(changed, event)
@@ -154,7 +158,7 @@ extension EngineCore {
     private func refill(
         _ query: ListenedQuery, _ event: View.Event
     ) throws -> [LocalDocument] {
-        let rows = try local.run(query.query)
+        let rows = try local.documents.run(query.query)
         #if TIDEMARK_DEFECTS
             if isPlanted(.limitNotRefilled), case .documents(let told, _, _, _, _) = event {
                 let known = Set(query.view.documents.map(\.path) + told.map(\.path))
@@ -167,7 +171,7 @@ extension EngineCore {
     /// Reads which documents a query's target has, unless that is known.
     func readKeys(of query: ListenedQuery) throws {
         if query.view.synced != nil { return }
-        query.view.learn(synced: try local.remoteKeys(of: query.targetID))
+        query.view.learn(synced: try local.targets.remoteKeys(of: query.targetID))
     }
 
     func readKeysOfAll() throws {

@@ -14,13 +14,13 @@ extension EngineCore {
         guard !mutations.isEmpty else {
             return observer(.failed(.invalidArgument("A write without mutations.")))
         }
-        guard local.pending.batches.count < configuration.maxPendingWrites else {
+        guard local.queue.pending.batches.count < configuration.maxPendingWrites else {
             return observer(.failed(.queueFull(limit: configuration.maxPendingWrites)))
         }
         let batch: MutationBatch
         let changed: [LocalDocument]
         do {
-            (batch, changed) = try local.enqueue(
+            (batch, changed) = try local.queue.enqueue(
                 mutations, at: environment.now(), inPlaceOf: rejected)
         } catch { return observer(.failed(SyncError(storing: error))) }
         writeObservers[batch.id] = observer
@@ -36,9 +36,9 @@ extension EngineCore {
 
     func fillPipeline() {
         guard state == .running, !storageIsBroken, userChanges.isEmpty else { return }
-        if local.pending.isEmpty { writesSingly = false }
+        if local.queue.pending.isEmpty { writesSingly = false }
         while pipeline.count < (writesSingly ? 1 : Self.pipelineLimit),
-            let batch = local.pending.batch(after: pipeline.last?.id ?? 0)
+            let batch = local.queue.pending.batch(after: pipeline.last?.id ?? 0)
         {
             pipeline.append(batch)
             if writeStream.isOpen, writeStream.isReady {
@@ -99,7 +99,7 @@ extension EngineCore {
 
     /// Nothing is sent before it is stored where to ask for the answer.
     private func writeStreamIsReady(_ position: WritePosition?) {
-        do { try local.keep(position) } catch { return storageFailed() }
+        do { try local.queue.keep(position) } catch { return storageFailed() }
         for batch in pipeline { performWrite(event: .send(batch.mutations)) }
     }
 
@@ -127,10 +127,10 @@ extension EngineCore {
         do {
             switch outcome {
             case .acknowledged(let batch, let results, let time, let position):
-                changed = try local.acknowledge(
+                changed = try local.queue.acknowledge(
                     batch, results, commitTime: time, position: position)
             case .rejected(let batch, let reason):
-                changed = try local.reject(batch, reason, at: environment.now())
+                changed = try local.queue.reject(batch, reason, at: environment.now())
             }
         } catch {
             unstoredOutcome = outcome
@@ -167,7 +167,7 @@ extension EngineCore {
         if wasReady, status.code.rejectsWrite, let batch = pipeline.first {
             // It was a batch's fault, not the connection's.
             performWrite(.inhibitBackoff)
-            if pipeline.count > 1, local.writePosition != nil {
+            if pipeline.count > 1, local.queue.writePosition != nil {
                 // The head may have been applied, and its answer lost: the server is asked.
                 writesSingly = true
                 pipeline = []
@@ -203,7 +203,7 @@ extension EngineCore {
     private func resumeRefused() {
         writeGeneration += 1
         writeCall = nil
-        do { try local.keep(nil) } catch { return storageFailed() }
+        do { try local.queue.keep(nil) } catch { return storageFailed() }
         guard networkEnabled else { return }
         performWrite(.inhibitBackoff)
         fillPipeline()
@@ -214,7 +214,7 @@ extension EngineCore {
     func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
         // A view's writes are another client's to send.
         if let refusal = writeRefusal { return completion(refusal) }
-        guard let last = local.pending.batches.last else { return completion(nil) }
+        guard let last = local.queue.pending.batches.last else { return completion(nil) }
         pendingWriteWaiters.append((last.id, completion))
     }
 }

@@ -134,7 +134,7 @@ final class EngineCore: @unchecked Sendable {
             files.location(of: user), database: configuration.database, user: user,
             viewsBusy: configuration.viewsBusyCache, fault: environment.storageFault)
         networkEnabled = !isReadOnly
-        writeStream = WriteStream(position: local.writePosition)
+        writeStream = WriteStream(position: local.queue.writePosition)
         #if TIDEMARK_DEFECTS
             local.defects = environment.defects
             if environment.defects.contains(.sentTwiceAfterRestart) { writeStream = WriteStream() }

@@ -34,7 +34,7 @@ extension SyncEngine {
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform { core in
-            let result = core.fromCache { try $0.declareIndexes(for: queries) }
+            let result = core.fromCache { try $0.documents.declareIndexes(for: queries) }
             if case .failure(let error) = result { completion(error) } else { completion(nil) }
         }
     }
@@ -51,7 +51,8 @@ extension SyncEngine {
     ) {
         precondition(count >= 0)
         perform { core in
-            completion(core.fromCache { try $0.rows(of: query, first: count, where: isWanted) })
+            completion(
+                core.fromCache { try $0.documents.rows(of: query, first: count, where: isWanted) })
         }
     }
 
@@ -71,7 +72,7 @@ extension SyncEngine {
     ) {
         perform { core in
             completion(
-                core.fromCache { try $0.documents(at: paths, andWrittenIn: query) })
+                core.fromCache { try $0.documents.documents(at: paths, andWrittenIn: query) })
         }
     }
 }
@@ -91,7 +92,7 @@ extension SyncEngine {
                     }
                     return CacheContents(
                         documents: documents,
-                        batches: local.pending.batches.map {
+                        batches: local.queue.pending.batches.map {
                             CacheContents.Batch(
                                 localWriteTime: $0.localWriteTime,
                                 baseMutations: $0.baseMutations, mutations: $0.mutations)

@@ -26,9 +26,9 @@ extension SyncEngine {
             completion(
                 core.fromCache { local in
                     let start = clock.elapsed
-                    let rows = try local.run(query)
+                    let rows = try local.documents.run(query)
                     let duration = clock.elapsed - start
-                    var explanation = try local.explain(query)
+                    var explanation = try local.documents.explain(query)
                     explanation.rowsReturned = rows.count
                     explanation.duration = duration
                     return explanation
@@ -38,14 +38,14 @@ extension SyncEngine {
     }
 }
 
-extension LocalStore {
+extension LocalDocuments {
     fileprivate func explain(_ query: Query) throws -> CacheExplanation {
         try read { transaction in
             let table = transaction.documents(of: database)
             let stats = try table.run(query) { _ in true }
             return CacheExplanation(
                 plan: stats.plan, isIndexed: try table.isIndexed(query),
-                rowsScanned: stats.rowsScanned + pending.paths(in: query).count,
+                rowsScanned: stats.rowsScanned + pendingPaths(in: query).count,
                 rowsReturned: 0, duration: .zero)
         }
     }

@@ -40,7 +40,7 @@ extension SyncEngine {
             let sent = Set(core.pipeline.map(\.id))
             completion(
                 .success(
-                    core.local.pending.batches.map { batch in
+                    core.local.queue.pending.batches.map { batch in
                         PendingWrite(
                             batch: batch.id, time: batch.localWriteTime,
                             mutations: batch.mutations, isBeingSent: sent.contains(batch.id))
@@ -55,7 +55,7 @@ extension SyncEngine {
         perform { core in
             if let refusal = core.refusal { return completion(.failure(refusal)) }
             completion(
-                Result { try core.local.rejectedWrites() }.mapError(SyncError.init(storing:)))
+                Result { try core.local.queue.rejectedWrites() }.mapError(SyncError.init(storing:)))
         }
     }
 
@@ -66,7 +66,7 @@ extension SyncEngine {
         perform { core in
             if let refusal = core.writeRefusal { return completion(refusal) }
             do {
-                try core.local.discardRejected(batch)
+                try core.local.queue.discardRejected(batch)
                 core.tellQueueLater()
                 completion(nil)
             } catch { completion(SyncError(storing: error)) }
@@ -97,8 +97,9 @@ extension SyncEngine {
 extension EngineCore {
     var queueState: WriteQueueState {
         WriteQueueState(
-            pending: local.pending.batches.count,
-            oldest: local.pending.batches.first?.localWriteTime, rejected: local.rejectedCount)
+            pending: local.queue.pending.batches.count,
+            oldest: local.queue.pending.batches.first?.localWriteTime,
+            rejected: local.queue.rejectedCount)
     }
 
     func observeQueue(_ id: UInt64, _ observer: @escaping @Sendable (WriteQueueState) -> Void) {
@@ -123,7 +124,7 @@ extension EngineCore {
     ) {
         if let refusal = writeRefusal { return observer(.failed(refusal)) }
         do {
-            guard let rejected = try local.rejectedWrites().first(where: { $0.batch == id }),
+            guard let rejected = try local.queue.rejectedWrites().first(where: { $0.batch == id }),
                 !rejected.mutations.isEmpty
             else {
                 let status = RPCStatus(.notFound, "No rejected write has the number \(id).")
