@@ -146,7 +146,7 @@ import TidemarkTesting
         change(world, to: "ann")
         let read = world.read(path("rooms/a"), source: .cache)
         #expect(read.all == [.failure(.notInCache(reason: .askedForCache))])
-        #expect(world.engine.core.local.pending.isEmpty)
+        #expect(world.engine.core.local.queue.pending.isEmpty)
     }
 
     @Test func `the user is the cache's, also after a restart`() throws {
@@ -157,14 +157,14 @@ import TidemarkTesting
         world = try self.world(user: "ann")
         #expect(world.read(path("rooms/a"), source: .cache).all.count == 1)
         #expect(world.listen(rooms(), source: .cache).take().count == 1)
-        #expect(world.engine.core.local.pending.batches.count == 1)
+        #expect(world.engine.core.local.queue.pending.batches.count == 1)
     }
 
     @Test func `caches in memory are apart too, and keep what waits to be sent`() throws {
         let world = try Harness(user: "ann")
         let events = world.write(set("rooms/a", [:]))
         change(world, to: "ben")
-        #expect(world.engine.core.local.pending.isEmpty)
+        #expect(world.engine.core.local.queue.pending.isEmpty)
         let read = world.read(path("rooms/a"), source: .cache)
         #expect(read.all == [.failure(.notInCache(reason: .askedForCache))])
         change(world, to: "ann")

@@ -24,18 +24,18 @@ import TidemarkTesting
     }
 
     private func held(_ world: Harness, _ collection: String) throws -> Int {
-        try world.engine.core.local.run(Query(collectionID: collection)).count
+        try world.engine.core.local.documents.run(Query(collectionID: collection)).count
     }
 
     @Test func `a cache that grew too large loses what was used the longest ago`() throws {
         let world = try Harness(cacheSize: 2 << 20)
         for name in ["a", "b", "c", "d"] { visit(world, name, 1000) }
-        let size = try world.engine.core.local.usedBytes()
+        let size = try world.engine.core.local.garbage.usedBytes()
         #expect(size > 4 << 20)
         world.scheduler.advance(by: .seconds(59))
         #expect(try held(world, "a") == 1000)
         world.scheduler.advance(by: .seconds(10))
-        #expect(try world.engine.core.local.usedBytes() <= 2 << 20)
+        #expect(try world.engine.core.local.garbage.usedBytes() <= 2 << 20)
         #expect(try held(world, "a") == 0)
         #expect(try held(world, "b") == 0)
         #expect(try held(world, "d") == 1000)
@@ -68,7 +68,7 @@ import TidemarkTesting
         #expect(try held(world, "feed") == 500)
         #expect(try held(world, "live") == 500)
         #expect(try held(world, "old") == 1)
-        let document = try world.engine.core.local.document(at: written)
+        let document = try world.engine.core.local.documents.document(at: written)
         #expect(document.contents.decoded.count == 2)
         #expect(listener.take().count == 1)
     }
@@ -99,8 +99,8 @@ import TidemarkTesting
         var world = try Harness(cacheFile: file.path)
         visit(world, "a", 1000)
         let local = world.engine.core.local
-        let bound = try #require(try local.garbageBound(percent: 100, most: 1000))
-        let step = try local.collectGarbage(upTo: bound, limit: 100) { _ in false }
+        let bound = try #require(try local.garbage.bound(percent: 100, most: 1000))
+        let step = try local.garbage.collect(upTo: bound, limit: 100) { _ in false }
         #expect(step == CollectedGarbage(targets: 1, documents: 100, isDone: false))
         try local.store.close()
         world = try Harness(cacheFile: file.path)
@@ -143,13 +143,13 @@ import TidemarkTesting
         let world = try Harness()
         let local = world.engine.core.local
         for number in 0..<60 { try look(world, "a\(number)") }
-        #expect((1...50).contains(local.released.count))
-        let waiting = local.released.mapValues(\.target)
+        #expect((1...50).contains(local.targets.released.count))
+        let waiting = local.targets.released.mapValues(\.target)
         struct Stop: Error {}
         #expect(throws: Stop.self) { try local.write(.probe) { _ in throw Stop() } }
-        #expect(local.released.mapValues(\.target) == waiting)
+        #expect(local.targets.released.mapValues(\.target) == waiting)
         try local.probe()
-        #expect(local.released.isEmpty)
+        #expect(local.targets.released.isEmpty)
         let uses = try (0..<60).map { try used(world, "a\($0)") }
         #expect(uses == uses.sorted() && Set(uses).count == 60)
     }

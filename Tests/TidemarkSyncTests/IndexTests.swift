@@ -22,7 +22,7 @@ import TidemarkTesting
         let documents = (0..<1_000).map {
             RemoteDocument.found(doc("rooms/\($0)", 10, ["floor": .integer(Int64($0 % 100))]))
         }
-        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+        _ = try world.engine.core.local.remote.apply(documents, readTime: at(20))
     }
 
     @Test func `a slow query is answered first and gets its index later, slice by slice`() throws {

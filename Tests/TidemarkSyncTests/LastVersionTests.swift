@@ -22,9 +22,9 @@ import TidemarkTesting
             .targetChange(TargetChange(.noChange, resumeToken: [40], readTime: at(40))))
         if isKilled { world.engine.abandon() } else { world.terminate() }
         world = try Harness(cacheFile: file.path)
-        if !isKilled { #expect(world.engine.core.local.lastVersion == at(40)) }
+        if !isKilled { #expect(world.engine.core.local.targets.lastVersion == at(40)) }
         let listener = world.listen(rooms())
-        #expect(world.engine.core.local.lastVersion == at(40))
+        #expect(world.engine.core.local.targets.lastVersion == at(40))
         _ = try listener.take().last?.get()
         let id = world.added.last!.id
         world.push(

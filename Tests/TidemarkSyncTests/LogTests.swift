@@ -14,7 +14,7 @@ import TidemarkTesting
             RemoteDocument.found(
                 doc("rooms/\(round)-\(number)", Int64(round), ["text": .string(text)]))
         }
-        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+        _ = try world.engine.core.local.remote.apply(documents, readTime: at(20))
     }
 
     private func pages(_ world: Harness) -> Int {

@@ -30,7 +30,7 @@ import TidemarkTesting
                         "floor": .integer(Int64(number % 10)), "n": .integer(Int64(number)),
                     ]))
         }
-        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+        _ = try world.engine.core.local.remote.apply(documents, readTime: at(20))
         return world
     }
 
@@ -52,7 +52,7 @@ import TidemarkTesting
     }
 
     private func ids(_ query: Query, _ world: Harness) throws -> [String] {
-        try world.engine.core.local.run(query).map(\.path.id)
+        try world.engine.core.local.documents.run(query).map(\.path.id)
     }
 
     @Test(arguments: rounds, queries)
@@ -236,7 +236,7 @@ import TidemarkTesting
         let documents = (0..<3_000).map { number in
             RemoteDocument.found(doc("rooms/\(number)", 10, ["n": .integer(Int64(number))]))
         }
-        _ = try world.engine.core.local.apply(documents, readTime: at(20))
+        _ = try world.engine.core.local.remote.apply(documents, readTime: at(20))
         for low in [-1, 999] {
             let query = rooms { $0.filter = .field(field("n"), .greaterThan, .integer(Int64(low))) }
             #expect(counts(query, world).isAtOnce == (low == 999))

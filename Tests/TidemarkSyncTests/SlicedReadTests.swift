@@ -109,24 +109,24 @@ import TidemarkStore
         let name = path("rooms/\(row.id)")
         switch Int.random(in: 0..<12, using: &dice) {
         case 0, 1:
-            _ = try local.enqueue([Mutation(path: name, .set(row.fields))], at: at(time))
+            _ = try local.queue.enqueue([Mutation(path: name, .set(row.fields))], at: at(time))
             model.pending[row.id] = .some(row)
         case 2:
-            _ = try local.enqueue([Mutation(path: name, .delete)], at: at(time))
+            _ = try local.queue.enqueue([Mutation(path: name, .delete)], at: at(time))
             model.pending[row.id] = .some(nil)
         case 3, 4:
-            _ = try local.apply([.missing(name, at(time))], readTime: at(time))
+            _ = try local.remote.apply([.missing(name, at(time))], readTime: at(time))
             model.server[row.id] = nil
         case 5:
-            guard let first = local.pending.batches.first else { return }
+            guard let first = local.queue.pending.batches.first else { return }
             let reason = RPCStatus(.permissionDenied, "test")
-            _ = try local.reject(first, reason, at: at(time))
+            _ = try local.queue.reject(first, reason, at: at(time))
             let id = first.paths.first!.id
-            if !local.pending.hasWrites(path("rooms/\(id)")) { model.pending[id] = nil }
+            if !local.queue.pending.hasWrites(path("rooms/\(id)")) { model.pending[id] = nil }
         default:
             let document = Document(
                 path: name, fields: row.fields, createTime: at(1), updateTime: at(time))
-            _ = try local.apply([.found(document)], readTime: at(time))
+            _ = try local.remote.apply([.found(document)], readTime: at(time))
             model.server[row.id] = row
         }
     }
@@ -159,7 +159,7 @@ import TidemarkStore
         for _ in 0..<25 {
             let ask = ask(&dice)
             if Int.random(in: 0..<4, using: &dice) == 0 {
-                try local.declareIndexes(for: [ask.query])
+                try local.documents.declareIndexes(for: [ask.query])
             }
             let read = QueryRead(ask.query, local)
             try finish(read, &dice, local, &model, &time)
@@ -179,7 +179,7 @@ import TidemarkStore
         for round in 0..<25 {
             let asks = (0..<2).map { _ in ask(&dice, isLimited: false) }
             if Int.random(in: 0..<4, using: &dice) == 0 {
-                try local.declareIndexes(for: asks.map(\.query))
+                try local.documents.declareIndexes(for: asks.map(\.query))
             }
             let fields = round.isMultiple(of: 2) ? [] : [field("b")]
             let read = FigureRead(asks.map(\.query), fields, local)

@@ -175,9 +175,9 @@ import TidemarkTesting
         world = try Harness(cacheFile: file, disk: disk, user: "ann")
         #expect(disk.failures == 1)
         let local = world.engine.core.local
-        #expect(local.pending.batches.map(\.mutations) == [[set("rooms/b", [:])]])
-        #expect(local.pending.batches.map(\.id) == [2])
-        #expect(try local.rejectedWrites().map(\.batch) == [1])
+        #expect(local.queue.pending.batches.map(\.mutations) == [[set("rooms/b", [:])]])
+        #expect(local.queue.pending.batches.map(\.id) == [2])
+        #expect(try local.queue.rejectedWrites().map(\.batch) == [1])
         // Numbers are not used twice.
         #expect(world.write(set("rooms/c", [:])).all == [.journalled(batch: 3)])
     }

@@ -98,13 +98,13 @@ import TidemarkTesting
     @Test func `what is rejected is bounded: the newest are kept`() throws {
         let world = try Harness()
         let local = world.engine.core.local
-        for id in 1...Int64(LocalStore.mostRejected + 5) {
+        for id in 1...Int64(RejectedTable.most + 5) {
             let batch = MutationBatch(
                 id: id, localWriteTime: at(id), baseMutations: [],
                 mutations: [set("rooms/a", [:])])
-            _ = try local.reject(batch, RPCStatus(.notFound, ""), at: at(1))
+            _ = try local.queue.reject(batch, RPCStatus(.notFound, ""), at: at(1))
         }
-        #expect(local.rejectedCount == LocalStore.mostRejected)
+        #expect(local.queue.rejectedCount == RejectedTable.most)
         #expect(try rejected(world).first?.batch == 6)
     }
 
@@ -207,10 +207,13 @@ import TidemarkTesting
 
     @Test func `a queue saved from a damaged cache goes on behind its numbers`() throws {
         let local = try LocalStore(.memory, database: Harness.database)
-        for path in ["rooms/a", "rooms/b"] { _ = try local.enqueue([set(path, [:])], at: at(1)) }
-        _ = try local.reject(local.pending.batches[1], RPCStatus(.notFound, ""), at: at(1))
+        for path in ["rooms/a", "rooms/b"] {
+            _ = try local.queue.enqueue([set(path, [:])], at: at(1))
+        }
+        _ = try local.queue.reject(
+            local.queue.pending.batches[1], RPCStatus(.notFound, ""), at: at(1))
         var saved = SavedQueue()
-        saved.replace(nil, with: local.pending.batches)
+        saved.replace(nil, with: local.queue.pending.batches)
         saved.rejected = [
             [
                 .integer(2), .blob([]), .integer(1), .blob(MutationCodec.encode([])), .integer(5),
@@ -218,7 +221,7 @@ import TidemarkTesting
             ]
         ]
         let new = try LocalStore(.memory, database: Harness.database)
-        try new.restore(saved, nil)
-        #expect(try new.enqueue([set("rooms/c", [:])], at: at(2)).batch.id == 3)
+        try new.queue.restore(saved, nil)
+        #expect(try new.queue.enqueue([set("rooms/c", [:])], at: at(2)).batch.id == 3)
     }
 }

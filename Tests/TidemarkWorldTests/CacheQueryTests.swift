@@ -82,19 +82,19 @@ private struct CheckedCache {
         let (path, time) = (Self.random.row(&dice), tick())
         guard dice.chance(85) else {
             base[path] = nil
-            _ = try local.apply([.missing(path, time)], readTime: time)
+            _ = try local.remote.apply([.missing(path, time)], readTime: time)
             return
         }
         let fields = Self.random.contents(&dice)
         base[path] = fields
         let document = Document(path: path, fields: fields, createTime: time, updateTime: time)
-        _ = try local.apply([.found(document)], readTime: time)
+        _ = try local.remote.apply([.found(document)], readTime: time)
     }
 
     private mutating func enqueue(_ dice: inout SeededRandom) throws {
         guard queue.count < 12 else { return try acknowledge() }
         let mutations = (0..<(1 + dice.roll(3))).map { _ in Self.random.mutation(&dice) }
-        queue.append(try local.enqueue(mutations, at: tick()).batch)
+        queue.append(try local.queue.enqueue(mutations, at: tick()).batch)
     }
 
     private mutating func acknowledge() throws {
@@ -112,17 +112,17 @@ private struct CheckedCache {
                         $0.operation == .serverTimestamp ? .timestamp(time) : .null
                     }))
         }
-        _ = try local.acknowledge(batch, results, commitTime: time)
+        _ = try local.queue.acknowledge(batch, results, commitTime: time)
     }
 
     private mutating func reject() throws {
         guard !queue.isEmpty else { return }
         let batch = queue.removeFirst()
-        _ = try local.reject(batch, RPCStatus(.permissionDenied, "no"), at: tick())
+        _ = try local.queue.reject(batch, RPCStatus(.permissionDenied, "no"), at: tick())
     }
 
     func shown(_ query: Query) throws -> [String] {
-        try local.run(query).map { "\($0.path.text) \($0.contents.decoded)" }
+        try local.documents.run(query).map { "\($0.path.text) \($0.contents.decoded)" }
     }
 
     func expected(_ query: Query) -> [String] {

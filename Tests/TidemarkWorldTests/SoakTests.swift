@@ -116,7 +116,7 @@ private final class Soak {
 
     private func used() -> [Int64] {
         world.clients.map { client in
-            client.engine.flatMap { try? $0.core.local.usedBytes() } ?? 0
+            client.engine.flatMap { try? $0.core.local.garbage.usedBytes() } ?? 0
         }
     }
 

@@ -1,72 +1,86 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The writes of one batch, while their transaction runs. It changes the store and copies of the
-/// core's state; the core takes them over once the transaction is durable, or drops them.
+/// The writes of one turn, while their transaction runs: commands in, outputs out. Commits are made by
+/// its ``CommitStage``, write streams are kept by its ``WriteStreamStage``; the core takes all of it
+/// over once the transaction is durable, or drops it.
 final class WriteStage {
-    let core: ServerCore
-    /// Only while the store's transaction runs.
-    var transaction: StoreTransaction?
-    var databases: [DatabaseID: DatabaseState]
-    var writeStreams: [CallID: WriteStreamState]
-    /// How many streams' histories are in the store.
-    var storedStreams: Int
-    var outputs: [Output] = []
-    var commits: [Commit] = []
-    var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
-    var bills: [Bill] = []
-    /// Of the command that is being performed.
-    var method = RPCMethod.commit
-    private var touched: Set<DatabaseID> = []
-    /// How many of the commands were looked at; the one after them is the one that failed, if any.
-    var reached = 0
-    /// The calls and streams something of which was performed: they fail with the batch.
-    var tried: Set<CallID> = []
-    /// The same of those that were parked before.
-    var retried: [ParkedCommand] = []
-    /// Writes of batch writes that have waited, and what became of them.
-    var settled: [(call: CallID, index: Int, result: BatchWriteResult, usage: Usage)] = []
-    /// What the transactions had that have ended.
-    var released: [(id: TransactionID, owner: LockTable.Owner)] = []
-    var endedStreams: [CallID: RPCStatus] = [:]
-    /// What has waited and is performed now.
-    var retrying: (ticket: LockTicket, command: ParkedCommand)?
+    private(set) var commits: CommitStage
+    private(set) var streams: WriteStreamStage
+    private let transactions: Transactions
+    private let documents: DocumentWrites
 
-    struct Bill {
-        let context: CallContext
-        let method: RPCMethod
-        let collection: CollectionPath
+    private(set) var outputs: [Output] = []
+    /// How many of the commands were looked at; the one after them is the one that failed, if any.
+    private(set) var reached = 0
+    /// The calls and streams something of which was performed: they fail with the batch.
+    private(set) var tried: Set<CallID> = []
+    /// The same of those that were parked before.
+    private(set) var retried: [ParkedCommand] = []
+    /// Writes of batch writes that have waited, and what became of them.
+    private(set) var settled: [Settled] = []
+    /// Until when what has waited, and is performed now, may wait.
+    private var deadline: Duration?
+
+    struct Settled {
+        let call: CallID
+        let index: Int
+        let result: BatchWriteResult
         let usage: Usage
     }
 
-    init(core: ServerCore) {
-        self.core = core
-        databases = core.databases
-        writeStreams = core.writeStreams
-        storedStreams = core.storedStreams
+    init(
+        _ commits: CommitStage, _ streams: WriteStreamStage, _ transactions: Transactions,
+        randomBits: @escaping @Sendable () -> UInt64
+    ) {
+        self.commits = commits
+        self.streams = streams
+        self.transactions = transactions
+        documents = DocumentWrites(randomBits: randomBits)
     }
 
+    /// Performs the commands, and what need not wait any more, in a transaction of the store.
+    ///
     /// - Throws: ``StoreError`` when the whole transaction is lost; a refusal of one command is among
     ///   the outputs instead.
-    func perform(_ command: Command) throws {
+    func perform(_ commands: [Command], in transaction: StoreTransaction) throws {
+        commits.transaction = transaction
+        defer { commits.transaction = nil }
+        for command in commands {
+            try perform(command)
+            reached += 1
+        }
+        try performReady()
+        try streams.trim(commits)
+        try commits.finish()
+    }
+
+    /// Performs commands that need no store.
+    func performWithoutStore(_ commands: [Command]) throws {
+        for command in commands { try perform(command) }
+    }
+
+    // MARK: Commands
+
+    private func perform(_ command: Command) throws {
         switch command {
         case .call(let id, let request, let context): try perform(id, request, context)
         case .openWrite(let id, let context):
             tried.insert(id)
-            writeStreams[id] = WriteStreamState(context: context)
+            streams.connect(id, context)
         case .write(let id, let request):
             if !hold(.batch(request), of: id) { try perform(id, request) }
-        case .finishWrite(let id): if !hold(.finish, of: id) { endWriteStream(id, .ok) }
+        case .finishWrite(let id): if !hold(.finish, of: id) { streams.end(id, .ok, &outputs) }
         case .end(let id, let status):
-            endWriteStream(id, status)
-            core.cancelCall(id, status)
+            streams.end(id, status, &outputs)
+            transactions.cancel(id, status)
         case .openListen, .listen, .finishListen, .proceed, .hold: break
         }
     }
 
-    func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
-        method = request.method
-        let firstBill = bills.count
+    private func perform(_ id: CallID, _ request: Request, _ context: CallContext) throws {
+        commits.method = request.method
+        let firstBill = commits.bills.count
         var ending = RPCStatus.ok
         do {
             if case .batchWrite(let request) = request {
@@ -80,25 +94,30 @@ final class WriteStage {
             return park(wait, .call(id, request, context))
         }
         tried.insert(id)
-        ending = ending.reporting(usage(since: firstBill), to: context)
+        ending = ending.reporting(commits.usage(since: firstBill), to: context)
         outputs.append(Output(id: id, event: .ended(ending)))
     }
 
-    /// What the bills say from this one on.
-    func usage(since firstBill: Int) -> Usage {
-        bills[firstBill...].reduce(into: Usage()) { $0 += $1.usage }
+    /// Answers one message of a write stream.
+    private func perform(_ id: CallID, _ request: WriteRequest) throws {
+        do {
+            if try streams.perform(id, request, &commits, &outputs) { tried.insert(id) }
+        } catch let wait as LockWait {
+            park(wait, .streamBatch(id, request))
+        }
     }
 
     private func reply(to request: Request, _ context: CallContext) throws -> Reply {
         switch request {
         case .commit(let request):
-            let reply = try commit(
+            let reply = try commits.commit(
                 request.mutations, context, transactionID: request.transaction)
             return .commit(reply)
-        case .createDocument(let request): return try create(request, context)
-        case .updateDocument(let request): return try update(request, context)
+        case .createDocument(let request): return try documents.create(request, context, &commits)
+        case .updateDocument(let request): return try documents.update(request, context, &commits)
         case .deleteDocument(let path, let precondition):
-            _ = try commit([Mutation(path: path, .delete, precondition: precondition)], context)
+            _ = try commits.commit(
+                [Mutation(path: path, .delete, precondition: precondition)], context)
             return .empty
         case .getDocument, .listDocuments, .batchGetDocuments, .beginTransaction, .rollback,
             .runQuery, .runAggregationQuery, .listCollectionIDs, .partitionQuery, .batchWrite:
@@ -106,40 +125,131 @@ final class WriteStage {
         }
     }
 
-    /// The row of a database, made on first use, and its next commit time.
-    func takeCommitTime(_ database: DatabaseID) throws -> (row: Int64, time: Timestamp) {
-        guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
-        if databases[database] == nil, databases.count >= DatabaseState.capacity {
-            throw RPCStatus(.resourceExhausted, "The server has too many databases.")
+    // MARK: Batch writes
+
+    /// Each write by itself, as far as they can be done. The answer comes when all of them are
+    /// settled: those that wait for locks keep none of the others.
+    ///
+    /// - Throws: ``RPCStatus`` when nothing of it is done; ``StoreError``.
+    private func batchWrite(
+        _ id: CallID, _ request: BatchWriteRequest, _ context: CallContext
+    ) throws {
+        if Set(request.mutations.map(\.path)).count < request.mutations.count {
+            throw RPCStatus.invalidArgument(
+                "BatchWrite does not allow writing to the same document more than once.")
         }
-        var state = databases[database] ?? DatabaseState()
-        let time = state.takeCommitTime(now: core.now)
-        if state.rowID == nil {
-            try transaction.execute(
-                "INSERT INTO serverDatabase (name, lastCommit, logStart) VALUES (?, ?, 0)",
-                [.text(database.name), .integer(time)])
-            state.rowID = transaction.lastInsertedRowID
+        let firstBill = commits.bills.count
+        var results: [BatchWriteResult?] = []
+        results.reserveCapacity(request.mutations.count)
+        for (index, mutation) in request.mutations.enumerated() {
+            do {
+                results.append(try write(mutation, context))
+            } catch let wait as LockWait {
+                park(wait, .item(id, index, mutation, context))
+                results.append(nil)
+            }
         }
-        databases[database] = state
-        touched.insert(database)
-        return (state.rowID ?? 0, Timestamp(microseconds: time))
+        let known = results.compactMap { $0 }
+        let usage = commits.usage(since: firstBill)
+        if !known.isEmpty || results.isEmpty { tried.insert(id) }
+        if known.count < results.count {
+            transactions.add(.init(context: context, results: results, usage: usage), of: id)
+        } else {
+            outputs.append(id, .batchWrite(known))
+            outputs.append(
+                Output(id: id, event: .ended(RPCStatus.ok.reporting(usage, to: context))))
+        }
     }
 
-    /// What a batch writes once: the clocks of its databases, and the trimming of their logs and of
-    /// the streams.
-    func finish() throws {
-        guard let transaction else { return }
-        try trimWriteStreams()
-        for database in touched.sorted(by: { $0.name < $1.name }) {
-            guard var state = databases[database], let row = state.rowID else { continue }
-            let cutoff = core.now.advanced(by: .zero - core.configuration.history)
-            let log = ChangeLog(
-                database: row, documents: transaction.documents(of: database))
-            if let start = try log.trim(before: cutoff.microseconds) { state.logStart = start }
-            try transaction.execute(
-                "UPDATE serverDatabase SET lastCommit = ?, logStart = ? WHERE id = ?",
-                [.integer(state.lastCommit), .integer(state.logStart), .integer(row)])
-            databases[database] = state
+    /// One write of a batch write.
+    ///
+    /// - Throws: ``LockWait``, ``StoreError``; a refusal is a result.
+    private func write(_ mutation: Mutation, _ context: CallContext) throws -> BatchWriteResult {
+        do {
+            let reply = try commits.commit([mutation], context)
+            return BatchWriteResult(status: .ok, result: reply.results[0])
+        } catch let status as RPCStatus {
+            return BatchWriteResult(status: status, result: MutationResult(updateTime: nil))
+        }
+    }
+
+    // MARK: Waiting
+
+    /// Keeps a command until its locks may be granted.
+    private func park(_ wait: LockWait, _ work: ParkedCommand.Work) {
+        transactions.park(wait.ticket, work, deadline: deadline)
+    }
+
+    /// Notes what has waited and is performed now.
+    private func retry(_ command: ParkedCommand?, _ ticket: LockTicket?) {
+        deadline = command?.deadline
+        commits.ticket = ticket
+    }
+
+    /// Keeps a message of a write stream behind a batch that waits.
+    ///
+    /// - Returns: False when nothing of the stream waits: then it is to be performed.
+    private func hold(_ message: ParkedCommands.Held, of id: CallID) -> Bool {
+        guard streams.isConnected(id), transactions.isHolding(id) else { return false }
+        if !transactions.hold(message, of: id) {
+            let status = RPCStatus(
+                .resourceExhausted, "The stream has too many batches under way.")
+            streams.end(id, status, &outputs)
+        }
+        return true
+    }
+
+    /// Performs the writes that need not wait any more, and those that need not wait after them.
+    private func performReady() throws {
+        while true {
+            let tickets = transactions.takeReady(writes: true)
+            if tickets.isEmpty { return }
+            for (index, ticket) in tickets.enumerated() {
+                do {
+                    try perform(ticket)
+                } catch {
+                    transactions.putBack(tickets[(index + 1)...])
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func perform(_ ticket: LockTicket) throws {
+        defer { transactions.finish(ticket) }
+        guard let command = transactions.take(ticket) else { return }
+        retried.append(command)
+        retry(command, ticket)
+        defer { retry(nil, nil) }
+        switch command.work {
+        case .call(let id, let request, let context): try perform(id, request, context)
+        case .item(let id, let index, let mutation, let context):
+            commits.method = .batchWrite
+            let firstBill = commits.bills.count
+            do {
+                let result = try write(mutation, context)
+                let usage = commits.usage(since: firstBill)
+                settled.append(Settled(call: id, index: index, result: result, usage: usage))
+            } catch let wait as LockWait {
+                park(wait, command.work)
+            }
+        case .streamBatch(let id, let request): try perform(id, request)
+        }
+        if transactions.isParked(ticket) {
+            retried.removeLast()
+        } else if case .streamBatch(let id, _) = command.work {
+            retry(nil, nil)
+            try performHeld(id)
+        }
+    }
+
+    /// What came on a write stream after a batch that has waited, until one has to wait again.
+    private func performHeld(_ id: CallID) throws {
+        while !transactions.isWaiting(id), let message = transactions.takeHeld(id) {
+            switch message {
+            case .batch(let request): try perform(id, request)
+            case .finish: streams.end(id, .ok, &outputs)
+            }
         }
     }
 }

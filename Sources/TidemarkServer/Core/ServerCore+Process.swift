@@ -19,20 +19,16 @@ extension ServerCore {
 
     /// Answers a batch of commands that waited together, and what they let go on.
     func process(_ batch: [Command]) -> Turn {
-        expire()
+        transactions.expire()
         var turn = Turn()
-        refreshTokens(&turn.outputs)
+        listens.refreshTokens(&turn.outputs)
         let (writes, others) = split(batch)
         turn.rest = round(writes, others, &turn.outputs)
-        while turn.outputs.count < Self.outputsPerTurn, isAnyReady {
+        while turn.outputs.count < Self.outputsPerTurn, transactions.isAnyReady {
             _ = round([], [], &turn.outputs)
         }
-        turn.isDone = turn.rest.isEmpty && !isAnyReady
+        turn.isDone = turn.rest.isEmpty && !transactions.isAnyReady
         return turn
-    }
-
-    private var isAnyReady: Bool {
-        locks.hasReady(writes: true) || locks.hasReady(writes: false)
     }
 
     /// The writes, what they committed told to the listens, then the others.
@@ -41,11 +37,14 @@ extension ServerCore {
     private func round(
         _ writes: [Command], _ others: [Command], _ outputs: inout [Output]
     ) -> [Command] {
-        if !writes.isEmpty || locks.hasReady(writes: true) { outputs += performWrites(writes) }
+        if !writes.isEmpty || transactions.hasReady(writes: true) {
+            outputs += performWrites(writes)
+        }
         var answered = 0
-        if !others.isEmpty || locks.hasReady(writes: false) { answered = answer(others, &outputs) }
-        outputs += lateOutputs
-        lateOutputs = []
+        if !others.isEmpty || transactions.hasReady(writes: false) {
+            answered = answer(others, &outputs)
+        }
+        outputs += transactions.takeOutputs()
         return Array(others[answered...])
     }
 
@@ -66,29 +65,30 @@ extension ServerCore {
 
     /// Performs the writes in one transaction, and publishes what they committed.
     private func performWrites(_ commands: [Command]) -> [Output] {
-        let stage = WriteStage(core: self)
+        let stage = makeStage()
         do {
-            if locks.hasReady(writes: true) || needStore(commands) {
-                try store.write(.disk) { transaction in
-                    stage.transaction = transaction
-                    defer { stage.transaction = nil }
-                    for command in commands {
-                        try stage.perform(command)
-                        stage.reached += 1
-                    }
-                    try stage.performReady()
-                    try stage.finish()
-                }
+            if transactions.hasReady(writes: true) || needStore(commands) {
+                try store.write(.disk) { try stage.perform(commands, in: $0) }
             } else {
-                for command in commands { try stage.perform(command) }
+                try stage.performWithoutStore(commands)
             }
         } catch {
             return refuse(commands, stage, RPCStatus(storeFailure: error))
         }
         adopt(stage)
         var outputs = stage.outputs
-        for commit in stage.commits { publish(commit, &outputs) }
+        let publisher = publisher
+        for commit in stage.commits.commits { publisher.publish(commit, &outputs) }
         return outputs
+    }
+
+    private func makeStage() -> WriteStage {
+        WriteStage(
+            CommitStage(clocks, transactions, listens, indexes, configuration.billing),
+            WriteStreamStage(
+                streams, clocks, transactions, randomBits: environment.randomBits,
+                remembered: configuration.rememberedWriteStreams),
+            transactions, randomBits: environment.randomBits)
     }
 
     private func needStore(_ commands: [Command]) -> Bool {
@@ -99,7 +99,7 @@ extension ServerCore {
             case .write(let id, let request):
                 // A stream's first message writes nothing, but one that takes up another reads; what
                 // follows it, in the same batch too, is a commit.
-                writeStreams[id]?.isOpen == true || !request.mutations.isEmpty
+                streams.isOpen(id) || !request.mutations.isEmpty
                     || !request.streamToken.isEmpty || !request.streamID.isEmpty
                     || !opened.insert(id).inserted
             case .openListen, .listen, .finishListen, .openWrite, .finishWrite, .proceed, .hold,
@@ -110,12 +110,14 @@ extension ServerCore {
     }
 
     private func adopt(_ stage: WriteStage) {
-        databases = stage.databases
-        writeStreams = stage.writeStreams
-        storedStreams = stage.storedStreams
-        for (id, ending) in stage.endedTransactions { transactions.end(id, ending) }
-        for item in stage.settled { settle(item.call, item.index, item.result, item.usage) }
-        for bill in stage.bills {
+        clocks.adopt(stage.commits.databases)
+        streams.adopt(
+            stage.streams.connections, storedHistories: stage.streams.storedHistories)
+        transactions.note(stage.commits.endedTransactions)
+        for item in stage.settled {
+            transactions.settle(item.call, item.index, item.result, item.usage)
+        }
+        for bill in stage.commits.bills {
             meter.add(bill.usage, by: bill.method, bill.context, on: bill.collection.text)
         }
     }
@@ -125,41 +127,43 @@ extension ServerCore {
     private func refuse(
         _ commands: [Command], _ stage: WriteStage, _ status: RPCStatus
     ) -> [Output] {
-        for (id, owner) in stage.released { locks.restore(id, owner) }
-        for command in stage.retried { fail(command, status) }
+        transactions.restore(stage.commits.released)
+        for command in stage.retried { transactions.fail(command, status) }
         var outputs: [Output] = []
         for (index, command) in commands.enumerated() {
             func isWaiting(_ id: CallID) -> Bool {
-                index != stage.reached && !stage.tried.contains(id) && parked.isWaiting(id)
+                index != stage.reached && !stage.tried.contains(id) && transactions.isWaiting(id)
             }
             switch command {
             case .call(let id, _, _), .openWrite(let id, _):
                 if isWaiting(id) { continue }
-                drop(id)
+                transactions.drop(id)
                 outputs.append(Output(id: id, event: .ended(status)))
             case .write(let id, let request):
                 // What was not looked at has its place behind the batch that waits.
-                if isWaiting(id), index < stage.reached || parked.hold(.batch(request), of: id) {
+                if isWaiting(id),
+                    index < stage.reached || transactions.hold(.batch(request), of: id)
+                {
                     continue
                 }
-                endStream(id, stage.endedStreams[id] ?? status, &outputs)
+                endStream(id, stage.streams.ended[id] ?? status, &outputs)
             case .finishWrite(let id):
-                if isWaiting(id), index < stage.reached || parked.hold(.finish, of: id) {
+                if isWaiting(id), index < stage.reached || transactions.hold(.finish, of: id) {
                     continue
                 }
-                endStream(id, stage.endedStreams[id] ?? status, &outputs)
+                endStream(id, stage.streams.ended[id] ?? status, &outputs)
             case .end(let id, let reason): endStream(id, reason, &outputs)
             case .openListen, .listen, .finishListen, .proceed, .hold: break
             }
         }
         // Whoever has lost its stream to another connection has lost what waited of it, too.
-        for (id, reason) in stage.endedStreams { endStream(id, reason, &outputs) }
+        for (id, reason) in stage.streams.ended { endStream(id, reason, &outputs) }
         return outputs
     }
 
     private func endStream(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
-        guard writeStreams.removeValue(forKey: id) != nil else { return }
-        drop(id)
+        guard streams.remove(id) else { return }
+        transactions.drop(id)
         outputs.append(Output(id: id, event: .ended(status)))
     }
 
@@ -170,7 +174,7 @@ extension ServerCore {
         do {
             return try store.read { transaction in
                 var bytes = 0
-                answerReady(transaction, &outputs)
+                reads.answerReady(transaction, &outputs, upTo: Self.outputsPerTurn)
                 for (index, command) in commands.enumerated() {
                     let start = outputs.count
                     answer(command, transaction, &outputs)
@@ -181,7 +185,7 @@ extension ServerCore {
             }
         } catch {
             let status = RPCStatus(storeFailure: error)
-            refuseReady(status)
+            transactions.failReadyReads(status)
             for command in commands { refuse(command, status, &outputs) }
             return commands.count
         }
@@ -195,11 +199,7 @@ extension ServerCore {
             outputs.append(
                 id, .targetChange(TargetChange(.remove, targetIDs: [target.id], cause: status)))
         case .proceed(let id):
-            if unfinished.remove(id) != nil {
-                outputs.append(Output(id: id, event: .ended(status)))
-            } else {
-                closeListen(id, status, &outputs)
-            }
+            if !reads.refuse(id, status, &outputs) { listens.close(id, status, &outputs) }
         case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
@@ -211,9 +211,14 @@ extension ServerCore {
         switch command {
         case .call(let id, let request, let context):
             let call = ReadCall(id: id, request: request, context: context)
-            answer(call, transaction, &outputs)
-        case .listen(let id, .add(let target, _)): addTarget(target, id, transaction, &outputs)
-        case .proceed(let id): proceed(id, transaction, &outputs)
+            reads.answer(call, transaction, &outputs)
+        case .listen(let id, .add(let target, _)):
+            targets.add(target, id, transaction, &outputs)
+        case .proceed(let id):
+            // It may have been cancelled since; else it is a listen stream that has missed something.
+            if !reads.proceed(id, transaction, &outputs) {
+                targets.catchUp(id, transaction, &outputs)
+            }
         case .openListen, .listen, .finishListen, .openWrite, .write, .finishWrite, .hold, .end:
             control(command, &outputs)
         }
@@ -224,42 +229,17 @@ extension ServerCore {
         switch command {
         case .openListen(let id, let context):
             listens.open(id, context)
-        case .listen(let id, .remove(let target)): removeTarget(target, id, &outputs)
+        case .listen(let id, .remove(let target)): targets.remove(target, id, &outputs)
         case .listen(let id, .unreadable(let target, let cause)):
-            refuseTarget(target, cause, id, &outputs)
+            targets.refuseUnreadable(target, cause, id, &outputs)
         case .finishListen(let id):
-            closeListen(id, .ok, &outputs)
-        case .hold(let id): listens.update(id) { $0.isHeld = true }
+            listens.close(id, .ok, &outputs)
+        case .hold(let id): listens.pause(id)
         case .end(let id, let status):
-            cancelCall(id, status)
-            closeListen(id, status, &outputs)
-            if let answer = unfinished.remove(id) {
-                let ending = status.reporting(answer.usage, to: answer.context)
-                outputs.append(Output(id: id, event: .ended(ending)))
-            }
+            transactions.cancel(id, status)
+            listens.close(id, status, &outputs)
+            reads.cancel(id, status, &outputs)
         case .call, .listen, .openWrite, .write, .finishWrite, .proceed: break
         }
-    }
-}
-
-extension RPCStatus {
-    /// What a caller is told when the store failed.
-    init(storeFailure error: any Error) {
-        if let status = error as? RPCStatus {
-            self = status
-            return
-        }
-        guard let error = error as? StoreError else {
-            self.init(.internal, "The server's store failed.")
-            return
-        }
-        let code: Code =
-            switch error {
-            case .full: .resourceExhausted
-            case .locked, .unreadable: .unavailable
-            case .corrupt: .dataLoss
-            case .newerSchema, .invalidStatement: .internal
-            }
-        self.init(code, error.message)
     }
 }

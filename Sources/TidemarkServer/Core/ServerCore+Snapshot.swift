@@ -5,14 +5,12 @@ package import TidemarkStore
 /// What a server held at one moment: documents, their history, and where its clocks stood.
 package struct ServerSnapshot: Sendable {
     let store: StoreSnapshot
-    let databases: [DatabaseID: DatabaseState]
-    let clockOffset: Duration
+    let clocks: DatabaseClocks.Saved
 }
 
 extension ServerCore {
     func snapshot() throws(StoreError) -> ServerSnapshot {
-        ServerSnapshot(
-            store: try store.snapshot(), databases: databases, clockOffset: clockOffset)
+        ServerSnapshot(store: try store.snapshot(), clocks: clocks.saved)
     }
 
     /// Goes back to the snapshot. All calls and streams end with `unavailable`: what they were told is
@@ -21,14 +19,13 @@ extension ServerCore {
     func restore(_ snapshot: ServerSnapshot) throws -> [Output] {
         try store.restore(snapshot.store)
         let identity = Int64(truncatingIfNeeded: environment.randomBits())
-        storedStreams = try store.write(.process) { transaction in
+        let histories = try store.write(.process) { transaction in
             try transaction.execute(
                 "UPDATE serverIdentity SET incarnation = ?", [.integer(identity)])
             return try WriteStreamTable(transaction: transaction).count()
         }
-        incarnation = identity
-        databases = snapshot.databases
-        clockOffset = snapshot.clockOffset
+        streams.restore(storedHistories: histories)
+        clocks.restore(snapshot.clocks, incarnation: identity)
         return endAll(RPCStatus(.unavailable, "The server went back to a snapshot."))
     }
 }

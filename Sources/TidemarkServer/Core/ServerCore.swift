@@ -12,48 +12,65 @@ import TidemarkStore
 ///
 /// A command that must wait for the locks of a transaction is parked. When it need not wait any more it
 /// is performed as if it came now, but in its old place in the queues, before the turn ends.
+///
+/// The core holds no state of its own: each of its parts owns some, privately, and the core takes
+/// commands from one to the next.
 final class ServerCore {
     let configuration: FirestoreServer.Configuration
     let environment: ServerEnvironment
     let store: DocumentStore
-    /// Tells the data apart from other data: a token of a server that lost its memory is no good.
-    var incarnation: Int64
 
-    var databases: [DatabaseID: DatabaseState]
-    var listens = ListenRegistry()
-    var writeStreams: [CallID: WriteStreamState] = [:]
-    /// How many streams' histories are in the store.
-    var storedStreams: Int
-    var transactions = TransactionTable()
-    var unfinished = UnfinishedAnswers()
-    var locks = LockTable()
-    var parked = ParkedCommands()
-    /// The transaction that the call in hand has begun, before its locks were granted.
-    var begun: TransactionID?
-    /// What became of commands that are not in hand: for the end of the phase.
-    var lateOutputs: [Output] = []
-    var meter = UsageMeter()
-    var listenEndings = ListenEndings()
-    /// When quiet streams get a new token, by the executor's time; nil while nobody listens.
-    var nextRefresh: Duration?
-    var indexes: IndexRegister
-    /// How far the server's clock is ahead of the machine's.
-    var clockOffset: Duration = .zero
+    let clocks: DatabaseClocks
+    let meter = UsageMeter()
+    let indexes: QueryAdmission
+    let streams: WriteStreams
+    let transactions: Transactions
+    let listens: Listens
+    let reads: ReadAnswers
 
     init(
         _ configuration: FirestoreServer.Configuration, environment: ServerEnvironment
     ) throws(StoreError) {
+        self.configuration = configuration
+        self.environment = environment
+        store = try Self.openStore(configuration)
+        let chance = Int64(truncatingIfNeeded: environment.randomBits())
+        let kept = try Self.load(store, orMake: chance)
+        clocks = DatabaseClocks(
+            kept.states, incarnation: kept.incarnation, history: configuration.history,
+            machine: environment.now)
+        indexes = QueryAdmission(configuration.indexes, ticks: environment.ticks)
+        streams = WriteStreams(storedHistories: kept.histories)
+        transactions = Transactions(
+            clocks, streams, environment, lockTimeout: configuration.lockTimeout)
+        listens = Listens(clocks, meter, configuration.billing, environment.executor)
+        let access = ReadAccess(clocks, transactions, indexes, meter, configuration.billing)
+        reads = ReadAnswers(access, transactions)
+    }
+
+    private static func openStore(
+        _ configuration: FirestoreServer.Configuration
+    ) throws(StoreError) -> DocumentStore {
         let location =
             configuration.dataDirectory.map {
                 DocumentStore.Location.file($0 + "/tidemark-server.sqlite")
             } ?? .memory
-        let store = try DocumentStore(location, migrations: ServerSchema.migrations)
-        let chance = Int64(truncatingIfNeeded: environment.randomBits())
+        return try DocumentStore(location, migrations: ServerSchema.migrations)
+    }
+
+    /// What the store knows from before.
+    ///
+    /// - Parameter chance: The identity of new data.
+    private static func load(
+        _ store: DocumentStore, orMake chance: Int64
+    ) throws(StoreError) -> (
+        incarnation: Int64, states: [DatabaseID: DatabaseState], histories: Int
+    ) {
         do {
-            (incarnation, databases, storedStreams) = try store.write(.disk) { transaction in
+            return try store.write(.disk) { transaction in
                 (
-                    try Self.loadIncarnation(transaction, orMake: chance),
-                    try Self.loadDatabases(transaction),
+                    try DatabaseClocks.loadIncarnation(transaction, orMake: chance),
+                    try DatabaseClocks.loadStates(transaction),
                     try WriteStreamTable(transaction: transaction).count()
                 )
             }
@@ -62,67 +79,44 @@ final class ServerCore {
         } catch {
             throw .unreadable(detail: "\(error)")
         }
-        self.configuration = configuration
-        indexes = IndexRegister(configuration.indexes)
-        self.environment = environment
-        self.store = store
     }
 
-    private static func loadIncarnation(
-        _ transaction: StoreTransaction, orMake chance: Int64
-    ) throws(StoreError) -> Int64 {
-        if let row = try transaction.rows("SELECT incarnation FROM serverIdentity").first {
-            return try row.integer(0)
-        }
-        try transaction.execute("INSERT INTO serverIdentity VALUES (?)", [.integer(chance)])
-        return chance
+    var publisher: CommitPublisher { CommitPublisher(listens: listens) }
+    var targets: TargetRequests {
+        TargetRequests(listens: listens, clocks: clocks, admission: indexes)
     }
 
-    private static func loadDatabases(
-        _ transaction: StoreTransaction
-    ) throws(StoreError) -> [DatabaseID: DatabaseState] {
-        var result: [DatabaseID: DatabaseState] = [:]
-        let rows = try transaction.rows("SELECT id, name, lastCommit, logStart FROM serverDatabase")
-        for row in rows {
-            let name = try row.text(1)
-            guard let id = try? DatabaseID(name: name) else {
-                throw .corrupt(detail: "a database is named \(name)")
-            }
-            let last = try row.integer(2)
-            result[id] = try DatabaseState(
-                rowID: row.integer(0), lastCommit: last, lastSeen: last, logStart: row.integer(3))
-        }
-        return result
+    /// When something becomes due by itself, by the executor's time.
+    var nextDeadline: Duration? {
+        [transactions.nextDeadline, listens.nextRefresh].compactMap { $0 }.min()
     }
 
-    /// The server's time.
-    var now: Timestamp { environment.now().advanced(by: clockOffset) }
-
-    /// Read times may go back with the clock, where commit times do not: what was opened before, a
-    /// stream or a transaction, is then to be opened again.
+    /// Removes every document of a database in one commit, tells the listens of each that they had, and
+    /// forgets the history with it: what is read or resumed from before finds the log too short. Costs
+    /// what the tables cost to empty, and what the listens hold; the documents are not looked at.
+    /// Its transactions are over: what they have locked is gone.
     ///
-    /// - Returns: Why not, when it is refused.
-    func setClock(_ time: Timestamp?) -> RPCStatus? {
-        let machine = environment.now()
-        let offset = time?.duration(since: machine) ?? .zero
-        let last = databases.values.map(\.lastCommit).max() ?? 0
-        if machine.advanced(by: offset).microseconds < last {
-            return RPCStatus(
-                .failedPrecondition,
-                "The clock cannot go back to before the last commit, at \(last) microseconds.")
+    /// - Throws: ``StoreError``, with nothing changed.
+    func clear(_ database: DatabaseID) throws -> [Output] {
+        guard var state = clocks.states[database], let row = state.rowID else { return [] }
+        let time = Timestamp(microseconds: state.takeCommitTime(now: clocks.now))
+        let targets = listens.targets(in: database)
+        let members = try store.write(.disk) { transaction in
+            let scope = clocks.latestScope(database, transaction)
+            let members = try targets.map {
+                try $0.window.map { $0.keys.sorted() } ?? $0.matches(in: scope)
+            }
+            try scope.table.removeAll()
+            try transaction.execute("DELETE FROM change WHERE database = ?", [.integer(row)])
+            try transaction.execute(
+                "UPDATE serverDatabase SET lastCommit = ?, logStart = ? WHERE id = ?",
+                [.integer(time.microseconds), .integer(time.microseconds), .integer(row)])
+            return members
         }
-        clockOffset = offset
-        for id in databases.keys { databases[id]?.forgetReaders(after: now) }
-        return nil
-    }
-
-    /// A time for a reader of the database: at or after every version it can see.
-    func takeReadTime(_ database: DatabaseID) -> Timestamp {
-        if databases[database] == nil, databases.count >= DatabaseState.capacity {
-            var state = DatabaseState()
-            return state.takeReadTime(now: now)
-        }
-        return databases[database, default: DatabaseState()].takeReadTime(now: now)
+        state.logStart = time.microseconds
+        clocks.adopt(state, of: database)
+        transactions.endAll(in: database)
+        return publisher.clear(zip(targets, members), time)
     }
 
     /// Ends every stream and the use of the store. Called once, after the last batch.
@@ -135,14 +129,9 @@ final class ServerCore {
 
     /// Ends every stream, and forgets all transactions.
     func endAll(_ status: RPCStatus) -> [Output] {
-        let streams = Set(writeStreams.keys).union(listens.streamIDs).union(parked.calls)
-            .union(unfinished.ids).sorted()
-        writeStreams = [:]
-        unfinished = UnfinishedAnswers()
-        listens = ListenRegistry()
-        transactions = TransactionTable()
-        parked = ParkedCommands()
-        locks = LockTable()
-        return streams.map { Output(id: $0, event: .ended(status)) }
+        let calls = Set(streams.ids).union(listens.forgetAll()).union(transactions.forgetAll())
+            .union(reads.forgetAll()).sorted()
+        streams.removeAll()
+        return calls.map { Output(id: $0, event: .ended(status)) }
     }
 }

@@ -68,25 +68,3 @@ struct Explanation {
                 ]))
     }
 }
-
-extension ServerCore {
-    /// Lets a query run as far as indexes are concerned. To be asked once a query, before it runs.
-    ///
-    /// - Parameter query: A valid one.
-    /// - Returns: Nil when nothing is to be explained.
-    /// - Throws: With production's text, where the policy is strict and an index is missing.
-    @discardableResult
-    func admit(
-        _ query: Query, _ aggregations: [Aggregation] = [], _ explain: ExplainOptions? = nil,
-        in database: DatabaseID
-    ) throws(RPCStatus) -> Explanation? {
-        if indexes.settings == nil, explain == nil { return nil }
-        let requirement = indexes.requirement(query, aggregations)
-        do throws(RPCStatus) { try indexes.admit(query, requirement, in: database) } catch {
-            throw explain?.analyze == false ? MissingIndex.notPlanned : error
-        }
-        // What is not enforced is explained as if it were there: that is what production would use.
-        let uses = requirement.uses + requirement.missing.map(\.use)
-        return explain.map { Explanation($0, uses, start: environment.ticks()) }
-    }
-}

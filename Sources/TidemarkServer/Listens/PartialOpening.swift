@@ -45,29 +45,26 @@ struct PartialOpening {
     }
 
     /// Sends the next matches as they are stored, in the query's order.
-    mutating func sendPart(
-        _ core: ServerCore, _ scope: ReadScope, _ outputs: inout [Output]
-    ) throws {
+    mutating func sendPart(_ scope: ReadScope, _ outputs: inout [Output]) throws {
         switch left {
         case .documents(let paths): try sendDocuments(paths, scope, &outputs)
-        case .rows(let rows): try sendRows(rows, core, scope, &outputs)
+        case .rows(let rows): try sendRows(rows, scope, &outputs)
         case nil: break
         }
     }
 
     private mutating func sendRows(
-        _ rows: UnfinishedAnswer.Left, _ core: ServerCore, _ scope: ReadScope,
-        _ outputs: inout [Output]
+        _ rows: UnfinishedAnswer.Left, _ scope: ReadScope, _ outputs: inout [Output]
     ) throws {
         guard case .query(let query) = target.kind else { return }
-        let (found, rest) = try core.readPart(of: rows, scope) { document in
+        let part = try scope.readPart(of: rows) { document in
             if query.isCutOff { window[document.path] = document.updateTime }
             send(document, &outputs)
         }
-        totals.returned += found.returned
-        totals.skipped += found.skipped
-        totals.scanned += found.scanned
-        left = rest.map { .rows($0) }
+        totals.returned += part.totals.returned
+        totals.skipped += part.totals.skipped
+        totals.scanned += part.totals.scanned
+        left = part.rest.map { .rows($0) }
         if isWhole, query.isCutOff { target.window = window }
     }
 

@@ -64,17 +64,17 @@ struct TargetDelta {
         _ query: Query, since time: Timestamp, _ log: ChangeLog?
     ) throws {
         let rows = try scope.documents(query)
-        target.window = ServerCore.window(rows)
+        target.window = TargetWindow.versions(of: rows)
         guard let log else { return }
         let then = ReadScope(
             database: scope.database, table: scope.table, readTime: time, log: log, isPast: true)
-        let old = ServerCore.window(try then.documents(query))
+        let old = TargetWindow.versions(of: try then.documents(query))
         growth = rows.count - old.count
         var changed: [DocumentPath: Document?] = [:]
         for path in old.keys {
             guard try log.undo(of: path, after: time) != nil else { continue }
             changed.updateValue(try scope.document(at: path), forKey: path)
         }
-        ServerCore.step(target, from: old, to: rows, changed, &snapshot)
+        TargetWindow.step(target, from: old, to: rows, changed, &snapshot)
     }
 }

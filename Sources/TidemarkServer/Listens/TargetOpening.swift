@@ -7,27 +7,36 @@ import TidemarkStore
 /// that says every removal. A filter comes only where that is impossible, or where the count that the
 /// client gave shows that it holds something else than it thinks.
 struct TargetOpening {
-    let core: ServerCore
+    let listens: Listens
     let target: LiveTarget
     let request: ListenTarget
     let stream: ListenStream
     let scope: ReadScope
 
+    /// What a listen knows already.
+    enum Start {
+        case nothing
+        /// All up to a place in the log.
+        case position(ResumeToken)
+        /// Something that the log does not reach back to, or of other data. `token` is the client's.
+        case beforeLog(token: [UInt8], readTime: Timestamp)
+    }
+
     /// - Returns: What is left of the first answer, when it does not fit into one part.
     mutating func perform(
-        from start: ServerCore.StartingPoint, _ outputs: inout [Output]
+        from start: Start, _ outputs: inout [Output]
     ) throws -> PartialOpening? {
         let reads: Int
         switch start {
         case .nothing:
             var all = PartialOpening(of: target, request, scope, isFiltered: false)
-            try all.sendPart(core, scope, &outputs)
+            try all.sendPart(scope, &outputs)
             if !all.isWhole { return all }
             reads = all.reads
         case .beforeLog(let token, let readTime):
             acknowledge(token: token, readTime, &outputs)
             var all = PartialOpening(of: target, request, scope, isFiltered: true)
-            try all.sendPart(core, scope, &outputs)
+            try all.sendPart(scope, &outputs)
             if !all.isWhole { return all }
             all.sendFilter(stream.database, &outputs)
             reads = all.reads
@@ -35,8 +44,8 @@ struct TargetOpening {
             acknowledge(token: token.bytes, token.readTime, &outputs)
             reads = try sendChanges(since: token, &outputs)
         }
-        core.bill(reads, to: target)
-        core.sendCurrent(target, scope, &outputs)
+        listens.bill(reads, to: target)
+        listens.sendCurrent(target, scope, &outputs)
         return nil
     }
 
@@ -64,7 +73,7 @@ struct TargetOpening {
         for response in delta.snapshot.responses(readTime: scope.readTime) {
             outputs.append(target.streamID, response)
         }
-        let isRecent = core.isBilledByChange(token, stream.database)
+        let isRecent = listens.isBilledByChange(token, stream.database)
         if request.expectedCount == nil, isRecent { return bill(delta) }
         let count = try matchCount()
         if let expected = request.expectedCount, Int(expected) != count - delta.growth {
@@ -75,7 +84,7 @@ struct TargetOpening {
     }
 
     private func bill(_ delta: TargetDelta) -> Int {
-        if delta.snapshot.isEmpty { return core.configuration.billing.unchangedResumeReads }
+        if delta.snapshot.isEmpty { return listens.billing.unchangedResumeReads }
         return delta.snapshot.readsByTarget.values.reduce(0, +)
     }
 

@@ -2,7 +2,7 @@ import TidemarkModel
 
 /// Counts what Firestore would bill for: by the caller's label and client, by what the call was about,
 /// and by RPC. In memory: it counts from the start of the process, or from the last reset.
-struct UsageMeter {
+final class UsageMeter {
     /// Labels, clients and targets beyond this many each are counted together, so that a caller cannot
     /// fill the memory.
     static let maxNames = 10_000
@@ -18,10 +18,28 @@ struct UsageMeter {
     private(set) var total = Usage()
     /// What calls of the server's own would have cost: part of no other figure.
     private(set) var unbilled = Usage()
-    private var labels = NameTable(missing: unlabelled, overflow: otherLabels)
-    private var clients = NameTable(missing: "unnamed", overflow: "other clients")
-    private var targets = NameTable(missing: "none", overflow: "other targets")
-    private var rows: [Key: Usage] = [:]
+    private var table = Table()
+
+    /// What was counted since the last reset.
+    private struct Table {
+        var labels = NameTable(missing: UsageMeter.unlabelled, overflow: UsageMeter.otherLabels)
+        var clients = NameTable(missing: "unnamed", overflow: "other clients")
+        var targets = NameTable(missing: "none", overflow: "other targets")
+        var rows: [Key: Usage] = [:]
+
+        mutating func add(
+            _ usage: Usage, by method: RPCMethod, _ context: CallContext, on target: String
+        ) {
+            var key = Key(
+                label: labels.index(of: context.label), client: clients.index(of: context.client),
+                target: targets.index(of: target), method: method)
+            if rows.count >= UsageMeter.maxRows, rows[key] == nil {
+                key.client = NameTable.overflowIndex
+                key.target = NameTable.overflowIndex
+            }
+            rows[key, default: Usage()] += usage
+        }
+    }
 
     private struct Key: Hashable {
         var label: Int32
@@ -31,7 +49,7 @@ struct UsageMeter {
     }
 
     /// - Parameter target: What the call was about: ``Query/meterTarget`` and the like.
-    mutating func countReads(
+    func countReads(
         _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String
     ) {
         precondition(count >= 0)
@@ -39,7 +57,7 @@ struct UsageMeter {
         add(Usage(reads: count), by: method, context, on: target)
     }
 
-    mutating func add(
+    func add(
         _ usage: Usage, by method: RPCMethod, _ context: CallContext, on target: String
     ) {
         if usage == Usage() { return }
@@ -48,32 +66,20 @@ struct UsageMeter {
             return
         }
         total += usage
-        var key = Key(
-            label: labels.index(of: context.label), client: clients.index(of: context.client),
-            target: targets.index(of: target), method: method)
-        if rows.count >= Self.maxRows, rows[key] == nil {
-            key.client = NameTable.overflowIndex
-            key.target = NameTable.overflowIndex
-        }
-        rows[key, default: Usage()] += usage
+        table.add(usage, by: method, context, on: target)
     }
 
     /// Begins again at nothing.
-    mutating func reset() {
-        let (counted, own) = (total, unbilled)
-        self = UsageMeter()
-        total = counted
-        unbilled = own
-    }
+    func reset() { table = Table() }
 
     // MARK: Reports
 
     /// By label, in the order of the labels.
     var byLabel: [MeterRow] {
         var result: [Int32: MeterRow] = [:]
-        for (key, usage) in rows {
+        for (key, usage) in table.rows {
             let empty = MeterRow(
-                label: labels[key.label], reads: 0, writes: 0, deletes: 0, readsByMethod: [:])
+                label: table.labels[key.label], reads: 0, writes: 0, deletes: 0, readsByMethod: [:])
             var row = result[key.label] ?? empty
             row.reads += usage.reads
             row.writes += usage.writes
@@ -91,7 +97,7 @@ struct UsageMeter {
             var method: RPCMethod?
         }
         var groups: [Group: Usage] = [:]
-        for (key, usage) in rows {
+        for (key, usage) in table.rows {
             let group = Group(
                 label: dimensions.contains(.label) ? key.label : nil,
                 client: dimensions.contains(.client) ? key.client : nil,
@@ -101,8 +107,9 @@ struct UsageMeter {
         }
         let details = groups.map { group, usage in
             MeterDetail(
-                label: group.label.map { labels[$0] }, client: group.client.map { clients[$0] },
-                target: group.target.map { targets[$0] }, method: group.method?.rawValue,
+                label: group.label.map { table.labels[$0] },
+                client: group.client.map { table.clients[$0] },
+                target: group.target.map { table.targets[$0] }, method: group.method?.rawValue,
                 reads: usage.reads, writes: usage.writes, deletes: usage.deletes)
         }
         return details.sorted { $0.rank > $1.rank || ($0.rank == $1.rank && $0.name < $1.name) }

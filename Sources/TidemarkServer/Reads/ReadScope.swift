@@ -192,56 +192,19 @@ struct ReadScope {
     }
 }
 
-extension ServerCore {
-    /// Where a read looks, by what its caller asked for.
-    func scope(
-        _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
-    ) throws -> ReadScope {
-        switch consistency {
-        case .latest: return latestScope(database, transaction)
-        case .at(let time): return try scope(at: time, database, transaction)
-        case .transaction(let id):
-            return try scope(inside: id, database, transaction)
-        case .newTransaction(let options):
-            let id = try begun ?? beginTransaction(options, database)
-            var scope = try scope(inside: id, database, transaction)
-            scope.begun = id
-            return scope
-        }
-    }
-
+extension DatabaseClocks {
+    /// A database as it is now.
     func latestScope(_ database: DatabaseID, _ transaction: StoreTransaction) -> ReadScope {
         ReadScope(
             database: database, table: transaction.documents(of: database),
             readTime: takeReadTime(database), log: log(database, transaction), isPast: false)
     }
 
-    private func log(_ database: DatabaseID, _ transaction: StoreTransaction) -> ChangeLog? {
-        databases[database]?.rowID.map {
-            ChangeLog(database: $0, documents: transaction.documents(of: database))
-        }
-    }
-
-    private func scope(
-        inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
-    ) throws -> ReadScope {
-        let open = try transactions.use(id, database: database, now: now)
-        switch open.mode {
-        case .readOnly(let snapshot): return try scope(at: snapshot, database, transaction)
-        // What it reads is locked: it stays as it is.
-        case .pessimistic: return latestScope(database, transaction)
-        case .optimistic:
-            if transactions.isFull(id) { throw TransactionTable.tooManyReads }
-            var scope = latestScope(database, transaction)
-            scope.recorder = id
-            return scope
-        }
-    }
-
+    /// - Throws: Where no reader may read at that time.
     func scope(
         at time: Timestamp, _ database: DatabaseID, _ transaction: StoreTransaction
     ) throws(RPCStatus) -> ReadScope {
-        try checkReadTime(time, database)
+        try check(readTime: time, database)
         return pastScope(time, database, transaction)
     }
 
@@ -253,38 +216,12 @@ extension ServerCore {
             database: database, table: transaction.documents(of: database), readTime: time,
             log: log(database, transaction),
             // Nothing has to be undone where nothing was committed since.
-            isPast: databases[database]?.lastCommit ?? 0 > time.microseconds)
+            isPast: states[database]?.lastCommit ?? 0 > time.microseconds)
     }
 
-    /// A past time must still be in the log, and a future one is not there yet.
-    func checkReadTime(_ time: Timestamp, _ database: DatabaseID) throws(RPCStatus) {
-        let latest = takeReadTime(database)
-        if time > latest {
-            throw .invalidArgument("The requested read time lies in the future.")
+    private func log(_ database: DatabaseID, _ transaction: StoreTransaction) -> ChangeLog? {
+        states[database]?.rowID.map {
+            ChangeLog(database: $0, documents: transaction.documents(of: database))
         }
-        let oldest = now.advanced(by: .zero - configuration.history)
-        let start = databases[database]?.logStart ?? 0
-        // Production's code; its text was not recorded.
-        if time < oldest || time.microseconds < start {
-            throw .invalidArgument("The requested snapshot version is too old.")
-        }
-    }
-
-    func beginTransaction(
-        _ options: TransactionOptions, _ database: DatabaseID
-    ) throws(RPCStatus) -> TransactionID {
-        var snapshot = takeReadTime(database)
-        if case .readOnly(let time?) = options {
-            try checkReadTime(time, database)
-            snapshot = time
-        }
-        var id: TransactionID = []
-        for _ in 0..<2 {
-            let bits = environment.randomBits()
-            for shift in 0..<8 { id.append(UInt8(truncatingIfNeeded: bits >> (8 * shift))) }
-        }
-        try transactions.begin(
-            options, id: id, database: database, now: now, snapshot: snapshot)
-        return id
     }
 }

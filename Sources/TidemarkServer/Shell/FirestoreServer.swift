@@ -71,7 +71,7 @@ public final class FirestoreServer: Sendable {
     /// The databases that something was written to, by project and name.
     package func databases() -> [DatabaseID] {
         let known = core.withLock { core in
-            core.databases.filter { $0.value.rowID != nil }.map(\.key)
+            core.clocks.states.filter { $0.value.rowID != nil }.map(\.key)
         }
         return known.sorted { $0.name.precedesInBytes($1.name) }
     }
@@ -91,7 +91,7 @@ public final class FirestoreServer: Sendable {
     ///
     /// - Throws: `failedPrecondition` for a time before the last commit: commit times never go back.
     public func setClock(_ time: Timestamp?) throws(RPCStatus) {
-        let refusal = core.withLock { core in core.setClock(time) }
+        let refusal = core.withLock { core in core.clocks.set(time) }
         if let refusal { throw refusal }
         // What was due later may be due now.
         executor.async { [weak self] in self?.wake() }

@@ -55,14 +55,14 @@ struct CacheExchange {
         var saved = try storage.rescue()
         // What the attempt before this one left.
         if case .file(let path) = location { try DocumentStore.erase(path) }
-        saved.replace(storage.user, with: old.pending.batches)
+        saved.replace(storage.user, with: old.queue.pending.batches)
         let new = try LocalStore(
             location, database: context.database, user: storage.user,
             fault: context.environment.storageFault)
         do {
-            try new.restore(saved, old.writePosition)
-            new.reads.adopt(old.reads)
-            put(new, of: storage.user, try new.reopen(queries))
+            try new.queue.restore(saved, old.queue.writePosition)
+            new.book.ledger.adopt(old.book.ledger)
+            put(new, of: storage.user, try new.targets.reopen(queries))
         } catch {
             try? new.close()
             throw error

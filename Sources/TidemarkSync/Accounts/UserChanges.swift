@@ -110,13 +110,13 @@ final class UserChanges {
         }
         let asked = exchange.queries
         if let parked = parked[UserKey(change.user)]?.store {
-            return swap(to: parked, of: change, try parked.reopen(asked))
+            return swap(to: parked, of: change, try parked.targets.reopen(asked))
         }
         let location = storage.location(of: change.user)
         let fault = context.environment.storageFault
         let new = try LocalStore.opening(
             location, database: context.database, user: change.user, fault: fault)
-        do { swap(to: new, of: change, try new.reopen(asked)) } catch {
+        do { swap(to: new, of: change, try new.targets.reopen(asked)) } catch {
             try? new.close()
             guard case .damaged? = StorageFault(error), case .file(let path) = location else {
                 throw error
@@ -134,7 +134,7 @@ final class UserChanges {
         let old = storage.local
         let oldUser = storage.user
         let oldLocation = storage.location(of: oldUser)
-        let keeps = oldLocation == .memory && !old.pending.isEmpty && !change.erasesPrevious
+        let keeps = oldLocation == .memory && !old.queue.pending.isEmpty && !change.erasesPrevious
         swapObservers(
             of: oldUser, to: change.user, store: keeps ? old : nil,
             erasesPrevious: change.erasesPrevious)

@@ -93,7 +93,7 @@ package struct UserSession: Sendable {
     package func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
-        perform(completion) { core in completion(core.cached { try $0.record(forKey: key) }) }
+        perform(completion) { core in completion(core.cached { try $0.records.value(forKey: key) }) }
     }
 
     /// - Parameter kept: The query whose documents the record speaks of: from then on they stay,
@@ -103,7 +103,7 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform(Self.result(completion)) { core in
-            completion(core.stored { try $0.setRecord(value, forKey: key, keeping: kept) }.error)
+            completion(core.stored { try $0.records.set(value, forKey: key, keeping: kept) }.error)
         }
     }
 
@@ -111,7 +111,7 @@ package struct UserSession: Sendable {
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         let end = Self.result(completion)
-        perform(end) { core in end(core.cached { try $0.declareIndexes(for: queries) }) }
+        perform(end) { core in end(core.cached { try $0.documents.declareIndexes(for: queries) }) }
     }
 
     package func cachedRows(
@@ -119,7 +119,7 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<CachedRows, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.cached { try $0.rows(of: query, first: count, where: isWanted) })
+            completion(core.cached { try $0.documents.rows(of: query, first: count, where: isWanted) })
         }
     }
 
@@ -156,7 +156,7 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?], SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.cached { try $0.documents(at: paths, andWrittenIn: query) })
+            completion(core.cached { try $0.documents.documents(at: paths, andWrittenIn: query) })
         }
     }
 }

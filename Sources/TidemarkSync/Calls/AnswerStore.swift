@@ -30,7 +30,7 @@ final class AnswerStore: @unchecked Sendable {
                 (document, path) = (.missing(missing, reply.readTime), missing)
             }
             try apply([document], reply.readTime)
-            let shown = try storage.local.document(at: path).viewDocument
+            let shown = try storage.local.documents.document(at: path).viewDocument
             return ReadResult(
                 documents: shown.map { [$0] } ?? [], freshness: .fresh(readTime: reply.readTime))
         }
@@ -38,7 +38,7 @@ final class AnswerStore: @unchecked Sendable {
     }
 
     private func apply(_ documents: [RemoteDocument], _ readTime: Timestamp) throws {
-        let changed = try storage.local.apply(documents, readTime: readTime)
+        let changed = try storage.local.remote.apply(documents, readTime: readTime)
         views.refresh(changed, awaiting: readTime)
     }
 
@@ -51,7 +51,7 @@ final class AnswerStore: @unchecked Sendable {
         var documents = answer.documents
         if case .last = query.limit { documents.reverse() }
         // A server says it; one that does not is taken at its documents' word.
-        let newest = documents.map(\.updateTime).max() ?? storage.local.lastVersion
+        let newest = documents.map(\.updateTime).max() ?? storage.local.targets.lastVersion
         return (documents, answer.readTime ?? newest)
     }
 
@@ -70,7 +70,7 @@ final class AnswerStore: @unchecked Sendable {
         replacing part: Query? = nil
     ) throws -> [LocalDocument] {
         if complete != nil || part != nil { try views.readKeysOfAll() }
-        let changed = try storage.local.apply(
+        let changed = try storage.local.remote.apply(
             unstored.map(RemoteDocument.found), among: documents.map(\.path),
             readTime: readTime, records: records, keeping: kept, complete: complete,
             replacing: part, isListened: { [views] in views.isListened($0, beside: query) })
@@ -108,11 +108,11 @@ final class AnswerStore: @unchecked Sendable {
         let local = storage.local
         var plain = query
         plain.offset = 0
-        let written = local.pending.paths(in: query)
+        let written = local.queue.pending.paths(in: query)
         var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
         if !written.isEmpty {
-            rows.removeAll { local.pending.hasWrites($0.path) }
-            rows = local.merge(plain, rows, try local.written(written, in: plain))
+            rows.removeAll { local.queue.pending.hasWrites($0.path) }
+            rows = local.documents.merge(plain, rows, try local.documents.written(written, in: plain))
         }
         return ReadResult(
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))

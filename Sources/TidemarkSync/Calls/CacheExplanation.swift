@@ -19,7 +19,7 @@ extension CacheExplanation {
     /// - Parameter elapsed: The clock by which the run is measured.
     init(of query: Query, in local: LocalStore, elapsed: () -> Duration) throws {
         let start = elapsed()
-        let rows = try local.run(query)
+        let rows = try local.documents.run(query)
         duration = elapsed() - start
         rowsReturned = rows.count
         (plan, isIndexed, rowsScanned) = try local.read { transaction in
@@ -27,7 +27,7 @@ extension CacheExplanation {
             let stats = try table.run(query) { _ in true }
             return (
                 stats.plan, try table.isIndexed(query),
-                stats.rowsScanned + local.pending.paths(in: query).count
+                stats.rowsScanned + local.queue.pending.paths(in: query).count
             )
         }
     }

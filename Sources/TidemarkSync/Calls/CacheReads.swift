@@ -45,7 +45,7 @@ final class CacheReads {
     private func document(
         _ path: DocumentPath, _ reason: StaleReason
     ) throws -> Result<ReadResult, SyncError> {
-        let document = try storage.local.document(at: path)
+        let document = try storage.local.documents.document(at: path)
         guard document.kind == .found || document.kind == .missing else {
             return .failure(.notInCache(reason: reason))
         }
@@ -59,7 +59,7 @@ final class CacheReads {
         _ query: Query, _ reason: StaleReason, _ completion: @escaping Completion
     ) throws {
         defer { indexes.want() }
-        if let rows = try storage.local.run(query, lookingAt: slices.mostAtOnce) {
+        if let rows = try storage.local.documents.run(query, lookingAt: slices.mostAtOnce) {
             return completion(.success(try result(query, rows.compactMap(\.viewDocument), reason)))
         }
         let read = QueryRead(query, storage.local)
@@ -77,7 +77,7 @@ final class CacheReads {
     private func result(
         _ query: Query, _ documents: [ViewDocument], _ reason: StaleReason
     ) throws -> ReadResult {
-        let confirmed = try storage.local.confirmed(query.wireForm)
+        let confirmed = try storage.local.targets.confirmed(query.wireForm)
         return ReadResult(
             documents: documents,
             freshness: .stale(age: confirmed.map(context.age), reason: reason),
@@ -97,7 +97,7 @@ final class CacheReads {
         let changed = changes.take()
         guard let changed else { return .success(nil) }
         let all = Array(changed.union(paths))
-        let result = read { try $0.documents(at: all, andWrittenIn: query) }
+        let result = read { try $0.documents.documents(at: all, andWrittenIn: query) }
         if case .failure = result { changes.putBack(changed) }
         return result.map { $0 }
     }
@@ -163,7 +163,7 @@ final class CacheReads {
         _ values: MapValue, _ query: Query
     ) -> Result<(AggregationReply, Freshness), SyncError> {
         Result {
-            let confirmed = try storage.local.confirmed(query.wireForm)
+            let confirmed = try storage.local.targets.confirmed(query.wireForm)
             return (
                 AggregationReply(values: values, readTime: confirmed ?? .epoch),
                 .stale(age: confirmed.map(context.age), reason: .askedForCache)

@@ -102,7 +102,7 @@ final class Fetches: @unchecked Sendable {
             switch end.answer(context.gate.error) {
             case .failure(let error): completion(.failure(error))
             case .success(let answer):
-                let readTime = answer.readTime ?? storage.local.lastVersion
+                let readTime = answer.readTime ?? storage.local.targets.lastVersion
                 // Not the answer itself, whose names would then be there twice.
                 let rows = DownloadedRows(
                     count: answer.count, readTime: readTime, isOfOneTime: answer.isOfOneTime)

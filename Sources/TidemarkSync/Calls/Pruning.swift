@@ -79,13 +79,8 @@ extension LocalStore {
             pruning.isOver = !isPage || looked < Pruning.slice
         }
         guard pruning.isOver || !others.isEmpty else { return [] }
-        try write(.storeReplies) { transaction in
-            for path in others { try forget(path, transaction) }
-            if pruning.isOver {
-                try confirm(QueryKey(pruning.query.wireForm), at: pruning.readTime, transaction)
-            }
-        }
-        nextSequence += 1
-        return views(of: others.map { ($0, nil) })
+        return try remote.forget(
+            others, confirming: pruning.isOver ? pruning.query.wireForm : nil,
+            at: pruning.readTime)
     }
 }

@@ -292,7 +292,7 @@ final class ServerCalls: @unchecked Sendable {
             switch effect {
             case .store(let part, let readTime):
                 do {
-                    let changed = try storage.local.apply(
+                    let changed = try storage.local.remote.apply(
                         part.map(RemoteDocument.found), readTime: readTime)
                     views.refresh(changed, awaiting: readTime)
                 } catch { return stop(id, SyncError(storing: error)) }

@@ -345,7 +345,7 @@ extension EngineCore {
     /// Documents that came by another way than a call or a stream.
     func store(_ documents: [BundledDocument], of load: BundleLoad) -> Result<Bool, SyncError> {
         stored { local in
-            parts.views.refresh(try local.store(documents, of: load))
+            parts.views.refresh(try local.bundles.store(documents, of: load))
             return true
         }
     }
@@ -353,18 +353,18 @@ extension EngineCore {
     /// A bundle that is here as a whole.
     func load(_ bundle: DocumentBundle) -> Result<Bool, SyncError> {
         stored { local in
-            guard var load = try local.beginBundle(bundle.id, bundle.createTime) else {
+            guard var load = try local.bundles.begin(bundle.id, bundle.createTime) else {
                 return false
             }
             load.queries = bundle.namedQueries
-            parts.views.refresh(try local.store(bundle.documents, of: load))
-            try local.finish(load)
+            parts.views.refresh(try local.bundles.store(bundle.documents, of: load))
+            try local.bundles.finish(load)
             return true
         }
     }
 
     func abandon(_ load: BundleLoad) {
-        parts.storage.local.loads[load.number] = nil
+        parts.storage.local.bundles.abandon(load)
         parts.garbage.scheduleSweep()
     }
 

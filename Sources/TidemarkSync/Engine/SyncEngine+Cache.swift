@@ -10,7 +10,7 @@ extension SyncEngine {
         for queries: [Query], completion: @escaping @Sendable (SyncError?) -> Void
     ) {
         perform { core in
-            completion(core.cached { try $0.declareIndexes(for: queries) }.error)
+            completion(core.cached { try $0.documents.declareIndexes(for: queries) }.error)
         }
     }
 
@@ -26,7 +26,7 @@ extension SyncEngine {
     ) {
         precondition(count >= 0)
         perform { core in
-            completion(core.cached { try $0.rows(of: query, first: count, where: isWanted) })
+            completion(core.cached { try $0.documents.rows(of: query, first: count, where: isWanted) })
         }
     }
 
@@ -46,7 +46,7 @@ extension SyncEngine {
     ) {
         perform { core in
             completion(
-                core.cached { try $0.documents(at: paths, andWrittenIn: query) })
+                core.cached { try $0.documents.documents(at: paths, andWrittenIn: query) })
         }
     }
 }
@@ -66,7 +66,7 @@ extension SyncEngine {
                     }
                     return CacheContents(
                         documents: documents,
-                        batches: local.pending.batches.map {
+                        batches: local.queue.pending.batches.map {
                             CacheContents.Batch(
                                 localWriteTime: $0.localWriteTime,
                                 baseMutations: $0.baseMutations, mutations: $0.mutations)
@@ -103,7 +103,7 @@ extension SyncEngine {
     public func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
-        perform { core in completion(core.cached { try $0.record(forKey: key) }) }
+        perform { core in completion(core.cached { try $0.records.value(forKey: key) }) }
     }
 
     /// Stores a record; nil removes it.
@@ -111,7 +111,7 @@ extension SyncEngine {
         _ value: [UInt8]?, forKey key: String,
         completion: @escaping @Sendable (SyncError?) -> Void
     ) {
-        perform { core in completion(core.stored { try $0.setRecord(value, forKey: key) }.error) }
+        perform { core in completion(core.stored { try $0.records.set(value, forKey: key) }.error) }
     }
 
     /// Tells whether this device can store data: the present state first, then every change, until
@@ -194,7 +194,7 @@ extension SyncEngine {
         completion: @escaping @Sendable (Result<BundleLoad?, SyncError>) -> Void
     ) {
         perform { core in
-            completion(core.stored { try $0.beginBundle(id, createTime) })
+            completion(core.stored { try $0.bundles.begin(id, createTime) })
         }
     }
 
@@ -213,7 +213,7 @@ extension SyncEngine {
         perform { core in
             completion(
                 core.stored {
-                    try $0.finish(load)
+                    try $0.bundles.finish(load)
                     return true
                 })
         }
@@ -239,6 +239,6 @@ extension SyncEngine {
     public func namedQuery(
         _ name: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
-        perform { core in completion(core.cached { try $0.namedQuery(name) }) }
+        perform { core in completion(core.cached { try $0.bundles.namedQuery(name) }) }
     }
 }

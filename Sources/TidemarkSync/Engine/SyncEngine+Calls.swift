@@ -125,7 +125,7 @@ extension SyncEngine {
     public func rejectedWrites(
         completion: @escaping @Sendable (Result<[RejectedWrite], SyncError>) -> Void
     ) {
-        perform { core in completion(core.cached { try $0.rejectedWrites() }) }
+        perform { core in completion(core.cached { try $0.queue.rejectedWrites() }) }
     }
 
     /// Forgets a rejected write; one that is not there is forgotten already.

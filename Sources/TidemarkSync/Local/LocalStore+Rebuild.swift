@@ -7,8 +7,8 @@ struct SavedQueue {
     var batches: [[SQLValue]] = []
     var rejected: [[SQLValue]] = []
 
-    fileprivate static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
-    fileprivate static let rejectedColumns =
+    static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
+    static let rejectedColumns =
         "id, user, localWriteTime, mutations, code, message, rejectedAt"
 
     init() {}
@@ -86,29 +86,7 @@ extension LocalStore {
         let saved = SavedQueue(salvaging: path)
         try DocumentStore.setAside(path)
         let new = try LocalStore(.file(path), database: database, user: user, fault: fault)
-        try new.restore(saved, nil)
+        try new.queue.restore(saved, nil)
         return new
-    }
-
-    /// - Parameter position: Of the write stream on which the head of the queue was sent.
-    func restore(_ saved: SavedQueue, _ position: WritePosition?) throws {
-        try write(.open, .disk) { transaction in
-            for row in saved.batches {
-                try transaction.execute(
-                    "INSERT INTO syncBatch (\(SavedQueue.batchColumns)) VALUES (?, ?, ?, ?, ?)", row
-                )
-            }
-            for row in saved.rejected {
-                try transaction.execute(
-                    """
-                    INSERT INTO syncRejected (\(SavedQueue.rejectedColumns))
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    """, row)
-            }
-            try save(position, transaction)
-        }
-        writePosition = position
-        batchNumbers = 0..<0
-        try loadQueue()
     }
 }

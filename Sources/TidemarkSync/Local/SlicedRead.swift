@@ -49,7 +49,7 @@ final class QueryRead: SlicedRead {
         var all = query
         all.projection = nil
         all.offset = 0
-        let written = local.pending.paths(in: query).count
+        let written = local.queue.pending.paths(in: query).count
         if spare == 0, try !table.readsInOrder(all) { spare = Self.fewSpares }
         let capacity = wanted.map { $0 + spare + written } ?? .max
         switch query.limit {
@@ -65,15 +65,15 @@ final class QueryRead: SlicedRead {
     private func finish(_ scan: RowScan, _ transaction: StoreTransaction) throws -> Bool {
         self.scan = nil
         if case .last? = query.limit { found.reverse() }
-        let others = scan.touched.union(local.pending.paths(in: query))
+        let others = scan.touched.union(local.queue.pending.paths(in: query))
         if !others.isEmpty { found.removeAll { others.contains($0.path) } }
         if let wanted, scan.isCut, found.count < wanted {
             // More has changed than there were spare rows for.
             spare = max(8 * spare, Self.fewSpares)
             return false
         }
-        let written = try local.written(others.sorted(), in: query, transaction)
-        rows = local.merge(query, found, written)
+        let written = try local.documents.written(others.sorted(), in: query, transaction)
+        rows = local.documents.merge(query, found, written)
         found = []
         return true
     }
@@ -132,12 +132,12 @@ final class FigureRead: SlicedRead {
             figures = try table.knownFigures(query, fields)!
         }
         let prepared = PreparedQuery(query, in: local.database)
-        for path in touched.union(local.pending.paths(in: query)) {
+        for path in touched.union(local.queue.pending.paths(in: query)) {
             let stored = try table.document(at: path)
             if let stored, !touched.contains(path), LocalDocument(stored).isRow(of: prepared) {
                 figures.remove(stored.contents)
             }
-            let shown = local.pending.view(of: path, over: stored)
+            let shown = local.queue.view(of: path, over: stored)
             if shown.isRow(of: prepared) { figures.add(shown.contents) }
         }
         return figures
@@ -167,7 +167,7 @@ final class KeysRead: SlicedRead {
                 changes ?? transaction.documents(of: local.database).changes()
             self.changes = changes
             while !budget.isSpent {
-                let page = try local.remoteKeys(
+                let page = try local.targets.page(
                     of: target, after: row, Self.page, transaction)
                 paths.formUnion(page.paths)
                 budget.spend(max(page.paths.count, 1))
@@ -175,7 +175,9 @@ final class KeysRead: SlicedRead {
                 if !page.isEnd { continue }
                 // Nobody listens to the target meanwhile: it can only have lost some.
                 for path in changes.paths where paths.contains(path) {
-                    if try !local.hasRow(path, of: target, transaction) { paths.remove(path) }
+                    if try !local.targets.hasRow(path, of: target, transaction) {
+                        paths.remove(path)
+                    }
                 }
                 return true
             }

@@ -45,14 +45,14 @@ final class ReadMeter {
         let day = BillingDay(time.map { $0 > .epoch ? $0 : serverNow } ?? serverNow)
         load(day)
         let local = storage.local
-        let name = local.reads.add(
+        let name = local.book.ledger.add(
             ReadRow.Name(
                 day: day, label: name(of: tag), screen: tag.screen ?? "", cause: tag.cause ?? .get),
             count)
         if !observers.isEmpty { tell(.billed(ReadRow(name, count))) }
         let elapsed = context.elapsed
-        local.savesReads =
-            local.reads.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true
+        local.book.savesReads =
+            local.book.ledger.savedAt.map { elapsed - $0 >= Self.shortestPauseOfSaving } ?? true
         if !context.isScheduled(.meterSave) {
             context.schedule(.meterSave, after: Self.longestPauseOfSaving)
         }
@@ -66,13 +66,13 @@ final class ReadMeter {
     /// Where the disk cannot be read, the day counts as begun: a budget is not worth a failure.
     private func load(_ day: BillingDay) {
         let local = storage.local
-        if local.reads.knows(day) { return }
-        local.reads.load((try? local.storedReads(of: day)) ?? [], of: day)
+        if local.book.ledger.knows(day) { return }
+        local.book.ledger.load((try? local.storedReads(of: day)) ?? [], of: day)
     }
 
     func save() {
-        guard !storage.local.reads.unsaved.isEmpty else { return }
-        storage.local.savesReads = true
+        guard !storage.local.book.ledger.unsaved.isEmpty else { return }
+        storage.local.book.savesReads = true
         // What cannot be stored now is stored later: it stays counted.
         do { try storage.local.write(.saveReads) { _ in } } catch {
             context.schedule(.meterSave, after: Self.longestPauseOfSaving)
@@ -101,7 +101,7 @@ final class ReadMeter {
     // MARK: Budgets
 
     private func spent(_ scope: ReadBudget.Scope, on day: BillingDay) -> Int {
-        storage.local.reads.reads(on: day) { scope.contains(label: $0.label, screen: $0.screen) }
+        storage.local.book.ledger.reads(on: day) { scope.contains(label: $0.label, screen: $0.screen) }
     }
 
     /// What the budgets say to a read that is about to be asked for.

@@ -161,7 +161,7 @@ final class ListenConnection {
 
     private func take(_ response: ListenResponse, _ engine: EngineCore) {
         if case .targetChange(let change) = response, change.targetIDs.isEmpty,
-            let time = change.readTime, time < storage.local.lastVersion
+            let time = change.readTime, time < storage.local.targets.lastVersion
         {
             // Older than what is shown already; the documents stay for the next snapshot.
             return

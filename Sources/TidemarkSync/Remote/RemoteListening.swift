@@ -66,7 +66,7 @@ final class RemoteListening {
     private func knowsKeys(of listened: ListenedQuery) throws -> Bool {
         if listened.view.synced != nil { return true }
         if listened.keysRead != nil { return false }
-        guard try storage.local.hasRows(moreThan: slices.mostAtOnce, of: listened.targetID) else {
+        guard try storage.local.targets.hasRows(moreThan: slices.mostAtOnce, of: listened.targetID) else {
             try views.readKeys(of: listened)
             return true
         }
@@ -124,7 +124,7 @@ final class RemoteListening {
         perform(limbo.step(.viewGone(id)))
         forgetHeld(id)
         // What could not be stored is only an older token.
-        do { try storage.local.releaseTarget(id) } catch {}
+        do { try storage.local.targets.release(id) } catch {}
     }
 
     /// Another cache is in use, and no stream is open.
@@ -139,7 +139,7 @@ final class RemoteListening {
     func take(_ event: RemoteEvent) {
         let local = storage.local
         let changed: [LocalDocument]
-        do { changed = try local.apply(event, isHeld: views.isHeld) } catch {
+        do { changed = try local.remote.apply(event, isHeld: views.isHeld) } catch {
             return context.engine.handle(.storageFailed)
         }
         for id in event.targets.keys {
@@ -182,11 +182,11 @@ final class RemoteListening {
 
     /// What may not be seen is as good as gone, but nothing says that it was deleted.
     private func rejectedLimbo(_ id: Int32, _ path: DocumentPath) {
-        var event = RemoteEvent(version: storage.local.lastVersion)
+        var event = RemoteEvent(version: storage.local.targets.lastVersion)
         event.documents = [path: .missing(path, .min)]
         let changed: [LocalDocument]
         // Where it cannot be stored, the document is asked for again, and refused again.
-        do { changed = try storage.local.apply(event) { _, _ in false } } catch {
+        do { changed = try storage.local.remote.apply(event) { _, _ in false } } catch {
             return context.engine.handle(.storageFailed)
         }
         connection.forget(id)

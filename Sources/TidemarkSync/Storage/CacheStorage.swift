@@ -113,7 +113,7 @@ final class CacheStorage {
     func replace(by new: LocalStore, of user: String?) {
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.overlaysOfUserBefore) {
-                new.pending.keepOverlays(of: current.pending)
+                new.queue.keepOverlays(of: current.queue)
             }
         #endif
         current.outcome = { _ in }
@@ -130,7 +130,7 @@ final class CacheStorage {
     func takeUpQueue(
         of next: String?, swapping: (_ previous: String?) -> Void
     ) throws -> [LocalDocument] {
-        let changed = try current.changeUser(to: next)
+        let changed = try current.queue.changeUser(to: next)
         swapping(user)
         user = next
         return changed

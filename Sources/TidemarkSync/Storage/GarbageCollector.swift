@@ -58,7 +58,7 @@ final class GarbageCollector {
     /// What is left of bundles that did not come whole goes whatever the cache's size is.
     func scheduleSweep() {
         guard !context.gate.isReadOnly, !context.isScheduled(.garbageCollection),
-            (try? storage.local.hasCondemned()) == true
+            (try? storage.local.garbage.hasCondemned()) == true
         else { return }
         context.schedule(.garbageCollection, after: Self.firstCollection)
     }
@@ -68,7 +68,7 @@ final class GarbageCollector {
         let mayWork = !context.gate.isChangingUser
         do {
             if collection == nil, mayWork,
-                try storage.local.sweepCondemned(limit: Self.rowsOfStep)
+                try storage.local.garbage.sweep(limit: Self.rowsOfStep)
             {
                 return context.schedule(.garbageCollection, after: Self.pauseBetweenSteps)
             }
@@ -91,8 +91,8 @@ final class GarbageCollector {
     private func beginCollection(limit: Int64, percent: Int? = nil) throws -> Collection? {
         let percent = percent ?? (configuration.freesAtOnce ? 100 : Self.share)
         let most = configuration.freesAtOnce ? Int(Int32.max) : Self.most
-        guard try storage.local.usedBytes() > limit else { return nil }
-        return try storage.local.garbageBound(percent: percent, most: most).map {
+        guard try storage.local.garbage.usedBytes() > limit else { return nil }
+        return try storage.local.garbage.bound(percent: percent, most: most).map {
             Collection(limit: limit, bound: $0)
         }
     }
@@ -100,7 +100,7 @@ final class GarbageCollector {
     /// - Returns: Whether to go on.
     private func collectOnce() throws -> Bool {
         guard let current = collection else { return false }
-        let step = try storage.local.collectGarbage(
+        let step = try storage.local.garbage.collect(
             upTo: current.bound, limit: Self.rowsOfStep, isPinned: isPinned)
         let collected = current.collected + step.targets + step.documents
         collection!.collected = collected
@@ -118,13 +118,13 @@ final class GarbageCollector {
     func collectAll(limit: Int64, percent: Int) throws {
         defer { collection = nil }
         guard let begun = try beginCollection(limit: limit, percent: percent) else { return }
-        while !(try storage.local.collectGarbage(
+        while !(try storage.local.garbage.collect(
             upTo: begun.bound, limit: Self.rowsOfStep, isPinned: isPinned
         ).isDone) {}
     }
 
     private func isPinned(_ path: DocumentPath) -> Bool {
-        if storage.local.pending.hasWrites(path) { return true }
+        if storage.local.queue.pending.hasWrites(path) { return true }
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.collectedInUse) { return false }
         #endif

@@ -59,7 +59,7 @@ final class Listeners: @unchecked Sendable {
         guard query.offset == 0 else {
             return observer(.failure(.invalidArgument("A listen cannot skip rows by an offset.")))
         }
-        let recent = storage.local.recent.query(query, in: context.database)
+        let recent = storage.local.targets.recent(query)
         let key = recent.key
         let listened = queries[key]
         if options.source != .cache, listened?.isRemote != true,
@@ -89,7 +89,7 @@ final class Listeners: @unchecked Sendable {
     private func open(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
         defer { indexes.want() }
         do {
-            guard let opened = try storage.local.open(recent, lookingAt: slices.mostAtOnce) else {
+            guard let opened = try storage.local.targets.open(recent, lookingAt: slices.mostAtOnce) else {
                 openings[recent.key] = Opening(recent: recent, listeners: [listener])
                 return startOpening(recent.key)
             }
@@ -164,7 +164,7 @@ final class Listeners: @unchecked Sendable {
         let listened: ListenedQuery
         do {
             if let error { throw error }
-            listened = show(try storage.local.open(opening.recent, rows), opening.recent, first)
+            listened = show(try storage.local.targets.open(opening.recent, rows), opening.recent, first)
         } catch {
             for listener in opening.listeners {
                 listener.observer(.failure(SyncError(storing: error)))

@@ -74,7 +74,7 @@ final class QueryViews: @unchecked Sendable {
 
     /// All rows of a view that lacks some.
     private func refill(_ listened: ListenedQuery, _ event: View.Event) throws -> [LocalDocument] {
-        let rows = try storage.local.run(listened.query)
+        let rows = try storage.local.documents.run(listened.query)
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.limitNotRefilled), case .documents(let told, _, _, _, _) = event {
                 let known = Set(listened.view.documents.map(\.path) + told.map(\.path))
@@ -192,7 +192,7 @@ final class QueryViews: @unchecked Sendable {
     /// Reads which documents a query's target has, unless that is known.
     func readKeys(of listened: ListenedQuery) throws {
         if listened.view.synced != nil { return }
-        listened.learn(synced: try storage.local.remoteKeys(of: listened.targetID))
+        listened.learn(synced: try storage.local.targets.remoteKeys(of: listened.targetID))
     }
 
     func readKeysOfAll() throws { try queries.forEach { try readKeys(of: $0) } }
@@ -200,7 +200,7 @@ final class QueryViews: @unchecked Sendable {
     /// Whether a view shows the document in this version, just as the cache has it.
     func isHeld(_ path: DocumentPath, _ version: Timestamp) -> Bool {
         let local = storage.local
-        if !local.pending.isEmpty, local.pending.hasWrites(path) { return false }
+        if !local.queue.pending.isEmpty, local.queue.pending.hasWrites(path) { return false }
         guard let document = queries.firstView(with: path) else { return false }
         return document.document.updateTime == version && !document.hasLocalMutations
             && !document.hasCommittedMutations

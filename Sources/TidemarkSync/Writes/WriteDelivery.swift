@@ -45,7 +45,7 @@ final class WriteDelivery: @unchecked Sendable {
         self.context = context
         self.storage = storage
         self.views = views
-        stream = WriteStream(position: storage.local.writePosition)
+        stream = WriteStream(position: storage.local.queue.writePosition)
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.sentTwiceAfterRestart) { stream = WriteStream() }
         #endif
@@ -64,13 +64,13 @@ final class WriteDelivery: @unchecked Sendable {
         }
         let local = storage.local
         let limit = context.configuration.maxPendingWrites
-        guard local.pending.batches.count < limit else {
+        guard local.queue.pending.batches.count < limit else {
             return observer(.failed(.queueFull(limit: limit)))
         }
         let batch: MutationBatch
         let changed: [LocalDocument]
         do {
-            (batch, changed) = try local.enqueue(
+            (batch, changed) = try local.queue.enqueue(
                 mutations, at: context.environment.now(), inPlaceOf: rejected)
         } catch { return observer(.failed(SyncError(storing: error))) }
         observers[batch.id] = observer
@@ -88,7 +88,7 @@ final class WriteDelivery: @unchecked Sendable {
     func retry(rejected id: Int64, _ observer: @escaping Observer) {
         if let refusal = context.gate.writeRefusal { return observer(.failed(refusal)) }
         do {
-            let all = try storage.local.rejectedWrites()
+            let all = try storage.local.queue.rejectedWrites()
             guard let rejected = all.first(where: { $0.batch == id }), !rejected.mutations.isEmpty
             else {
                 let status = RPCStatus(.notFound, "No rejected write has the number \(id).")
@@ -99,7 +99,7 @@ final class WriteDelivery: @unchecked Sendable {
     }
 
     func discard(rejected id: Int64) throws {
-        try storage.local.discardRejected(id)
+        try storage.local.queue.discardRejected(id)
         tellQueueLater()
     }
 
@@ -109,7 +109,7 @@ final class WriteDelivery: @unchecked Sendable {
     func fill() {
         guard context.gate.maySend else { return }
         let local = storage.local
-        while let batch = pipeline.takeNext(of: local.pending) {
+        while let batch = pipeline.takeNext(of: local.queue.pending) {
             if stream.isOpen, stream.isReady { step(.send(batch.mutations)) }
         }
         if pipeline.batches.isEmpty {
@@ -182,7 +182,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     /// Nothing is sent before it is stored where to ask for the answer.
     private func becameReady(_ position: WritePosition?) {
-        do { try storage.local.keep(position) } catch {
+        do { try storage.local.queue.keep(position) } catch {
             return context.engine.handle(.storageFailed)
         }
         for batch in pipeline.batches { step(.send(batch.mutations)) }
@@ -196,7 +196,7 @@ final class WriteDelivery: @unchecked Sendable {
             if context.isPlanted(.lostRequeue) { pipeline.loseFirst() }
         #endif
         let verdict = pipeline.streamFailed(
-            status.code, wasReady: wasReady, mayResume: storage.local.writePosition != nil,
+            status.code, wasReady: wasReady, mayResume: storage.local.queue.writePosition != nil,
             elapsed: context.elapsed)
         switch verdict {
         case .resend: fill()
@@ -213,7 +213,7 @@ final class WriteDelivery: @unchecked Sendable {
     private func resumeRefused() {
         generation += 1
         call = nil
-        do { try storage.local.keep(nil) } catch {
+        do { try storage.local.queue.keep(nil) } catch {
             return context.engine.handle(.storageFailed)
         }
         guard context.gate.isNetworkEnabled else { return }
@@ -249,10 +249,10 @@ final class WriteDelivery: @unchecked Sendable {
         do {
             switch outcome {
             case .acknowledged(let batch, let results, let time, let position):
-                changed = try storage.local.acknowledge(
+                changed = try storage.local.queue.acknowledge(
                     batch, results, commitTime: time, position: position)
             case .rejected(let batch, let reason):
-                changed = try storage.local.reject(batch, reason, at: context.environment.now())
+                changed = try storage.local.queue.reject(batch, reason, at: context.environment.now())
             }
         } catch {
             unstored = outcome
@@ -294,7 +294,7 @@ final class WriteDelivery: @unchecked Sendable {
     func waitForPendingWrites(_ completion: @escaping @Sendable (SyncError?) -> Void) {
         // A view's writes are another client's to send.
         if let refusal = context.gate.writeRefusal { return completion(refusal) }
-        guard let last = storage.local.pending.batches.last else { return completion(nil) }
+        guard let last = storage.local.queue.pending.batches.last else { return completion(nil) }
         waiters.append((last.id, completion))
     }
 
@@ -309,8 +309,8 @@ final class WriteDelivery: @unchecked Sendable {
     private var queueState: WriteQueueState {
         let local = storage.local
         return WriteQueueState(
-            pending: local.pending.batches.count,
-            oldest: local.pending.batches.first?.localWriteTime, rejected: local.rejectedCount)
+            pending: local.queue.pending.batches.count,
+            oldest: local.queue.pending.batches.first?.localWriteTime, rejected: local.queue.rejectedCount)
     }
 
     /// After this step, so that several changes in one are told once.
@@ -325,7 +325,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     var pendingWrites: [PendingWrite] {
         let sent = Set(pipeline.batches.map(\.id))
-        return storage.local.pending.batches.map { batch in
+        return storage.local.queue.pending.batches.map { batch in
             PendingWrite(
                 batch: batch.id, time: batch.localWriteTime, mutations: batch.mutations,
                 isBeingSent: sent.contains(batch.id))
@@ -338,7 +338,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     /// The queue is another one: its stream is a new one.
     func startAnew() {
-        stream = WriteStream(position: storage.local.writePosition)
+        stream = WriteStream(position: storage.local.queue.writePosition)
         pipeline = WritePipeline()
         tellQueueLater()
     }

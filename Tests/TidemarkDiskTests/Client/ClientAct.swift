@@ -28,20 +28,20 @@ enum ClientAct {
     func perform(on local: LocalStore, target: Int32, step: Int64) throws {
         let now = Timestamp(microseconds: step)
         switch self {
-        case .enqueue(let mutations): _ = try local.enqueue(mutations, at: now)
+        case .enqueue(let mutations): _ = try local.queue.enqueue(mutations, at: now)
         case .acknowledge:
-            guard let batch = local.pending.batches.first else { return }
+            guard let batch = local.queue.pending.batches.first else { return }
             let results = batch.mutations.map {
                 MutationResult(
                     updateTime: now, transformResults: $0.transforms.map { _ in .integer(step) })
             }
-            _ = try local.acknowledge(
-                batch, results, commitTime: now, position: local.writePosition)
+            _ = try local.queue.acknowledge(
+                batch, results, commitTime: now, position: local.queue.writePosition)
         case .reject:
-            guard let batch = local.pending.batches.first else { return }
-            _ = try local.reject(batch, RPCStatus(.permissionDenied, "no"), at: now)
+            guard let batch = local.queue.pending.batches.first else { return }
+            _ = try local.queue.reject(batch, RPCStatus(.permissionDenied, "no"), at: now)
         case .position(let token):
-            try local.keep(WritePosition(streamID: "tidemark-disk", token: token))
+            try local.queue.keep(WritePosition(streamID: "tidemark-disk", token: token))
         case .event(let documents, let token):
             var event = RemoteEvent(version: now)
             var delta = TargetDelta(resumeToken: token)
@@ -54,11 +54,11 @@ enum ClientAct {
                 }
             }
             event.targets = [target: delta]
-            _ = try local.apply(event) { _, _ in false }
+            _ = try local.remote.apply(event) { _, _ in false }
         case .replies(let documents, let record):
-            _ = try local.apply(documents, readTime: now, records: ["replies": record])
-        case .record(let value): try local.setRecord(value, forKey: "record")
-        case .read(let query): _ = try local.run(query)
+            _ = try local.remote.apply(documents, readTime: now, records: ["replies": record])
+        case .record(let value): try local.records.set(value, forKey: "record")
+        case .read(let query): _ = try local.documents.run(query)
         case .moveLog: local.store.moveLog()
         }
     }

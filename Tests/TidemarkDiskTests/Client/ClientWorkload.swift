@@ -104,7 +104,7 @@ final class ClientWorkload {
         var act = ClientAct.random(step, &dice)
         // Moved without syncs, a log leaves a file that is damaged, and not only behind.
         if case .moveLog = act, defect != nil { act = .read(Query(collectionID: "rooms")) }
-        let batch = twin.pending.batches.first
+        let batch = twin.queue.pending.batches.first
         try act.perform(on: twin, target: life.target, step: step)
         life.states.append(try rows(twin))
         do {
@@ -117,7 +117,7 @@ final class ClientWorkload {
             return
         }
         switch act {
-        case .enqueue(let mutations): told[twin.pending.batches.last!.id] = mutations
+        case .enqueue(let mutations): told[twin.queue.pending.batches.last!.id] = mutations
         case .acknowledge, .reject: if let batch { told[batch.id] = nil }
         default: break
         }
@@ -139,13 +139,13 @@ final class ClientWorkload {
         }
         if state < life.states.count - 1 { tally.losses += 1 }
         for (id, mutations) in told {
-            let kept = store.pending.batches.first { $0.id == id }
+            let kept = store.queue.pending.batches.first { $0.id == id }
             if kept?.mutations != mutations { throw DiskViolation("batch \(id) is lost") }
         }
         try StoreInspection(store: store.store).check()
         // Those that were told to be gone may be back, as the queue says now.
         told = Dictionary(
-            uniqueKeysWithValues: store.pending.batches.map { ($0.id, $0.mutations) })
+            uniqueKeysWithValues: store.queue.pending.batches.map { ($0.id, $0.mutations) })
         try store.store.close()
     }
 
@@ -178,7 +178,7 @@ final class ClientWorkload {
     }
 
     private func listen(_ store: LocalStore) throws -> Int32 {
-        try store.reopen([Query(collectionID: "rooms")])[0].targetID
+        try store.targets.reopen([Query(collectionID: "rooms")])[0].targetID
     }
 
     private func rows(_ store: LocalStore) throws -> StoreInspection.Rows {

@@ -35,14 +35,14 @@ extension DamagedPageTests {
         let disk = try LossyDisk(seed: 0)
         let path = disk.path("cache.sqlite")
         let store = try LocalStore(.file(path), database: database)
-        _ = try store.apply(
+        _ = try store.remote.apply(
             documents.map { .found($0) }, readTime: Timestamp(microseconds: 1_000))
         try store.store.write { transaction in
             let table = transaction.documents(of: database)
             let fields = ["g", "n"].map { IndexDefinition.Field(FieldPath(name: $0)) }
             try table.declareIndex(IndexDefinition(collectionID: "rooms", fields: fields))
         }
-        _ = try store.enqueue(
+        _ = try store.queue.enqueue(
             [Mutation(path: DocumentPath(unchecked: "queue/w"), .set(["n": .integer(1)]))],
             at: Timestamp(microseconds: 1))
         try store.close()
@@ -81,7 +81,7 @@ extension DamagedPageTests {
         var errors = 0
         for document in Self.documents {
             do {
-                let held = try store.document(at: document.path)
+                let held = try store.documents.document(at: document.path)
                 if isNew, !held.isFound { continue }
                 if held.viewDocument?.document != document {
                     tally.wrong.append("seed \(seed): \(document.path)")
@@ -90,7 +90,7 @@ extension DamagedPageTests {
         }
         for (place, query) in Self.queries.enumerated() {
             do {
-                let rows = try store.run(query)
+                let rows = try store.documents.run(query)
                 let due = Self.documents.filter { place == 0 || $0.fields["g"] == .integer(3) }
                 let given = rows.compactMap(\.viewDocument?.document)
                 if isNew ? !given.isEmpty : given != due {
@@ -124,7 +124,7 @@ extension DamagedPageTests {
         // What an app does: the file is set aside, and a new one made.
         let renewed = try LocalStore.opening(
             .file(path), database: Self.database, user: nil, fault: nil)
-        #expect(try renewed.document(at: Self.documents[0].path).isFound == false)
+        #expect(try renewed.documents.document(at: Self.documents[0].path).isFound == false)
         #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
     }
 }

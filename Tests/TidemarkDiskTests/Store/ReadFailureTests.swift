@@ -23,13 +23,13 @@ import TidemarkTesting
                         "text": .string(String(repeating: "é", count: 1_500)),
                     ], createTime: time, updateTime: time))
         }
-        _ = try local.apply(documents, readTime: Timestamp(microseconds: 1_000))
+        _ = try local.remote.apply(documents, readTime: Timestamp(microseconds: 1_000))
         try local.store.write { transaction in
             let index = IndexDefinition(
                 collectionID: "rooms", fields: [.init(FieldPath(name: "n"))])
             try transaction.documents(of: Self.database).declareIndex(index)
         }
-        _ = try local.enqueue(
+        _ = try local.queue.enqueue(
             [Mutation(path: DocumentPath(unchecked: "rooms/w"), .set(["n": .integer(50)]))],
             at: Timestamp(microseconds: 1))
     }
@@ -50,20 +50,20 @@ import TidemarkTesting
             let place = DocumentStore.Location.file(disk.path("cache.sqlite"))
             var store = try LocalStore(place, database: Self.database)
             try fill(store)
-            let due = try store.run(query)
+            let due = try store.documents.run(query)
             var failures = 0
             for reads in 0..<200 {
                 // Nothing is in memory.
                 try store.close()
                 store = try LocalStore(place, database: Self.database)
                 disk.readsBeforeFailure = reads
-                do { #expect(try store.run(query) == due, "read \(reads)") } catch {
+                do { #expect(try store.documents.run(query) == due, "read \(reads)") } catch {
                     guard case .unreadable? = StorageFault(error) else { throw error }
                     failures += 1
                 }
                 let hasFailed = disk.readsBeforeFailure == nil
                 disk.readsBeforeFailure = nil
-                #expect(try store.run(query) == due, "after read \(reads)")
+                #expect(try store.documents.run(query) == due, "after read \(reads)")
                 try StoreInspection(store: store.store).check()
                 if !hasFailed { break }
             }

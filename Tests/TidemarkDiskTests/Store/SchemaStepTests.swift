@@ -121,7 +121,7 @@ import TidemarkStore
         } _: { path in
             let store = try LocalStore(.file(path), database: Self.database)
             let due = steps > 0 ? Array(repeating: Self.mutations, count: 5) : []
-            #expect(store.pending.batches.map(\.mutations) == due)
+            #expect(store.queue.pending.batches.map(\.mutations) == due)
             try store.store.close()
         }
     }

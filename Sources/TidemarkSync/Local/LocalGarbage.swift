@@ -9,15 +9,30 @@ struct CollectedGarbage: Equatable, Sendable {
     var isDone = false
 }
 
-// What may go when the cache is too large: targets that nobody listens to and the documents that no
-// target holds, those first that were used the longest ago. Each use takes the next number of one
-// rising sequence.
+/// Takes out what may go when the cache is too large: targets that nobody listens to and the documents
+/// that no target holds, those first that were used the longest ago. Each use takes the next number of
+/// one rising sequence.
+final class LocalGarbage {
+    private let file: LocalFile
+    private let table: TargetTable
+    private let targets: LocalTargets
+    private let bundles: LocalBundles
+    private let rows: TargetRows
 
-extension LocalStore {
+    init(
+        _ file: LocalFile, _ table: TargetTable, _ targets: LocalTargets, _ bundles: LocalBundles
+    ) {
+        self.file = file
+        self.table = table
+        self.targets = targets
+        self.bundles = bundles
+        rows = TargetRows(database: file.database)
+    }
+
     /// What the documents and everything about them take, in bytes. Pages that became free do not
     /// count: they are used again before the file grows.
     func usedBytes() throws -> Int64 {
-        try read { transaction in
+        try file.read { transaction in
             func pragma(_ name: String) throws -> Int64 {
                 try transaction.rows("PRAGMA \(name)").first?.integer(0) ?? 0
             }
@@ -26,50 +41,24 @@ extension LocalStore {
         }
     }
 
-    /// Notes that these documents were used now, and that perhaps no target holds them.
-    func touch(_ paths: some Sequence<DocumentPath>, _ transaction: StoreTransaction) throws {
-        for path in paths {
-            try transaction.execute(
-                """
-                INSERT INTO syncLoose VALUES (?, ?)
-                ON CONFLICT (path) DO UPDATE SET sequence = excluded.sequence
-                """, [.text(path.text), .integer(nextSequence)])
-        }
-    }
-
-    func untouch(_ paths: some Sequence<DocumentPath>, _ transaction: StoreTransaction) throws {
-        for path in paths {
-            try transaction.execute(
-                "DELETE FROM syncLoose WHERE path = ?", [.text(path.text)])
-        }
-    }
-
-    /// Exempts a query's collection from collection: somebody relies on having all of it.
-    func keep(_ query: Query, _ transaction: StoreTransaction) throws {
-        guard let id = query.collectionID else { return }
-        try transaction.execute(
-            "INSERT OR IGNORE INTO syncKept VALUES (?, ?)",
-            [.text(query.collection?.text ?? ""), .text(id)])
-    }
-
     /// The sequence number up to which things are old enough to go; nil when nothing is.
     ///
     /// - Parameters:
     ///   - percent: Of all that could go.
     ///   - most: Not more of them.
-    func garbageBound(percent: Int, most: Int) throws -> Int64? {
+    func bound(percent: Int, most: Int) throws -> Int64? {
         precondition((1...100).contains(percent) && most > 0)
-        try saveReleased()
-        return try read { transaction in
+        try targets.saveReleased()
+        return try file.read { transaction in
             let total = try transaction.rows(
                 "SELECT (SELECT count(*) FROM syncTarget) + (SELECT count(*) FROM syncLoose)")[0]
-            let all = try total.integer(0) - Int64(persisted.count)
+            let all = try total.integer(0) - Int64(table.persistedCount)
             guard all > 0 else { return try oldestCondemned(transaction) }
             // A share of few would be none, again and again.
             let count = Int(max(1, min(all * Int64(percent) / 100, Int64(most))))
             var oldest = try transaction.rows(
                 "SELECT id, sequence FROM syncTarget ORDER BY sequence LIMIT ?",
-                [.integer(Int64(count + targets.count))]
+                [.integer(Int64(count + table.usedCount))]
             ).filter { try mayGo(Int32(clamping: $0.integer(0))) }.map { try $0.integer(1) }
             oldest += try transaction.rows(
                 "SELECT sequence FROM syncLoose ORDER BY sequence LIMIT ?",
@@ -80,24 +69,24 @@ extension LocalStore {
     }
 
     private func oldestCondemned(_ transaction: StoreTransaction) throws -> Int64? {
-        try condemned(transaction)?.integer(1)
+        try bundles.condemned(transaction)?.integer(1)
     }
 
     /// One step of a collection.
     ///
     /// - Parameters:
-    ///   - bound: From ``garbageBound(percent:most:)``.
+    ///   - bound: From ``bound(percent:most:)``.
     ///   - limit: How many rows are looked at.
     ///   - isPinned: Whether a document is being shown or has pending writes.
-    func collectGarbage(
+    func collect(
         upTo bound: Int64, limit: Int, isPinned: (DocumentPath) -> Bool
     ) throws -> CollectedGarbage {
         precondition(limit > 0)
-        defer { nextSequence += 1 }
-        return try write(.collectGarbage) { transaction in
+        defer { table.countUse() }
+        return try file.write(.collectGarbage) { transaction in
             var result = CollectedGarbage()
             if try condemnTarget(upTo: bound, transaction) { result.targets = 1 }
-            if let target = try condemned(transaction)?.integer(0) {
+            if let target = try bundles.condemned(transaction)?.integer(0) {
                 result.documents = try emptyTarget(target, bound, limit, isPinned, transaction)
                 return result
             }
@@ -117,44 +106,44 @@ extension LocalStore {
     private func condemnTarget(
         upTo bound: Int64, _ transaction: StoreTransaction
     ) throws -> Bool {
-        guard try condemned(transaction) == nil else { return false }
+        guard try bundles.condemned(transaction) == nil else { return false }
         let old = try transaction.rows(
             "SELECT id, sequence FROM syncTarget WHERE sequence <= ? ORDER BY sequence LIMIT ?",
-            [.integer(bound), .integer(Int64(targets.count + 1))])
+            [.integer(bound), .integer(Int64(table.usedCount + 1))])
         guard let row = try old.first(where: { try mayGo(Int32(clamping: $0.integer(0))) }) else {
             return false
         }
         try transaction.execute(
             "INSERT INTO syncCondemned VALUES (?, ?)", [row.values[0], row.values[1]])
         try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [row.values[0]])
-        recent.forgetTargets()
+        table.forgetRecent()
         return true
     }
 
     /// Whether nobody uses the target.
     private func mayGo(_ target: Int32) -> Bool {
         #if TIDEMARK_DEFECTS
-            if defects.contains(.collectedInUse) { return true }
+            if file.defects.contains(.collectedInUse) { return true }
         #endif
-        return targets[target] == nil
+        return table[target] == nil
     }
 
     func hasCondemned() throws -> Bool {
-        try read { try condemned($0) != nil }
+        try file.read { try bundles.condemned($0) != nil }
     }
 
     /// Takes some rows out of a target that is given up. Its documents stay for as long as the cache
     /// has room, as if they had last been used when it was.
     ///
     /// - Returns: Whether there was one.
-    func sweepCondemned(limit: Int) throws -> Bool {
+    func sweep(limit: Int) throws -> Bool {
         guard try hasCondemned() else { return false }
-        return try write(.collectGarbage) { transaction in
-            guard let row = try condemned(transaction) else { return false }
+        return try file.write(.collectGarbage) { transaction in
+            guard let row = try bundles.condemned(transaction) else { return false }
             let target = row.values[0]
-            let paths = try paths(of: row.integer(0), limit, transaction)
+            let paths = try rows.first(of: row.integer(0), limit, transaction)
             for path in paths {
-                try removeRow(path, of: Int32(clamping: row.integer(0)), transaction)
+                try rows.remove(path, of: Int32(clamping: row.integer(0)), transaction)
                 try transaction.execute(
                     "INSERT OR IGNORE INTO syncLoose VALUES (?, ?)",
                     [.text(path.text), row.values[1]])
@@ -167,30 +156,20 @@ extension LocalStore {
         }
     }
 
-    private func paths(
-        of target: Int64, _ limit: Int, _ transaction: StoreTransaction
-    ) throws -> [DocumentPath] {
-        try transaction.documents(of: database).paths(
-            """
-            SELECT d.collection, d.name FROM syncTargetRow r CROSS JOIN document d
-            ON d.id = r.document WHERE r.target = ? LIMIT ?
-            """, [.integer(target), .integer(Int64(limit))])
-    }
-
     private func emptyTarget(
         _ target: Int64, _ bound: Int64, _ limit: Int, _ isPinned: (DocumentPath) -> Bool,
         _ transaction: StoreTransaction
     ) throws -> Int {
-        let rows = try paths(of: target, limit, transaction)
+        let paths = try rows.first(of: target, limit, transaction)
         var removed = 0
-        for path in rows {
-            try removeRow(path, of: Int32(clamping: target), transaction)
+        for path in paths {
+            try rows.remove(path, of: Int32(clamping: target), transaction)
             let used = try transaction.rows(
                 "SELECT sequence FROM syncLoose WHERE path = ?", [.text(path.text)])
             if let used = try used.first?.integer(0), used > bound { continue }
             if try remove(path, isPinned, transaction) { removed += 1 }
         }
-        if rows.count < limit {
+        if paths.count < limit {
             try transaction.execute(
                 "DELETE FROM syncTargetRow WHERE target = ?", [.integer(target)])
             try transaction.execute(
@@ -204,18 +183,18 @@ extension LocalStore {
         _ path: DocumentPath, _ isPinned: (DocumentPath) -> Bool, _ transaction: StoreTransaction
     ) throws -> Bool {
         if isPinned(path) {
-            try touch([path], transaction)
+            try LooseDocuments.touch([path], at: table.nextSequence, transaction)
             return false
         }
         try transaction.execute("DELETE FROM syncLoose WHERE path = ?", [.text(path.text)])
-        let held = try transaction.documents(of: database).version(at: path)
+        let held = try transaction.documents(of: file.database).version(at: path)
         let holders = try transaction.rows(
             """
             SELECT 1 FROM syncTargetRow WHERE document = ?1 UNION ALL
             SELECT 1 FROM syncKept WHERE collection IN (?2, '') AND id = ?3 LIMIT 1
             """, [.integer(held?.row ?? 0), .text(path.parent.text), .text(path.collectionID)])
         guard holders.isEmpty else { return false }
-        try forget(path, transaction)
+        try rows.forget(path, transaction)
         return true
     }
 }

@@ -11,12 +11,32 @@ struct LoadingTargets {
     var all: [Int32] { ids.values + [whole] }
 }
 
-extension LocalStore {
+/// Loads bundles: their documents as they come, their queries once all of it is stored.
+final class LocalBundles {
+    private let file: LocalFile
+    private let table: TargetTable
+    private let remote: RemoteChanges
+    private let queue: LocalQueue
+    private let rows: TargetRows
+    /// Bundles that are being loaded, by number.
+    private var loads: [UInt64: LoadingTargets] = [:]
+    private var nextLoad: UInt64 = 0
+
+    init(
+        _ file: LocalFile, _ table: TargetTable, _ remote: RemoteChanges, _ queue: LocalQueue
+    ) {
+        self.file = file
+        self.table = table
+        self.remote = remote
+        self.queue = queue
+        rows = TargetRows(database: file.database)
+    }
+
     /// - Returns: Nil when the bundle is not new.
-    func beginBundle(_ id: String, _ createTime: Timestamp) throws -> BundleLoad? {
-        let isNew = try read { try self.isNew(id, createTime, $0) }
+    func begin(_ id: String, _ createTime: Timestamp) throws -> BundleLoad? {
+        let isNew = try file.read { try self.isNew(id, createTime, $0) }
         guard isNew else { return nil }
-        let whole = try write(.loadBundle) { try newLoadingTarget($0) }
+        let whole = try file.write(.loadBundle) { try newLoadingTarget($0) }
         nextLoad += 1
         loads[nextLoad] = LoadingTargets(whole: whole)
         return BundleLoad(number: nextLoad, id: id, createTime: createTime)
@@ -32,36 +52,35 @@ extension LocalStore {
 
     /// A target that nobody has asked for and nothing relies on: given up until it is adopted.
     private func newLoadingTarget(_ transaction: StoreTransaction) throws -> Int32 {
-        let id = nextTargetID
-        // Never given back, not even when the transaction fails.
-        nextTargetID += 2
+        let id = table.takeID()
         try transaction.execute(
             "INSERT INTO syncCondemned VALUES (?, ?)",
-            [.integer(Int64(id)), .integer(nextSequence)])
+            [.integer(Int64(id)), .integer(table.nextSequence)])
         return id
     }
 
     /// - Returns: The documents that changed, as they look now.
     func store(_ documents: [BundledDocument], of load: BundleLoad) throws -> [LocalDocument] {
         guard var targets = loads[load.number] else { throw SyncError.userChanged }
-        let changed = try write(.loadBundle) { transaction -> [Change] in
-            var changed: [Change] = []
+        let changed = try file.write(.loadBundle) { transaction -> [LocalQueue.Change] in
+            var changed: [LocalQueue.Change] = []
             for document in documents {
-                changed += try merge(
+                changed += try remote.merge(
                     [document.remote], readTime: document.readTime, { _, _ in false }, transaction)
                 guard document.document != nil else { continue }
-                try addRow(document.path, of: targets.whole, transaction)
+                try rows.add(document.path, of: targets.whole, transaction)
                 for name in document.queries {
                     let target = try target(of: name, &targets, transaction)
-                    try addRow(document.path, of: target, transaction)
+                    try rows.add(document.path, of: target, transaction)
                 }
             }
-            try touch(documents.lazy.map(\.path), transaction)
+            try LooseDocuments.touch(
+                documents.lazy.map(\.path), at: table.nextSequence, transaction)
             return changed
         }
         loads[load.number] = targets
-        nextSequence += 1
-        return views(of: changed)
+        table.countUse()
+        return queue.views(of: changed)
     }
 
     private func target(
@@ -81,7 +100,7 @@ extension LocalStore {
     /// All of the bundle is stored: its targets become those of its queries.
     func finish(_ load: BundleLoad) throws {
         guard var targets = loads[load.number] else { throw SyncError.userChanged }
-        try write(.loadBundle) { transaction in
+        try file.write(.loadBundle) { transaction in
             guard try isNew(load.id, load.createTime, transaction) else { return }
             try adopt(targets.whole, as: QueryKey(bundle: load.id), .epoch, transaction)
             for named in load.queries {
@@ -96,7 +115,7 @@ extension LocalStore {
                 [.blob(Array(load.id.utf8)), .integer(load.createTime.microseconds)])
         }
         loads[load.number] = nil
-        nextSequence += 1
+        table.countUse()
     }
 
     /// - Parameter readTime: As of when the target's rows are all of the query's: a listen goes on from
@@ -105,27 +124,30 @@ extension LocalStore {
         _ id: Int32, as key: QueryKey, _ readTime: Timestamp, _ transaction: StoreTransaction
     ) throws {
         // A listen that is under way knows better.
-        if targets.values.contains(where: { $0.key == key }) { return }
-        let known = try storedTarget(key, transaction)?.target
+        if table.inUse(key) != nil { return }
+        let known = try table.storedTarget(key, transaction)?.target
         if let known {
             if readTime != .epoch, readTime <= known.snapshotVersion { return }
             let old = SQLValue.integer(Int64(known.id))
             try transaction.execute("DELETE FROM syncTarget WHERE id = ?", [old])
-            recent.forgetTargets()
+            table.forgetRecent()
             try transaction.execute(
                 "INSERT OR REPLACE INTO syncCondemned VALUES (?, ?)",
                 [old, .integer(known.sequence)])
         }
         try transaction.execute(
             "DELETE FROM syncCondemned WHERE target = ?", [.integer(Int64(id))])
-        var target = LocalTarget(id: id, key: key, sequence: nextSequence)
+        var target = LocalTarget(id: id, key: key, sequence: table.nextSequence)
         target.snapshotVersion = readTime
         if readTime != .epoch { target.confirmed = max(readTime, known?.confirmed ?? readTime) }
-        try save(target, transaction)
+        try table.save(target, transaction)
     }
 
+    /// Nothing more of the bundle will come.
+    func abandon(_ load: BundleLoad) { loads[load.number] = nil }
+
     func namedQuery(_ name: String) throws -> [UInt8]? {
-        try read { transaction in
+        try file.read { transaction in
             try transaction.rows(
                 "SELECT source FROM syncNamedQuery WHERE name = ?", [.blob(Array(name.utf8))]
             ).first?.blob(0)

@@ -1,52 +1,47 @@
 import TidemarkModel
 import TidemarkStore
 
-// What the server said, into the cache: bulk, one transaction each, writing only what changed.
+/// Stores what the server said: bulk, one transaction each, writing only what changed.
+final class RemoteChanges {
+    private let file: LocalFile
+    private let targets: TargetTable
+    private let queue: LocalQueue
+    private let targetRows: TargetRows
 
-extension LocalStore {
+    init(_ file: LocalFile, _ targets: TargetTable, _ queue: LocalQueue) {
+        self.file = file
+        self.targets = targets
+        self.queue = queue
+        targetRows = TargetRows(database: file.database)
+    }
+
     /// - Parameter isHeld: Whether the cache surely has this version, unmodified: saves the look.
     /// - Returns: The documents that changed, as they look now.
     func apply(
         _ event: RemoteEvent, isHeld: (DocumentPath, Timestamp) -> Bool
     ) throws -> [LocalDocument] {
         #if TIDEMARK_DEFECTS
-            if defects.contains(.tokenStoredEarly) { try storeTokensAlone(of: event) }
+            if file.defects.contains(.tokenStoredEarly) { try storeTokensAlone(of: event) }
         #endif
-        let version = max(event.version, lastVersion)
-        var updated: [LocalTarget] = []
-        var saved: [LocalTarget] = []
-        var savesVersion = false
-        let changed = try write(.applyRemoteEvent) { transaction in
+        var update = targets.update(at: event.version)
+        let changed = try file.write(.applyRemoteEvent) { transaction in
             let (changed, rows) = try merge(
                 event.documents.values, readTime: event.version, isHeld,
                 added: event.targets.values.map(\.added), transaction)
             for (id, delta) in event.targets {
                 guard let old = targets[id] else { continue }
                 try applyRows(delta, of: id, rows, transaction)
-                let new = target(old, after: delta, event)
-                updated.append(new)
-                let stored = persisted[id]?.target
-                if stored == nil || event.mismatches[id] != nil
-                    || new.shouldPersist(over: stored!, hasChanges: delta.hasChanges)
-                {
-                    try save(new, transaction)
-                    saved.append(new)
-                }
+                try targets.add(
+                    target(old, after: delta, event), hasChanges: delta.hasChanges,
+                    isLost: event.mismatches[id] != nil, to: &update, transaction)
             }
-            try touch(looseDocuments(of: event), transaction)
-            // A page of the log, unless a target is written that says as much.
-            savesVersion =
-                version > savedVersion && !(event.documents.isEmpty && saved.isEmpty)
-                && !saved.contains { $0.serverVersion >= version }
-            if savesVersion { try saveLastVersion(version, transaction) }
+            try LooseDocuments.touch(
+                looseDocuments(of: event), at: targets.nextSequence, transaction)
+            try targets.finish(&update, hasDocuments: !event.documents.isEmpty, transaction)
             return changed
         }
-        nextSequence += 1
-        lastVersion = version
-        if savesVersion { savedVersion = version }
-        for target in updated { targets[target.id] = target }
-        for target in saved { persisted[target.id] = KeptTarget(target) }
-        return views(of: changed)
+        targets.adopt(update)
+        return queue.views(of: changed)
     }
 
     /// Those that left a target, or came for none that is kept: the ones in limbo.
@@ -78,14 +73,15 @@ extension LocalStore {
         replacing part: Query? = nil, isListened: (DocumentPath) -> Bool = { _ in false }
     ) throws -> [LocalDocument] {
         let rows = all ?? documents.map(\.path)
-        let changed = try write(.storeReplies) { transaction in
-            for (name, value) in records { try setRecord(value, forKey: name, transaction) }
+        let changed = try file.write(.storeReplies) { transaction in
+            for (name, value) in records { try LocalRecords.set(value, forKey: name, transaction) }
             if let kept {
-                try keep(kept, transaction)
+                try LooseDocuments.keep(kept, transaction)
                 // Those that were stored before they were known to be kept.
-                if rows.count > documents.count { try untouch(rows, transaction) }
+                if rows.count > documents.count { try LooseDocuments.untouch(rows, transaction) }
             } else {
-                try touch(documents.map(\.path), transaction)
+                try LooseDocuments.touch(
+                    documents.map(\.path), at: targets.nextSequence, transaction)
             }
             var changed = try merge(documents, readTime: readTime, { _, _ in false }, transaction)
             if let part {
@@ -93,50 +89,38 @@ extension LocalStore {
                     than: rows, in: part, readTime, isListened, transaction)
             }
             if let query {
-                try confirm(QueryKey(query.wireForm), at: readTime, transaction)
+                try targets.confirm(QueryKey(query.wireForm), at: readTime, transaction)
                 changed += try forgetOthers(
                     than: rows, in: query, readTime, isListened, transaction)
             }
             return changed
         }
-        nextSequence += 1
-        return views(of: changed)
+        targets.countUse()
+        return queue.views(of: changed)
     }
 
     private func forgetOthers(
         than rows: [DocumentPath], in query: Query, _ readTime: Timestamp,
         _ isListened: (DocumentPath) -> Bool, _ transaction: StoreTransaction
-    ) throws -> [Change] {
+    ) throws -> [LocalQueue.Change] {
         guard query.offset == 0, query.limit.map({ rows.count < $0.count }) ?? true else {
             return []
         }
         let kept = Set(rows)
-        let table = transaction.documents(of: database)
+        let table = transaction.documents(of: file.database)
         let others = try table.run(query).documents.filter { document in
             !kept.contains(document.path) && document.updateTime <= readTime
                 && (!document.hasCommittedMutations || document.readTime <= readTime)
                 && !isListened(document.path)
         }
-        for document in others { try forget(document.path, transaction) }
+        for document in others { try targetRows.forget(document.path, transaction) }
         return others.map { ($0.path, nil) }
-    }
-
-    typealias Change = (path: DocumentPath, stored: StoredDocument?)
-
-    func views(of changed: [Change]) -> [LocalDocument] {
-        if pending.isEmpty {
-            return changed.map { change in
-                change.stored.map(LocalDocument.init) ?? LocalDocument(unknown: change.path)
-            }
-        }
-        for change in changed { pending.forgetOverlay(of: change.path) }
-        return changed.map { pending.view(of: $0.path, over: $0.stored) }
     }
 
     func merge(
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, _ transaction: StoreTransaction
-    ) throws -> [Change] {
+    ) throws -> [LocalQueue.Change] {
         try merge(documents, readTime: readTime, isHeld, added: [], transaction).changed
     }
 
@@ -148,9 +132,9 @@ extension LocalStore {
         _ documents: some Collection<RemoteDocument>, readTime: Timestamp,
         _ isHeld: (DocumentPath, Timestamp) -> Bool, added: [Set<DocumentPath>],
         _ transaction: StoreTransaction
-    ) throws -> (changed: [Change], rows: [Row]) {
-        let table = transaction.documents(of: database)
-        var changed: [Change] = []
+    ) throws -> (changed: [LocalQueue.Change], rows: [Row]) {
+        let table = transaction.documents(of: file.database)
+        var changed: [LocalQueue.Change] = []
         var rows: [Row] = []
         changed.reserveCapacity(documents.count)
         rows.reserveCapacity(documents.count)
@@ -175,7 +159,7 @@ extension LocalStore {
             let old = try table.version(at: path)
             if case .missing(_, .min) = document {
                 guard old != nil else { continue }
-                try forget(path, transaction)
+                try targetRows.forget(path, transaction)
                 changed.append((path, nil))
                 continue
             }
@@ -201,23 +185,23 @@ extension LocalStore {
     private func applyRows(
         _ delta: TargetDelta, of target: Int32, _ rows: [Row], _ transaction: StoreTransaction
     ) throws {
-        for path in delta.removed { try removeRow(path, of: target, transaction) }
+        for path in delta.removed { try targetRows.remove(path, of: target, transaction) }
         if delta.added.isEmpty { return }
         let added = rows.filter { delta.added.contains($0.path) }
-        try addRows(added.map(\.row), of: target, transaction)
+        try targetRows.add(rows: added.map(\.row), of: target, transaction)
         // The others are held already, or are not here at all.
         guard added.count < delta.added.count else { return }
         for path in delta.added.subtracting(added.map(\.path)) {
-            try addRow(path, of: target, transaction)
+            try targetRows.add(path, of: target, transaction)
         }
     }
 
     #if TIDEMARK_DEFECTS
         private func storeTokensAlone(of event: RemoteEvent) throws {
-            try write(.applyRemoteEvent) { transaction in
+            try file.write(.applyRemoteEvent) { transaction in
                 for (id, delta) in event.targets {
                     guard let old = targets[id] else { continue }
-                    try save(target(old, after: delta, event), transaction)
+                    try targets.save(target(old, after: delta, event), transaction)
                 }
             }
         }
@@ -245,6 +229,20 @@ extension LocalStore {
         if delta.isCurrent { new.confirmed = event.version }
         return new
     }
+
+    /// Forgets documents that are no rows of a query, and notes that the server confirmed all others.
+    ///
+    /// - Parameter confirmed: The query, in the server's form, when these were the last; else nil.
+    func forget(
+        _ paths: [DocumentPath], confirming confirmed: Query?, at time: Timestamp
+    ) throws -> [LocalDocument] {
+        try file.write(.storeReplies) { transaction in
+            for path in paths { try targetRows.forget(path, transaction) }
+            if let confirmed { try targets.confirm(QueryKey(confirmed), at: time, transaction) }
+        }
+        targets.countUse()
+        return queue.views(of: paths.map { ($0, nil) })
+    }
 }
 
 extension RemoteDocument {
@@ -253,44 +251,5 @@ extension RemoteDocument {
         guard let old else { return true }
         return version > old.updateTime
             || (version == old.updateTime && (old.hasCommittedMutations || old.kind == .unknown))
-    }
-}
-
-// MARK: - Records
-
-extension LocalStore {
-    func record(forKey key: String) throws -> [UInt8]? {
-        try read { transaction in
-            try transaction.rows("SELECT value FROM syncRecord WHERE key = ?", [.text(key)])
-                .first?.blob(0)
-        }
-    }
-
-    /// - Parameter kept: The query whose documents the record speaks of.
-    func setRecord(_ value: [UInt8]?, forKey key: String, keeping kept: Query? = nil) throws {
-        try write(.setRecord) { transaction in
-            if let kept { try keep(kept, transaction) }
-            try setRecord(value, forKey: key, transaction)
-        }
-    }
-
-    private func setRecord(
-        _ value: [UInt8]?, forKey key: String, _ transaction: StoreTransaction
-    ) throws {
-        guard let value else {
-            try transaction.execute("DELETE FROM syncRecord WHERE key = ?", [.text(key)])
-            return
-        }
-        try transaction.execute(
-            "INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", [.text(key), .blob(value)])
-    }
-
-    func saveLastVersion(_ version: Timestamp, _ transaction: StoreTransaction) throws {
-        let value = SQLValue.integer(version.microseconds)
-        try transaction.execute(
-            "UPDATE syncGlobal SET value = ? WHERE name = 'lastVersion'", [value])
-        if !transaction.hasChangedRows {
-            try transaction.execute("INSERT INTO syncGlobal VALUES ('lastVersion', ?)", [value])
-        }
     }
 }

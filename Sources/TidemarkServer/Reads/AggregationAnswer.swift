@@ -1,8 +1,11 @@
 import TidemarkModel
 import TidemarkStore
 
-extension ServerCore {
-    func aggregate(
+/// Answers aggregation queries.
+struct AggregationAnswer {
+    let access: ReadAccess
+
+    func reply(
         _ request: RunAggregationQueryRequest, _ context: CallContext,
         _ transaction: StoreTransaction
     ) throws -> AggregationReply {
@@ -10,10 +13,11 @@ extension ServerCore {
         let query = try Self.ordered(request.query, for: aggregations)
         try query.validate()
         if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
-        let explanation = try admit(query, aggregations, request.explain, in: context.database)
-        let scope = try scope(request.consistency, context.database, transaction)
+        let explanation = try access.admit(
+            query, aggregations, request.explain, in: context.database)
+        let scope = try access.scope(request.consistency, context.database, transaction)
         if let explanation, !explanation.isAnalyzed {
-            meter.countReads(
+            access.countReads(
                 Billing.withoutDocuments, by: .runAggregationQuery, context, on: query.meterTarget)
             return AggregationReply(
                 values: nil, transaction: scope.begun, readTime: scope.readTime,
@@ -33,7 +37,7 @@ extension ServerCore {
             counters.reads = finish(scope, query, entries, context)
             return AggregationReply(
                 values: values, transaction: scope.begun, readTime: scope.readTime,
-                explain: explanation?.metrics(counters, end: environment.ticks()))
+                explain: explanation.map { access.metrics($0, counters) })
         }
         if let values = try counts(aggregations, query, scope, &entries, &counters) {
             return reply(values)
@@ -58,9 +62,9 @@ extension ServerCore {
     private func finish(
         _ scope: ReadScope, _ query: Query, _ entries: Int, _ context: CallContext
     ) -> Int {
-        record(scope, query, [])
+        access.record(scope, query, [])
         let reads = Billing.aggregation(entries: entries)
-        meter.countReads(reads, by: .runAggregationQuery, context, on: query.meterTarget)
+        access.countReads(reads, by: .runAggregationQuery, context, on: query.meterTarget)
         return reads
     }
 

@@ -1,7 +1,10 @@
 import TidemarkModel
 import TidemarkStore
 
-extension ServerCore {
+/// Answers partition queries.
+struct PartitionAnswer {
+    let access: ReadAccess
+
     /// Cursors a page.
     private static let maxCursors = 300
 
@@ -9,7 +12,7 @@ extension ServerCore {
     ///
     /// The parts are those of the group as it is when the page is asked for: whatever is written
     /// between two pages, all cursors together still cut it without loss.
-    func partition(
+    func reply(
         _ request: PartitionQueryRequest, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> Reply {
         try request.validate()
@@ -17,13 +20,13 @@ extension ServerCore {
             "partitions", request.query.collectionID ?? "", "\(request.partitionCount)")
         let given = try Self.given(
             request.pageToken, mark, of: request.partitionCount)
-        let scope = try scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context.database, transaction)
         var points = SplitPoints()
         _ = try scope.run(request.query) { document in
             points.add(document.path)
             return true
         }
-        meter.countReads(
+        access.countReads(
             Billing.withoutDocuments, by: .partitionQuery, context,
             on: request.query.meterTarget)
         var cuts = points.cuts(upTo: Int(clamping: request.partitionCount))[...]

@@ -1,12 +1,15 @@
 import TidemarkModel
 import TidemarkStore
 
-extension ServerCore {
+/// Lists documents and the ids of collections, page by page.
+struct ListAnswer {
+    let access: ReadAccess
+
     /// Documents a page: production's default and the most it gives.
     private static let defaultPage = 100
     private static let maxPage = 300
 
-    func listDocuments(
+    func documents(
         _ request: ListDocumentsRequest, _ context: CallContext, _ transaction: StoreTransaction
     ) throws -> Reply {
         let size = try Self.pageSize(request.pageSize)
@@ -17,12 +20,12 @@ extension ServerCore {
         var query = Query(
             parent: request.parent, collectionID: request.collectionID, orders: request.orders)
         try query.validate()
-        try admit(query, in: context.database)
+        try access.admit(query, in: context.database)
         try request.mask?.validateAsMask()
         let mark = Self.fingerprint(of: request)
         var after: PageToken?
         if !request.pageToken.isEmpty { after = try PageToken(request.pageToken, of: mark) }
-        let scope = try scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context.database, transaction)
         if request.showMissing, let collection = query.collection {
             return try listWithMissing(collection, request, context, scope, size, after)
         }
@@ -32,10 +35,10 @@ extension ServerCore {
         }
         query.limit = .first(size + 1)
         var documents = try scope.documents(query)
-        record(scope, query, documents.map { ($0.path, $0) })
+        access.record(scope, query, documents.map { ($0.path, $0) })
         let hasMore = documents.count > size
         if hasMore { documents.removeLast() }
-        meter.countReads(
+        access.countReads(
             max(1, documents.count), by: .listDocuments, context, on: query.meterTarget)
         var next = ""
         if hasMore, let last = documents.last {
@@ -82,13 +85,13 @@ extension ServerCore {
         for id in ids {
             let path = DocumentPath(unchecked: collection.text + "/" + id)
             let document = try scope.document(at: path)
-            record(scope, path, document)
+            access.record(scope, path, document)
             rows.append(
                 ListedDocument(path: path, document: document?.projected(to: request.mask)))
         }
         let found = rows.count { $0.document != nil }
-        let reads = configuration.billing.lookups(found: found, missing: rows.count - found)
-        meter.countReads(max(1, reads), by: .listDocuments, context, on: collection.text)
+        let reads = access.billing.lookups(found: found, missing: rows.count - found)
+        access.countReads(max(1, reads), by: .listDocuments, context, on: collection.text)
         var next = ""
         if hasMore, let id = ids.last {
             let mark = Self.fingerprint(of: request)
@@ -98,7 +101,7 @@ extension ServerCore {
     }
 
     /// Ids are few, so a page is cut from all of them.
-    func listCollectionIDs(
+    func collectionIDs(
         _ request: ListCollectionIDsRequest, _ context: CallContext,
         _ transaction: StoreTransaction
     ) throws -> Reply {
@@ -114,11 +117,11 @@ extension ServerCore {
             let token = try PageToken(request.pageToken, of: mark)
             if case .string(let id)? = token.values.first { after = id }
         }
-        let scope = try scope(request.consistency, context.database, transaction)
+        let scope = try access.scope(request.consistency, context.database, transaction)
         let all = try scope.collectionIDs(below: request.parent)
         let rest = after.map { mark in all.filter { mark.precedesInBytes($0) } } ?? all
         let page = Array(rest.prefix(size))
-        meter.countReads(
+        access.countReads(
             Billing.withoutDocuments, by: .listCollectionIDs, context,
             on: request.parent?.text ?? "")
         var next = ""

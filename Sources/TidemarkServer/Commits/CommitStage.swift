@@ -1,0 +1,303 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The commits of one turn, while their transaction runs. It changes the store and a copy of the
+/// databases' clocks; the core takes the copy over once the transaction is durable, or drops it.
+struct CommitStage {
+    private let clocks: DatabaseClocks
+    private let transactions: Transactions
+    private let listens: Listens
+    private let admission: QueryAdmission
+    private let billing: Billing
+
+    /// Only while the store's transaction runs.
+    var transaction: StoreTransaction?
+    private(set) var databases: [DatabaseID: DatabaseState]
+    private var touched: Set<DatabaseID> = []
+    private(set) var commits: [Commit] = []
+    private(set) var bills: [Bill] = []
+    private(set) var endedTransactions: [TransactionID: TransactionTable.Ending] = [:]
+    /// What the transactions had that have ended.
+    private(set) var released: [(id: TransactionID, owner: LockTable.Owner)] = []
+    /// Of the command that is being performed.
+    var method = RPCMethod.commit
+    /// With which the command that is being performed has waited.
+    var ticket: LockTicket?
+
+    struct Bill {
+        let context: CallContext
+        let method: RPCMethod
+        let collection: CollectionPath
+        let usage: Usage
+    }
+
+    init(
+        _ clocks: DatabaseClocks, _ transactions: Transactions, _ listens: Listens,
+        _ admission: QueryAdmission, _ billing: Billing
+    ) {
+        self.clocks = clocks
+        self.transactions = transactions
+        self.listens = listens
+        self.admission = admission
+        self.billing = billing
+        databases = clocks.states
+    }
+
+    /// What the bills say from this one on.
+    func usage(since firstBill: Int) -> Usage {
+        bills[firstBill...].reduce(into: Usage()) { $0 += $1.usage }
+    }
+
+    // MARK: Commits
+
+    /// Commits the mutations: all or nothing.
+    ///
+    /// - Parameter record: Called with the reply and the database's row, to store what belongs with
+    ///   the commit: it is undone with it.
+    /// - Throws: ``RPCStatus`` when it is refused, with nothing changed; ``LockWait`` when it must
+    ///   wait for others, with nothing changed; ``StoreError`` when the transaction of the batch is
+    ///   lost.
+    mutating func commit(
+        _ mutations: [Mutation], _ context: CallContext, transactionID: TransactionID? = nil,
+        record: (CommitReply, Int64, StoreTransaction) throws(StoreError) -> Void = { _, _, _ in }
+    ) throws -> CommitReply {
+        guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
+        let valid = try Mutation.validated(mutations)
+        let database = context.database
+        let claimant = try claimant(transactionID, database, hasWrites: !valid.isEmpty)
+        let previous = databases[database]
+        let row: Int64
+        let time: Timestamp
+        do {
+            (row, time) = try takeCommitTime(database)
+            let draft = try granted(valid, database, time, transaction, claimant)
+            let reply = CommitReply(results: draft.results, commitTime: time)
+            // From here on a failure is the store's, and undoes the whole batch.
+            commits.append(try store(draft.draft.differences, database, row, time, transaction))
+            try record(reply, row, transaction)
+            count(valid, context)
+            if let transactionID { endedTransactions[transactionID] = .committed }
+            return reply
+        } catch {
+            // Its time goes back, unless it made the database's row, which stays.
+            if var previous {
+                previous.rowID = databases[database]?.rowID
+                databases[database] = previous
+            }
+            throw error
+        }
+    }
+
+    /// Applies the mutations in memory: what they make of the documents, and their results.
+    private func prepare(
+        _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
+        _ transaction: StoreTransaction
+    ) throws -> PreparedCommit {
+        var draft = CommitDraft(database: database, time: time)
+        let table = transaction.documents(of: database)
+        var applied: [(entry: Int, transformResults: [Value])] = []
+        applied.reserveCapacity(mutations.count)
+        for mutation in mutations {
+            applied.append(try draft.apply(mutation) { try table.row(at: $0) })
+        }
+        try draft.validateIndexEntries(admission.configuration)
+        let results = zip(mutations, applied).map { mutation, applied in
+            let isDelete = mutation.operation == .delete
+            return MutationResult(
+                updateTime: isDelete ? nil : draft.version(ofEntry: applied.entry),
+                transformResults: applied.transformResults)
+        }
+        return PreparedCommit(draft: draft, results: results)
+    }
+
+    /// Writes the documents and their log rows, and looks at the windows they may have moved.
+    private func store(
+        _ differences: [DocumentDifference], _ database: DatabaseID, _ row: Int64,
+        _ time: Timestamp, _ transaction: StoreTransaction
+    ) throws(StoreError) -> Commit {
+        let table = transaction.documents(of: database)
+        let log = ChangeLog(database: row, documents: table)
+        for difference in differences {
+            if let after = difference.after, let fields = difference.fieldsAfter {
+                try table.put(
+                    StoredDocument(after, readTime: after.updateTime), fields,
+                    replacing: difference.before.map { ($0.row, $0.fields) })
+            } else if let before = difference.before {
+                try table.remove(before.row, before.fields)
+            }
+            try log.append(difference, at: time)
+        }
+        var windows: [(target: LiveTarget, rows: [Document])] = []
+        // Many may listen to one query: it is run once.
+        var rowsByQuery: [Query: [Document]] = [:]
+        for target in listens.windowedTargets(touchedBy: differences, in: database) {
+            guard case .query(let query) = target.kind else { continue }
+            let rows: [Document]
+            if let known = rowsByQuery[query] {
+                rows = known
+            } else {
+                rows = try table.run(query).documents.compactMap(\.document)
+                rowsByQuery[query] = rows
+            }
+            windows.append((target, rows))
+        }
+        return Commit(database: database, time: time, changes: differences, windows: windows)
+    }
+
+    /// A write that changes nothing is billed like any other.
+    private mutating func count(_ mutations: [Mutation], _ context: CallContext) {
+        var usages: [CollectionPath: Usage] = [:]
+        for mutation in mutations {
+            let usage =
+                switch mutation.operation {
+                case .set, .patch: Usage(writes: 1)
+                case .delete: Usage(deletes: 1)
+                case .verify: Usage(reads: billing.verifyReads)
+                }
+            usages[mutation.path.parent, default: Usage()] += usage
+        }
+        for (collection, usage) in usages {
+            bills.append(
+                Bill(context: context, method: method, collection: collection, usage: usage))
+        }
+    }
+
+    /// The row of a database, made on first use, and its next commit time.
+    private mutating func takeCommitTime(_ database: DatabaseID) throws -> (
+        row: Int64, time: Timestamp
+    ) {
+        guard let transaction else { throw RPCStatus(.internal, "No transaction is open.") }
+        if databases[database] == nil, databases.count >= DatabaseState.capacity {
+            throw RPCStatus(.resourceExhausted, "The server has too many databases.")
+        }
+        var state = databases[database] ?? DatabaseState()
+        let time = state.takeCommitTime(now: clocks.now)
+        if state.rowID == nil {
+            try transaction.execute(
+                "INSERT INTO serverDatabase (name, lastCommit, logStart) VALUES (?, ?, 0)",
+                [.text(database.name), .integer(time)])
+            state.rowID = transaction.lastInsertedRowID
+        }
+        databases[database] = state
+        touched.insert(database)
+        return (state.rowID ?? 0, Timestamp(microseconds: time))
+    }
+
+    // MARK: Transactions and locks
+
+    /// Who asks for the locks of a commit. Where it is refused its transaction is over.
+    private mutating func claimant(
+        _ id: TransactionID?, _ database: DatabaseID, hasWrites: Bool
+    ) throws -> LockClaimant {
+        guard let id else { return .plain }
+        guard endedTransactions[id] == nil else { throw TransactionTable.expired }
+        let open = try transactions.use(id, database)
+        switch open.mode {
+        case .pessimistic: break
+        case .optimistic:
+            if try hasConflict(open) {
+                end(id, .rolledBack)
+                throw TransactionTable.contention
+            }
+        case .readOnly:
+            if hasWrites {
+                end(id, .refusedWrite)
+                throw RPCStatus.invalidArgument(
+                    "Cannot modify entities in a read-only transaction")
+            }
+        }
+        return .transaction(id, age: open.age)
+    }
+
+    /// The transaction is over, with the batch: its locks are free for what comes after it there.
+    private mutating func end(_ id: TransactionID, _ ending: TransactionTable.Ending) {
+        endedTransactions[id] = ending
+        if let owner = transactions.releaseLocks(of: id) { released.append((id, owner)) }
+    }
+
+    /// What the mutations make of the documents, once nobody else has locked any of them. Whatever
+    /// comes of it then, the transaction is over.
+    ///
+    /// - Throws: ``LockWait`` when the commit must wait, even one that would be refused as things are;
+    ///   ``RPCStatus``, ``StoreError``.
+    private mutating func granted(
+        _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
+        _ transaction: StoreTransaction, _ claimant: LockClaimant
+    ) throws -> PreparedCommit {
+        guard transactions.concerns(database) else {
+            if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
+            return try prepare(mutations, database, time, transaction)
+        }
+        let outcome: Result<PreparedCommit, RPCStatus>
+        do {
+            outcome = .success(try prepare(mutations, database, time, transaction))
+        } catch let status as RPCStatus {
+            outcome = .failure(status)
+        }
+        let changes =
+            (try? outcome.get())?.draft.lockedChanges
+            ?? mutations.filter { $0.operation != .verify }.map {
+                LockedChange(path: $0.path, before: nil, after: nil)
+            }
+        if let ticket = try transactions.lock(
+            .write(changes), database, claimant, again: ticket)
+        {
+            throw LockWait(ticket: ticket)
+        }
+        if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
+        return try outcome.get()
+    }
+
+    /// Whether anything that an optimistic transaction has read has changed.
+    private func hasConflict(_ open: TransactionTable.Open) throws -> Bool {
+        guard let transaction else { return true }
+        let table = transaction.documents(of: open.database)
+        for (path, version) in open.versions {
+            if try table.document(at: path)?.updateTime != version { return true }
+        }
+        guard let state = databases[open.database], let row = state.rowID else { return false }
+        let log = ChangeLog(database: row, documents: table)
+        for (query, readTime) in open.queries {
+            // What the log has forgotten may have been a conflict.
+            if readTime.microseconds < state.logStart { return true }
+            let undos = try log.undos(after: readTime) { query.contains($0) }
+            for undo in undos {
+                if let before = undo.previous,
+                    query.matches(before.path, before.fields, in: open.database)
+                {
+                    return true
+                }
+                if let now = try table.document(at: undo.path)?.document,
+                    query.matches(now.path, now.fields, in: open.database)
+                {
+                    return true
+                }
+            }
+        }
+        return false
+    }
+
+    // MARK: The end of the turn
+
+    /// What a turn writes once: the clocks of its databases, and the trimming of their logs.
+    mutating func finish() throws {
+        guard let transaction else { return }
+        for database in touched.sorted(by: { $0.name < $1.name }) {
+            guard var state = databases[database], let row = state.rowID else { continue }
+            let log = ChangeLog(
+                database: row, documents: transaction.documents(of: database))
+            if let start = try log.trim(before: clocks.oldestKept.microseconds) {
+                state.logStart = start
+            }
+            try transaction.execute(
+                "UPDATE serverDatabase SET lastCommit = ?, logStart = ? WHERE id = ?",
+                [.integer(state.lastCommit), .integer(state.logStart), .integer(row)])
+            databases[database] = state
+        }
+    }
+}
+
+/// Why a commit is not performed now: it has a place in the queues.
+struct LockWait: Error {
+    let ticket: LockTicket
+}

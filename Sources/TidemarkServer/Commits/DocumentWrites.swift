@@ -1,0 +1,76 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Writes of one document that are answered with the document.
+struct DocumentWrites {
+    let randomBits: @Sendable () -> UInt64
+
+    func create(
+        _ request: CreateDocumentRequest, _ context: CallContext, _ commits: inout CommitStage
+    ) throws -> Reply {
+        try request.mask?.validateAsMask()
+        let id = request.documentID ?? DocumentNaming.makeID(randomBits)
+        let path: DocumentPath
+        do throws(InvalidPath) { path = try request.collection.document(id) } catch {
+            throw RPCStatus(error)
+        }
+        let mutation = Mutation(
+            path: path, .set(request.fields), precondition: .exists(false))
+        _ = try commits.commit([mutation], context)
+        return .document(try written(path, request.mask, context.database, commits))
+    }
+
+    func update(
+        _ request: UpdateDocumentRequest, _ context: CallContext, _ commits: inout CommitStage
+    ) throws -> Reply {
+        try request.mask?.validateAsMask()
+        let operation: Mutation.Operation =
+            request.updateMask.map { .patch(request.fields, mask: $0) } ?? .set(request.fields)
+        let mutation = Mutation(
+            path: request.path, operation, precondition: request.precondition)
+        _ = try commits.commit([mutation], context)
+        return .document(try written(request.path, request.mask, context.database, commits))
+    }
+
+    /// The document as the commit before left it.
+    private func written(
+        _ path: DocumentPath, _ mask: [FieldPath]?, _ database: DatabaseID,
+        _ commits: CommitStage
+    ) throws -> Document {
+        let stored = try commits.transaction?.documents(of: database).document(at: path)?.document
+        guard let document = stored else {
+            throw RPCStatus(.internal, "A document that was written is missing.")
+        }
+        return document.projected(to: mask)
+    }
+}
+
+enum DocumentNaming {
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
+
+    /// 20 letters and digits, as Firestore's clients make them.
+    static func makeID(_ randomBits: () -> UInt64) -> String {
+        var bytes: [UInt8] = []
+        while bytes.count < 20 {
+            var bits = randomBits()
+            // Ten six-bit numbers of each; those past the alphabet are dropped, so none is favoured.
+            for _ in 0..<10 where bytes.count < 20 {
+                let index = Int(bits & 63)
+                bits >>= 6
+                if index < alphabet.count { bytes.append(alphabet[index]) }
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Document {
+    /// The document with only the masked fields; the very same for a nil mask.
+    func projected(to mask: [FieldPath]?) -> Document {
+        guard let mask else { return self }
+        return Document(
+            path: path, fields: fields.projected(to: mask), createTime: createTime,
+            updateTime: updateTime)
+    }
+}

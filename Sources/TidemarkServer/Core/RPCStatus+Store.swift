@@ -1,0 +1,24 @@
+import TidemarkModel
+import TidemarkStore
+
+extension RPCStatus {
+    /// What a caller is told when the store failed.
+    init(storeFailure error: any Error) {
+        if let status = error as? RPCStatus {
+            self = status
+            return
+        }
+        guard let error = error as? StoreError else {
+            self.init(.internal, "The server's store failed.")
+            return
+        }
+        let code: Code =
+            switch error {
+            case .full: .resourceExhausted
+            case .locked, .unreadable: .unavailable
+            case .corrupt: .dataLoss
+            case .newerSchema, .invalidStatement: .internal
+            }
+        self.init(code, error.message)
+    }
+}

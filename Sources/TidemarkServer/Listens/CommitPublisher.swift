@@ -1,0 +1,79 @@
+import TidemarkModel
+
+/// Finds out what a durable change is for those who listen, and tells them.
+struct CommitPublisher {
+    let listens: Listens
+
+    /// Tells the listens of a commit that is durable: to each stream it concerns, all that changed for
+    /// its targets, then the boundary of the new state. The others hear nothing.
+    func publish(_ commit: Commit, _ outputs: inout [Output]) {
+        var order: [CallID] = []
+        var snapshots: [CallID: StreamSnapshot] = [:]
+        func update(_ target: LiveTarget, _ change: (inout StreamSnapshot) -> Void) {
+            if snapshots[target.streamID] == nil { order.append(target.streamID) }
+            change(&snapshots[target.streamID, default: StreamSnapshot()])
+        }
+        for difference in commit.changes {
+            let targets = listens.targets(near: difference.path, in: commit.database)
+            if targets.isEmpty { continue }
+            for target in targets where target.window == nil {
+                let (was, isNow) = membership(of: difference, in: target, commit)
+                if isNow, let document = difference.after {
+                    update(target) { $0.add(document, to: target) }
+                } else if was {
+                    update(target) {
+                        $0.remove(difference.path, changedTo: difference.after, from: target)
+                    }
+                }
+            }
+        }
+        if !commit.windows.isEmpty {
+            let changed = Dictionary(
+                commit.changes.map { ($0.path, $0.after) }, uniquingKeysWith: { $1 })
+            for (target, rows) in commit.windows {
+                let old = target.window ?? [:]
+                target.window = TargetWindow.versions(of: rows)
+                if target.window == old { continue }
+                update(target) { TargetWindow.step(target, from: old, to: rows, changed, &$0) }
+            }
+        }
+        for streamID in order {
+            guard let snapshot = snapshots[streamID], !snapshot.isEmpty else { continue }
+            listens.emit(snapshot, streamID, commit.time, &outputs)
+        }
+    }
+
+    private func membership(
+        of difference: DocumentDifference, in target: LiveTarget, _ commit: Commit
+    ) -> (was: Bool, isNow: Bool) {
+        switch target.kind {
+        case .documents: (difference.before != nil, difference.after != nil)
+        case .query(let query):
+            (
+                matches(query, difference.path, difference.before?.fields, commit.database),
+                matches(query, difference.path, difference.fieldsAfter, commit.database)
+            )
+        }
+    }
+
+    /// Tells the listens that every document they had was removed.
+    ///
+    /// - Parameter targets: All of the database, with the documents that each had.
+    func clear(
+        _ targets: some Sequence<(LiveTarget, [DocumentPath])>, _ time: Timestamp
+    ) -> [Output] {
+        var snapshots: [CallID: StreamSnapshot] = [:]
+        for (target, paths) in targets {
+            if target.window != nil { target.window = [:] }
+            for path in paths {
+                snapshots[target.streamID, default: StreamSnapshot()]
+                    .remove(path, changedTo: nil, from: target)
+            }
+        }
+        var outputs: [Output] = []
+        for (streamID, snapshot) in snapshots.sorted(by: { $0.key < $1.key }) {
+            listens.emit(snapshot, streamID, time, &outputs)
+        }
+        return outputs
+    }
+}

@@ -1,0 +1,30 @@
+import TidemarkModel
+
+/// When streams ended, by where they were then: the newest of them.
+struct ListenEndings {
+    /// Beyond this the oldest are forgotten; their listens are billed by the age of their tokens.
+    static let capacity = 10_000
+
+    struct Place: Hashable {
+        let database: DatabaseID
+        /// Of the last boundary that was told: what a token has.
+        let readTime: Timestamp
+
+        init(_ database: DatabaseID, _ readTime: Timestamp) {
+            self.database = database
+            self.readTime = readTime
+        }
+    }
+
+    private var times: [Place: Timestamp] = [:]
+    private var order: [Place] = []
+
+    subscript(place: Place) -> Timestamp? { times[place] }
+
+    mutating func note(_ time: Timestamp, _ place: Place) {
+        if times.updateValue(time, forKey: place) == nil { order.append(place) }
+        guard order.count > 2 * Self.capacity else { return }
+        for old in order.prefix(Self.capacity) { times[old] = nil }
+        order.removeFirst(Self.capacity)
+    }
+}

@@ -1,0 +1,83 @@
+import TidemarkModel
+
+/// Answers batch gets, a part at a time.
+struct BatchAnswer {
+    let access: ReadAccess
+
+    /// Found documents first, then missing ones; a path asked twice is answered once.
+    ///
+    /// - Returns: What is left for the next part.
+    func begin(
+        _ id: CallID, _ request: BatchGetDocumentsRequest, _ scope: ReadScope,
+        _ context: CallContext, _ outputs: inout [Output]
+    ) throws -> UnfinishedAnswer.Batch? {
+        var seen: Set<DocumentPath> = []
+        var paths: [DocumentPath] = []
+        var lookups = Lookups()
+        for path in request.paths {
+            if seen.insert(path).inserted { paths.append(path) } else { lookups.repeated(path) }
+        }
+        access.bill(lookups, context)
+        if scope.recorder != nil {
+            // All of it is read now, whenever it is sent.
+            for path in paths { access.record(scope, path, try scope.document(at: path)) }
+        }
+        var rest = UnfinishedAnswer.Batch(paths: paths[...], mask: request.mask)
+        let start = outputs.count
+        let isWhole = try sendPart(of: &rest, scope, id, context, &outputs)
+        if outputs.count == start, scope.begun != nil {
+            outputs.append(
+                id, .batchGetDocuments(BatchGetResult(row: nil, readTime: scope.readTime)))
+        }
+        if let begun = scope.begun,
+            case .reply(.batchGetDocuments(var first)) = outputs[start].event
+        {
+            first.transaction = begun
+            outputs[start] = Output(id: id, event: .reply(.batchGetDocuments(first)))
+        }
+        return isWhole ? nil : rest
+    }
+
+    /// - Returns: Whether that was all of it.
+    func sendPart(
+        of batch: inout UnfinishedAnswer.Batch, _ scope: ReadScope, _ id: CallID,
+        _ context: CallContext, _ outputs: inout [Output]
+    ) throws -> Bool {
+        var part = AnswerPart()
+        var lookups = Lookups()
+        while !part.isFull, let path = batch.paths.popFirst() {
+            guard let document = try scope.document(at: path) else {
+                lookups.missed(path)
+                batch.missing.append(path)
+                continue
+            }
+            lookups.found(path)
+            part.add(document)
+            let row = BatchGetResult.Row.found(document.projected(to: batch.mask))
+            outputs.append(
+                id, .batchGetDocuments(BatchGetResult(row: row, readTime: scope.readTime)))
+        }
+        access.bill(lookups, context)
+        guard batch.paths.isEmpty else { return false }
+        while !part.isFull, let path = batch.missing.popFirst() {
+            part.add(bytes: path.text.utf8.count)
+            outputs.append(
+                id,
+                .batchGetDocuments(BatchGetResult(row: .missing(path), readTime: scope.readTime)))
+        }
+        return batch.missing.isEmpty
+    }
+}
+
+/// How often names were looked up, by collection: to be billed.
+struct Lookups {
+    private(set) var counts: [CollectionPath: (found: Int, missing: Int, repeated: Int)] = [:]
+
+    mutating func found(_ path: DocumentPath) { counts[path.parent, default: (0, 0, 0)].found += 1 }
+    mutating func missed(_ path: DocumentPath) {
+        counts[path.parent, default: (0, 0, 0)].missing += 1
+    }
+    mutating func repeated(_ path: DocumentPath) {
+        counts[path.parent, default: (0, 0, 0)].repeated += 1
+    }
+}

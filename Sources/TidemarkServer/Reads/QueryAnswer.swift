@@ -1,0 +1,95 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Answers queries, a part at a time. The rows go out as they are stored; only a projection decodes
+/// them.
+struct QueryAnswer {
+    let access: ReadAccess
+
+    /// - Returns: What is left for the next part, and as of when.
+    func begin(
+        _ id: CallID, _ request: RunQueryRequest, _ context: CallContext,
+        _ transaction: StoreTransaction, _ outputs: inout [Output]
+    ) throws -> (rest: UnfinishedAnswer.Rest, readTime: Timestamp)? {
+        let query = request.query
+        try query.validate()
+        let explanation = try access.admit(query, [], request.explain, in: context.database)
+        let scope = try access.scope(request.consistency, context.database, transaction)
+        if let begun = scope.begun {
+            outputs.append(id, .runQuery(RunQueryReply(transaction: begun)))
+        }
+        if let explanation, !explanation.isAnalyzed {
+            access.countReads(
+                Billing.withoutDocuments, by: .runQuery, context, on: query.meterTarget)
+            outputs.append(id, .runQuery(RunQueryReply(explain: explanation.plan)))
+            return nil
+        }
+        let start = outputs.count
+        let part = try scope.readPart(of: query) { document in
+            outputs.append(id, .runQuery(Self.row(document, query, scope)))
+        }
+        access.record(scope, query, part.recorded)
+        if query.offset > 0 {
+            let skipped = RunQueryReply(
+                readTime: scope.readTime, skippedResults: part.totals.skipped)
+            outputs.insert(Output(id: id, event: .reply(.runQuery(skipped))), at: start)
+        } else if part.totals.returned == 0, explanation == nil {
+            outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime)))
+        }
+        var rows = UnfinishedAnswer.Rows(query: query, explanation: explanation)
+        rows.add(part.totals)
+        bill(&rows, context)
+        if let rest = part.rest { return (.query(rows, rest), scope.readTime) }
+        explain(rows, scope, id, &outputs)
+        return nil
+    }
+
+    /// Sends the next part.
+    ///
+    /// - Returns: What is left.
+    func sendPart(
+        of rows: UnfinishedAnswer.Rows, _ left: UnfinishedAnswer.Left, _ scope: ReadScope,
+        _ id: CallID, _ context: CallContext, _ outputs: inout [Output]
+    ) throws -> UnfinishedAnswer.Rest? {
+        var rows = rows
+        let part = try scope.readPart(of: left) { document in
+            outputs.append(id, .runQuery(Self.row(document, rows.query, scope)))
+        }
+        rows.add(part.totals)
+        bill(&rows, context)
+        if let rest = part.rest { return .query(rows, rest) }
+        explain(rows, scope, id, &outputs)
+        return nil
+    }
+
+    /// Counts what the query's rows cost so far, as if they had been all.
+    private func bill(_ rows: inout UnfinishedAnswer.Rows, _ context: CallContext) {
+        let totals = rows.totals
+        let reads =
+            rows.query.findNearest == nil
+            ? Billing.reads(
+                of: rows.query, returned: totals.returned, skipped: totals.skipped,
+                entriesScanned: totals.scanned)
+            : Billing.nearest(vectorEntries: totals.vectorEntries, returned: totals.returned)
+        access.countReads(
+            reads - rows.billed, by: .runQuery, context, on: rows.query.meterTarget)
+        rows.billed = reads
+    }
+
+    /// Says what the query took, after its last row, where that was asked.
+    private func explain(
+        _ rows: UnfinishedAnswer.Rows, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
+    ) {
+        guard let explanation = rows.explanation else { return }
+        let counters = Explanation.counters(of: rows.query, rows.totals, reads: rows.billed)
+        let metrics = access.metrics(explanation, counters)
+        outputs.append(id, .runQuery(RunQueryReply(readTime: scope.readTime, explain: metrics)))
+    }
+
+    private static func row(
+        _ document: Document, _ query: Query, _ scope: ReadScope
+    ) -> RunQueryReply {
+        RunQueryReply(
+            document: document.projected(to: query.projection), readTime: scope.readTime)
+    }
+}

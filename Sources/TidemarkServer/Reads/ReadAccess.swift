@@ -1,0 +1,159 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What every call that reads asks of the server: where to look, which locks it needs, whether its
+/// query may run, and what it costs.
+final class ReadAccess {
+    private let clocks: DatabaseClocks
+    private let transactions: Transactions
+    private let admission: QueryAdmission
+    private let meter: UsageMeter
+    let billing: Billing
+    /// The transaction that the call in hand has begun, before its locks were granted.
+    private var begun: TransactionID?
+
+    init(
+        _ clocks: DatabaseClocks, _ transactions: Transactions, _ admission: QueryAdmission,
+        _ meter: UsageMeter, _ billing: Billing
+    ) {
+        self.clocks = clocks
+        self.transactions = transactions
+        self.admission = admission
+        self.meter = meter
+        self.billing = billing
+    }
+
+    // MARK: One call after the other
+
+    /// Takes the locks of a call inside a transaction, which it begins where the call says so. To be
+    /// followed by ``end()``.
+    ///
+    /// - Returns: The ticket to wait with; nil when the call may go on, or is about to be refused.
+    func begin(_ call: ReadCall) throws(RPCStatus) -> LockTicket? {
+        begun = call.begun
+        let (request, database) = (call.request, call.context.database)
+        let id: TransactionID
+        switch request.consistency {
+        case .latest, .at, nil: return nil
+        case .transaction(let transaction): id = transaction
+        case .newTransaction(let options):
+            if request.lockedReading(in: database) == nil { return nil }
+            if let begun { id = begun } else { id = try transactions.begin(options, database) }
+            begun = id
+        }
+        return try transactions.lock(
+            request.lockedReading(in: database), of: id, database, again: call.ticket)
+    }
+
+    /// Keeps a call until its locks may be granted.
+    func park(_ call: ReadCall, _ ticket: LockTicket) {
+        transactions.park(
+            ticket, .call(call.id, call.request, call.context), deadline: call.deadline,
+            begun: begun)
+    }
+
+    /// The call has failed: its caller will never hear of the transaction that it began.
+    func rollback() {
+        if let begun { transactions.end(begun, .rolledBack) }
+    }
+
+    func end() { begun = nil }
+
+    // MARK: Where to look
+
+    /// Where a read looks, by what its caller asked for.
+    func scope(
+        _ consistency: ReadConsistency, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) throws -> ReadScope {
+        switch consistency {
+        case .latest: return clocks.latestScope(database, transaction)
+        case .at(let time): return try clocks.scope(at: time, database, transaction)
+        case .transaction(let id): return try scope(inside: id, database, transaction)
+        case .newTransaction(let options):
+            let id = try begun ?? transactions.begin(options, database)
+            var scope = try scope(inside: id, database, transaction)
+            scope.begun = id
+            return scope
+        }
+    }
+
+    private func scope(
+        inside id: TransactionID, _ database: DatabaseID, _ transaction: StoreTransaction
+    ) throws -> ReadScope {
+        let open = try transactions.use(id, database)
+        switch open.mode {
+        case .readOnly(let snapshot): return try clocks.scope(at: snapshot, database, transaction)
+        // What it reads is locked: it stays as it is.
+        case .pessimistic: return clocks.latestScope(database, transaction)
+        case .optimistic:
+            if transactions.isFull(id) { throw TransactionTable.tooManyReads }
+            var scope = clocks.latestScope(database, transaction)
+            scope.recorder = id
+            return scope
+        }
+    }
+
+    /// Where an answer goes on: at its own time, while the log reaches back to it.
+    func scope(
+        continuing answer: UnfinishedAnswer, _ transaction: StoreTransaction
+    ) throws(RPCStatus) -> ReadScope {
+        let database = answer.context.database
+        if !clocks.isKept(answer.readTime, database) {
+            throw RPCStatus(
+                .resourceExhausted,
+                "The answer was read so slowly that what it is made of is no longer kept.")
+        }
+        return clocks.pastScope(answer.readTime, database, transaction)
+    }
+
+    // MARK: What an optimistic transaction remembers
+
+    func record(_ scope: ReadScope, _ path: DocumentPath, _ document: Document?) {
+        if let recorder = scope.recorder {
+            transactions.record(recorder, path, version: document?.updateTime)
+        }
+    }
+
+    func record(_ scope: ReadScope, _ query: Query, _ rows: [(DocumentPath, Document)]) {
+        guard let recorder = scope.recorder else { return }
+        transactions.record(recorder, query, readTime: scope.readTime)
+        for (path, document) in rows {
+            transactions.record(recorder, path, version: document.updateTime)
+        }
+    }
+
+    // MARK: Indexes
+
+    /// See ``QueryAdmission/admit(_:_:_:in:)``.
+    @discardableResult
+    func admit(
+        _ query: Query, _ aggregations: [Aggregation] = [], _ explain: ExplainOptions? = nil,
+        in database: DatabaseID
+    ) throws(RPCStatus) -> Explanation? {
+        try admission.admit(query, aggregations, explain, in: database)
+    }
+
+    func metrics(_ explanation: Explanation, _ counters: Explanation.Counters) -> ExplainMetrics {
+        admission.metrics(explanation, counters)
+    }
+
+    // MARK: Costs
+
+    /// Everything billed so far, to see what one call adds.
+    var billed: Usage { meter.total }
+
+    /// - Parameter target: What the call was about: ``Query/meterTarget`` and the like.
+    func countReads(
+        _ count: Int, by method: RPCMethod, _ context: CallContext, on target: String
+    ) {
+        meter.countReads(count, by: method, context, on: target)
+    }
+
+    func bill(_ lookups: Lookups, _ context: CallContext) {
+        for (collection, count) in lookups.counts {
+            let reads = billing.lookups(
+                found: count.found, missing: count.missing, repeated: count.repeated)
+            meter.countReads(reads, by: .batchGetDocuments, context, on: collection.text)
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import TidemarkModel
+import TidemarkStore
+
+/// A call that reads, and what is known of it when it has waited.
+struct ReadCall {
+    let id: CallID
+    let request: Request
+    let context: CallContext
+    var ticket: LockTicket?
+    var deadline: Duration?
+    var begun: TransactionID?
+}
+
+/// Answers calls that read, long ones in parts.
+final class ReadAnswers {
+    private let access: ReadAccess
+    private let transactions: Transactions
+    private var unfinished = UnfinishedAnswers()
+
+    init(_ access: ReadAccess, _ transactions: Transactions) {
+        self.access = access
+        self.transactions = transactions
+    }
+
+    // MARK: Beginning
+
+    /// Answers a call, or parks it.
+    func answer(
+        _ call: ReadCall, _ transaction: StoreTransaction, _ outputs: inout [Output]
+    ) {
+        defer { access.end() }
+        let ticket: LockTicket?
+        do throws(RPCStatus) { ticket = try access.begin(call) } catch {
+            access.rollback()
+            outputs.append(Output(id: call.id, event: .ended(error)))
+            return
+        }
+        if let ticket { return access.park(call, ticket) }
+        var status = RPCStatus.ok
+        let start = outputs.count
+        let before = access.billed
+        do {
+            try reply(call.id, to: call.request, call.context, transaction, &outputs)
+        } catch {
+            outputs.removeSubrange(start...)
+            status = RPCStatus(storeFailure: error)
+            access.rollback()
+        }
+        endPart(call.id, status, access.billed - before, call.context, &outputs)
+    }
+
+    /// Answers the reads that need not wait any more, until there are too many outputs.
+    func answerReady(
+        _ transaction: StoreTransaction, _ outputs: inout [Output], upTo limit: Int
+    ) {
+        let tickets = transactions.takeReady(writes: false)
+        for (index, ticket) in tickets.enumerated() {
+            if index > 0, outputs.count >= limit {
+                return transactions.putBack(tickets[index...])
+            }
+            if let command = transactions.take(ticket),
+                case .call(let id, let request, let context) = command.work
+            {
+                let call = ReadCall(
+                    id: id, request: request, context: context, ticket: ticket,
+                    deadline: command.deadline, begun: command.begun)
+                answer(call, transaction, &outputs)
+            }
+            transactions.finish(ticket)
+        }
+    }
+
+    private func reply(
+        _ id: CallID, to request: Request, _ context: CallContext,
+        _ transaction: StoreTransaction, _ outputs: inout [Output]
+    ) throws {
+        switch request {
+        case .getDocument(let request):
+            outputs.append(id, .document(try get(request, context, transaction)))
+        case .batchGetDocuments(let request):
+            try batchGet(id, request, context, transaction, &outputs)
+        case .runQuery(let request):
+            if let (rest, readTime) = try QueryAnswer(access: access).begin(
+                id, request, context, transaction, &outputs)
+            {
+                try wait(id, for: rest, readTime, context)
+            }
+        case .runAggregationQuery(let request):
+            let reply = try AggregationAnswer(access: access).reply(request, context, transaction)
+            outputs.append(id, .runAggregationQuery(reply))
+        case .listDocuments(let request):
+            let list = ListAnswer(access: access)
+            outputs.append(id, try list.documents(request, context, transaction))
+        case .listCollectionIDs(let request):
+            let list = ListAnswer(access: access)
+            outputs.append(id, try list.collectionIDs(request, context, transaction))
+        case .partitionQuery(let request):
+            let partition = PartitionAnswer(access: access)
+            outputs.append(id, try partition.reply(request, context, transaction))
+        case .beginTransaction(let options):
+            let begun = try transactions.begin(options, context.database)
+            outputs.append(id, .beginTransaction(begun))
+        case .rollback(let transactionID):
+            try transactions.rollback(transactionID, context.database)
+            outputs.append(id, .empty)
+        case .commit, .createDocument, .updateDocument, .deleteDocument, .batchWrite:
+            throw RPCStatus(.internal, "A write was taken for a read.")
+        }
+    }
+
+    private func get(
+        _ request: GetDocumentRequest, _ context: CallContext, _ transaction: StoreTransaction
+    ) throws -> Document {
+        try request.mask?.validateAsMask()
+        let scope = try access.scope(request.consistency, context.database, transaction)
+        let document = try scope.document(at: request.path)
+        access.record(scope, request.path, document)
+        let reads = access.billing.lookups(
+            found: document == nil ? 0 : 1, missing: document == nil ? 1 : 0)
+        access.countReads(reads, by: .getDocument, context, on: request.path.parent.text)
+        guard let document else {
+            let name = request.path.name(in: context.database)
+            throw RPCStatus(.notFound, "Document \"\(name)\" not found.")
+        }
+        return document.projected(to: request.mask)
+    }
+
+    private func batchGet(
+        _ id: CallID, _ request: BatchGetDocumentsRequest, _ context: CallContext,
+        _ transaction: StoreTransaction, _ outputs: inout [Output]
+    ) throws {
+        try request.mask?.validateAsMask()
+        let scope = try access.scope(request.consistency, context.database, transaction)
+        let batch = BatchAnswer(access: access)
+        if let rest = try batch.begin(id, request, scope, context, &outputs) {
+            try wait(id, for: .batch(rest), scope.readTime, context)
+        }
+    }
+
+    // MARK: Going on
+
+    /// Sends the next part of an answer, and its end after the last one.
+    ///
+    /// - Returns: False where there is no such answer.
+    func proceed(
+        _ id: CallID, _ transaction: StoreTransaction, _ outputs: inout [Output]
+    ) -> Bool {
+        guard let answer = unfinished.remove(id) else { return false }
+        var status = RPCStatus.ok
+        let start = outputs.count
+        let before = access.billed
+        do {
+            let scope = try access.scope(continuing: answer, transaction)
+            if let rest = try sendPart(of: answer, scope, id, &outputs) {
+                try wait(id, for: rest, scope.readTime, answer.context)
+            }
+        } catch {
+            outputs.removeSubrange(start...)
+            status = RPCStatus(storeFailure: error)
+        }
+        var usage = answer.usage
+        usage += access.billed - before
+        endPart(id, status, usage, answer.context, &outputs)
+        return true
+    }
+
+    private func sendPart(
+        of answer: UnfinishedAnswer, _ scope: ReadScope, _ id: CallID, _ outputs: inout [Output]
+    ) throws -> UnfinishedAnswer.Rest? {
+        switch answer.rest {
+        case .query(let rows, let left):
+            return try QueryAnswer(access: access).sendPart(
+                of: rows, left, scope, id, answer.context, &outputs)
+        case .batch(var batch):
+            let isWhole = try BatchAnswer(access: access).sendPart(
+                of: &batch, scope, id, answer.context, &outputs)
+            return isWhole ? nil : .batch(batch)
+        }
+    }
+
+    /// Keeps the rest until the call's reader has room.
+    private func wait(
+        _ id: CallID, for rest: UnfinishedAnswer.Rest, _ readTime: Timestamp,
+        _ context: CallContext
+    ) throws(RPCStatus) {
+        try unfinished.add(UnfinishedAnswer(context: context, readTime: readTime, rest: rest), id)
+    }
+
+    /// Ends the call, or this part of its answer.
+    ///
+    /// - Parameter usage: What the call was billed for this part.
+    private func endPart(
+        _ id: CallID, _ status: RPCStatus, _ usage: Usage, _ context: CallContext,
+        _ outputs: inout [Output]
+    ) {
+        if unfinished.contains(id) {
+            unfinished.addUsage(usage, id)
+            outputs.append(Output(id: id, event: .unfinished))
+        } else {
+            outputs.append(Output(id: id, event: .ended(status.reporting(usage, to: context))))
+        }
+    }
+
+    // MARK: Ending
+
+    /// Ends an answer that is not whole.
+    ///
+    /// - Returns: False where there is no such answer.
+    func refuse(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) -> Bool {
+        guard unfinished.remove(id) != nil else { return false }
+        outputs.append(Output(id: id, event: .ended(status)))
+        return true
+    }
+
+    /// As ``refuse(_:_:_:)``, for a caller that hears what it was billed.
+    func cancel(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+        guard let answer = unfinished.remove(id) else { return }
+        let ending = status.reporting(answer.usage, to: answer.context)
+        outputs.append(Output(id: id, event: .ended(ending)))
+    }
+
+    /// - Returns: The calls whose answers were not whole.
+    func forgetAll() -> [CallID] {
+        defer { unfinished = UnfinishedAnswers() }
+        return unfinished.ids
+    }
+}
+
+extension RPCStatus {
+    /// In calls and targets other than RunQuery. Production's text was not seen.
+    static let noVectorSearchHere = RPCStatus.invalidArgument(
+        "FindNearest can only be used in RunQuery.")
+}
+
+extension [Output] {
+    mutating func append(_ id: CallID, _ reply: Reply) {
+        append(Output(id: id, event: .reply(reply)))
+    }
+}

@@ -1,0 +1,153 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The write streams during one turn: a copy of ``WriteStreams``, which is taken over once the turn's
+/// transaction is durable.
+struct WriteStreamStage {
+    private let clocks: DatabaseClocks
+    private let transactions: Transactions
+    private let randomBits: @Sendable () -> UInt64
+    /// How many streams can be taken up again.
+    private let remembered: Int
+
+    private(set) var connections: [CallID: WriteStreamState]
+    private(set) var storedHistories: Int
+    /// The streams that have ended in this turn, and how.
+    private(set) var ended: [CallID: RPCStatus] = [:]
+
+    init(
+        _ streams: WriteStreams, _ clocks: DatabaseClocks, _ transactions: Transactions,
+        randomBits: @escaping @Sendable () -> UInt64,
+        remembered: Int
+    ) {
+        connections = streams.connections
+        storedHistories = streams.storedHistories
+        self.clocks = clocks
+        self.transactions = transactions
+        self.randomBits = randomBits
+        self.remembered = remembered
+    }
+
+    mutating func connect(_ id: CallID, _ context: CallContext) {
+        connections[id] = WriteStreamState(context: context)
+    }
+
+    func isConnected(_ id: CallID) -> Bool { connections[id] != nil }
+
+    /// Answers one message of a stream, or ends the stream with the reason why not.
+    ///
+    /// - Returns: False for a stream that has ended: its client has been told, or will be.
+    /// - Throws: ``LockWait``, ``StoreError``.
+    mutating func perform(
+        _ id: CallID, _ request: WriteRequest, _ commits: inout CommitStage,
+        _ outputs: inout [Output]
+    ) throws -> Bool {
+        guard let stream = connections[id] else { return false }
+        do {
+            if let history = stream.history {
+                try apply(request, id, stream.context, history, &commits, &outputs)
+            } else {
+                try open(request, id, stream.context.database, commits, &outputs)
+            }
+        } catch let status as RPCStatus {
+            end(id, status, &outputs)
+        }
+        return true
+    }
+
+    /// Commits a batch. That it was applied, and its answer, are stored with what it changed.
+    private mutating func apply(
+        _ request: WriteRequest, _ id: CallID, _ context: CallContext, _ history: StreamHistory,
+        _ commits: inout CommitStage, _ outputs: inout [Output]
+    ) throws {
+        guard history.knows(request.streamToken) else {
+            throw RPCStatus.invalidArgument("The stream token is not one of this stream.")
+        }
+        var history = history
+        // No batch: a client says goodbye so. It has nothing to hear again.
+        let isBatch = !request.mutations.isEmpty
+        var isNew = false
+        commits.method = .write
+        let firstBill = commits.bills.count
+        let reply = try commits.commit(request.mutations, context) {
+            (reply, database, transaction) throws(StoreError) in
+            guard isBatch else { return }
+            history.append(reply)
+            isNew = try WriteStreamTable(transaction: transaction)
+                .save(history, in: database, at: reply.commitTime)
+        }
+        if isNew { storedHistories += 1 }
+        connections[id]?.history = history
+        connections[id]?.usage += commits.usage(since: firstBill)
+        outputs.append(Output(id: id, event: .write(history.response(reply))))
+    }
+
+    private mutating func open(
+        _ request: WriteRequest, _ id: CallID, _ database: DatabaseID, _ commits: CommitStage,
+        _ outputs: inout [Output]
+    ) throws {
+        guard request.mutations.isEmpty else {
+            throw RPCStatus.invalidArgument(
+                "The first message of a write stream cannot hold writes.")
+        }
+        if !request.streamID.isEmpty { endConnections(of: request.streamID, database, &outputs) }
+        if let history = try storedHistory(request.streamID, database, commits),
+            let missed = history.responses(after: request.streamToken)
+        {
+            connections[id]?.history = history
+            outputs += missed.map { Output(id: id, event: .write($0)) }
+            outputs.append(Output(id: id, event: .write(history.opening)))
+        } else {
+            // Nothing is known of it: a client that asked for another stream sees it by the id.
+            let history = StreamHistory(randomBits: randomBits)
+            connections[id]?.history = history
+            outputs.append(Output(id: id, event: .write(history.opening)))
+        }
+    }
+
+    /// What an earlier connection has sent and was not read yet must not be applied behind the back
+    /// of the new one.
+    private mutating func endConnections(
+        of streamID: String, _ database: DatabaseID, _ outputs: inout [Output]
+    ) {
+        let old = connections.filter { _, stream in
+            stream.context.database == database
+                && stream.history?.id.hasSameBytes(as: streamID) == true
+        }
+        for id in old.keys.sorted() {
+            let status = RPCStatus(.cancelled, "Another connection has taken up the stream.")
+            end(id, status, &outputs)
+        }
+    }
+
+    private func storedHistory(
+        _ streamID: String, _ database: DatabaseID, _ commits: CommitStage
+    ) throws -> StreamHistory? {
+        guard !streamID.isEmpty, let transaction = commits.transaction,
+            let row = commits.databases[database]?.rowID
+        else { return nil }
+        return try WriteStreamTable(transaction: transaction).history(
+            of: streamID, in: row, usedSince: oldestStreamUse)
+    }
+
+    /// What a transaction does once about its streams: forgets old ones.
+    mutating func trim(_ commits: CommitStage) throws {
+        guard let transaction = commits.transaction, storedHistories > 0, !commits.commits.isEmpty
+        else { return }
+        storedHistories -= try WriteStreamTable(transaction: transaction).trim(
+            notUsedSince: oldestStreamUse,
+            surplus: storedHistories - remembered)
+    }
+
+    private var oldestStreamUse: Timestamp {
+        clocks.now.advanced(by: .zero - WriteStreamTable.lifetime)
+    }
+
+    mutating func end(_ id: CallID, _ status: RPCStatus, _ outputs: inout [Output]) {
+        guard let stream = connections.removeValue(forKey: id) else { return }
+        let status = status.reporting(stream.usage, to: stream.context)
+        outputs.append(Output(id: id, event: .ended(status)))
+        ended[id] = status
+        transactions.drop(id)
+    }
+}

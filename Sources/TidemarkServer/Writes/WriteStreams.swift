@@ -1,0 +1,29 @@
+import TidemarkModel
+
+/// The write streams that are connected, and how many histories of streams are in the store.
+///
+/// A turn's writes work on a copy, the ``WriteStreamStage``, which is taken over once it is durable.
+final class WriteStreams {
+    private(set) var connections: [CallID: WriteStreamState] = [:]
+    private(set) var storedHistories: Int
+
+    init(storedHistories: Int) { self.storedHistories = storedHistories }
+
+    var ids: [CallID] { Array(connections.keys) }
+
+    /// Whether the stream's first message was answered.
+    func isOpen(_ id: CallID) -> Bool { connections[id]?.isOpen == true }
+
+    /// - Returns: Whether there was such a stream.
+    func remove(_ id: CallID) -> Bool { connections.removeValue(forKey: id) != nil }
+
+    func removeAll() { connections = [:] }
+
+    func adopt(_ connections: [CallID: WriteStreamState], storedHistories: Int) {
+        self.connections = connections
+        self.storedHistories = storedHistories
+    }
+
+    /// The store went back to a snapshot.
+    func restore(storedHistories: Int) { self.storedHistories = storedHistories }
+}

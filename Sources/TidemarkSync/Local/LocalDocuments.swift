@@ -1,0 +1,208 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Reads documents and queries of the cache, pending writes merged in.
+final class LocalDocuments {
+    private let file: LocalFile
+    private let queue: LocalQueue
+
+    init(_ file: LocalFile, _ queue: LocalQueue) {
+        self.file = file
+        self.queue = queue
+    }
+
+    var database: DatabaseID { file.database }
+    /// Documents with pending writes that could be rows of a query.
+    func pendingPaths(in query: Query) -> [DocumentPath] { queue.pending.paths(in: query) }
+
+    /// Runs `body` on one consistent state.
+    func read<T>(
+        _ step: StorageStep = .read, _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
+        try file.read(step, body)
+    }
+
+    func document(at path: DocumentPath) throws -> LocalDocument {
+        try read { try queue.document(at: path, $0) }
+    }
+
+    /// The query's rows in its order, pending writes merged in, however long that takes.
+    func run(_ query: Query) throws -> [LocalDocument] {
+        try read { try run(query, $0) }!
+    }
+
+    /// As ``run(_:)``; nil where it takes a look at more than `most` documents or entries, and so a
+    /// ``QueryRead``.
+    func run(_ query: Query, lookingAt most: Int) throws -> [LocalDocument]? {
+        try read { try run(query, $0, lookingAt: most) }
+    }
+
+    /// How many rows there is room for at once, where the query says nothing and at most.
+    private static let (fewRows, mostReserved) = (16, 256)
+
+    /// - Parameter kept: Of the query, if there is one.
+    /// - Returns: Nil where it would have to look at more than `most` documents or entries.
+    func run(
+        _ query: Query, _ transaction: StoreTransaction, _ kept: KeptPlan? = nil,
+        lookingAt most: Int = .max
+    ) throws -> [LocalDocument]? {
+        if let path = query.onlyDocument {
+            let document = try queue.document(at: path, transaction)
+            return document.isFound ? [document] : []
+        }
+        let table = transaction.documents(of: database)
+        let written =
+            queue.pending.isEmpty
+            ? PendingWrites.Written()
+            : queue.pending.written(in: PreparedQuery(query, in: database))
+        var rows: [LocalDocument] = []
+        rows.reserveCapacity(
+            min((query.limit?.count ?? Self.fewRows) + written.count, Self.mostReserved))
+        if written.count == 0, query.offset == 0 {
+            let stats = try table.run(query, kept, lookingAt: most) { row in
+                rows.append(LocalDocument(consume row))
+                return true
+            }
+            return stats.isCut ? nil : rows
+        }
+        var wider = query
+        wider.projection = nil
+        wider.offset = 0
+        if let limit = query.limit {
+            // Written documents may fall out; as many others have to be there to move up.
+            let count = limit.count + query.offset + written.count
+            if case .first = limit {
+                wider.limit = .first(count)
+            } else {
+                wider.limit = .last(count)
+            }
+        }
+        var enough = Int.max
+        if case .first(let count)? = query.limit { enough = count + query.offset }
+        let stats = try table.run(wider, kept, lookingAt: most) { row in
+            if !queue.pending.hasWrites(row.path) { rows.append(LocalDocument(row)) }
+            return rows.count < enough
+        }
+        if stats.isCut { return nil }
+        let others = try self.written(written.unknown, in: query, transaction)
+        return merge(query, rows, written.rows + others)
+    }
+
+    /// Those of the written documents that are rows of the query, limit and offset aside.
+    ///
+    /// - Parameter paths: All in collections that the query reads.
+    func written(
+        _ paths: [DocumentPath], in query: Query, _ transaction: StoreTransaction
+    ) throws -> [LocalDocument] {
+        if paths.isEmpty { return [] }
+        let prepared = PreparedQuery(query, in: database)
+        var rows: [LocalDocument] = []
+        for path in paths {
+            let document = try queue.document(at: path, transaction)
+            if document.isRow(of: prepared) { rows.append(document) }
+        }
+        return rows
+    }
+
+    func written(_ paths: [DocumentPath], in query: Query) throws -> [LocalDocument] {
+        try read { try written(paths, in: query, $0) }
+    }
+
+    /// Puts written documents among rows that are none of them, in the query's order, and cuts to its
+    /// limit.
+    func merge(
+        _ query: Query, _ rows: [LocalDocument], _ written: [LocalDocument]
+    ) -> [LocalDocument] {
+        let order = RowOrder(query)
+        var result = rows[...]
+        if !written.isEmpty {
+            // The rows are in order already, which this sort makes use of.
+            let all = (rows + written).compactMap { document in
+                document.viewDocument.map { (ViewRow($0, document.contents, order), document) }
+            }
+            result = all.sorted { order.precedes($0.0, $1.0) }.map(\.1)[...]
+        }
+        result = result.dropFirst(query.offset)
+        switch query.limit {
+        case .first(let count)?: return Array(result.prefix(count))
+        case .last(let count)?: return Array(result.suffix(count))
+        case nil: return Array(result)
+        }
+    }
+
+    // MARK: For feeds and pages
+
+    func declareIndexes(for queries: [Query]) throws {
+        let missing = try read { transaction in
+            let table = transaction.documents(of: database)
+            return try queries.filter { try !table.isIndexed($0) }
+        }
+        guard !missing.isEmpty else { return }
+        try file.write(.declareIndexes) { transaction in
+            let table = transaction.documents(of: database)
+            for query in missing { try table.declareIndexes(for: query) }
+        }
+    }
+
+    /// The first rows that are wanted, read no further than one beyond them.
+    func rows(
+        of query: Query, first count: Int, where isWanted: (Document) -> Bool
+    ) throws -> CachedRows {
+        precondition(query.limit == nil && query.offset == 0 && query.projection == nil)
+        return try read { transaction in
+            let written = queue.pending.paths(in: query)
+            let replaced = Set(written)
+            var found: [LocalDocument] = []
+            let stats = try transaction.documents(of: database).run(query) { stored in
+                guard !replaced.contains(stored.path), let document = stored.document,
+                    isWanted(document)
+                else { return true }
+                found.append(LocalDocument(stored))
+                return found.count <= count
+            }
+            if !written.isEmpty {
+                let views = try self.written(written, in: query, transaction)
+                found = merge(
+                    query, found,
+                    views.filter { $0.viewDocument.map { isWanted($0.document) } ?? false })
+            }
+            return CachedRows(
+                documents: found.prefix(count).compactMap(\.viewDocument),
+                hasMore: found.count > count, rowsScanned: stats.rowsScanned)
+        }
+    }
+
+    /// How documents look, and with them those of the query that have pending writes.
+    func documents(
+        at paths: [DocumentPath], andWrittenIn query: Query
+    ) throws -> [DocumentPath: ViewDocument?] {
+        let all = paths + queue.pending.paths(in: query)
+        let views = try documents(at: all).map { ($0.path, $0.viewDocument) }
+        return Dictionary(views) { first, _ in first }
+    }
+
+    func documents(at paths: [DocumentPath]) throws -> [LocalDocument] {
+        try read { transaction in
+            try paths.map { try queue.document(at: $0, transaction) }
+        }
+    }
+}
+
+extension Query {
+    /// The one document that the query asks for by name, if that is all it asks.
+    var onlyDocument: DocumentPath? {
+        guard case .field(let field, .equal, .reference(let name))? = filter, field.isDocumentID,
+            !allDescendants, orders.isEmpty, start == nil, end == nil, offset == 0, limit == nil,
+            contains(name.path)
+        else { return nil }
+        return name.path
+    }
+
+    /// Asks for one document by name.
+    static func document(_ path: DocumentPath, in database: DatabaseID) -> Query {
+        var query = Query(collection: path.parent)
+        query.filter = .field(
+            .documentID, .equal, .reference(ReferenceValue(database: database, path: path)))
+        return query
+    }
+}

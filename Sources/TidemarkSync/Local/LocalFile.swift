@@ -1,0 +1,115 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The file of a cache and its transactions. Every operation is one transaction, and what is kept in
+/// memory follows only once that is through. With a transaction go targets that were released, and the
+/// ledger of reads when it is due.
+final class LocalFile {
+    let database: DatabaseID
+    let store: DocumentStore
+    /// Of a cache that somebody else has open: gone with this.
+    private let copy: StoreCopy?
+    private let targets: TargetTable
+    private let book: ReadBook
+    /// Told of every transaction that wrote something, and with a fault of every one that failed.
+    var outcome: (StorageFault?) -> Void = { _ in }
+    /// The engine's clock.
+    var elapsed: @Sendable () -> Duration = { .zero }
+    #if TIDEMARK_DEFECTS
+        var defects: PlantedDefects = []
+    #endif
+
+    /// A log that moves into the file in a few milliseconds, because an app may be waiting; eight times as
+    /// long in a burst, in which the same pages of an index are written again and again, and no more,
+    /// because a start after a kill reads all of it: 10 ms. And memory for the pages of two indexes over
+    /// 100,000 documents.
+    private static let tuning = DocumentStore.Tuning(
+        logPages: 500, longestLog: 4_000, cacheKibibytes: 16_000)
+    init(
+        _ location: DocumentStore.Location, database: DatabaseID,
+        fault: SyncEnvironment.StorageFaultSource?, copy: StoreCopy?, _ targets: TargetTable,
+        _ book: ReadBook
+    ) throws {
+        self.database = database
+        self.copy = copy
+        self.targets = targets
+        self.book = book
+        let stepFault: DocumentStore.Fault? = fault.map { fault in
+            { @Sendable (label: String) in StorageStep(rawValue: label).flatMap { fault($0) } }
+        }
+        store = try DocumentStore(
+            location, migrations: LocalSchema.migrations, indexBuilding: .onRequest,
+            tuning: Self.tuning, fault: stepFault)
+    }
+
+    // MARK: Transactions
+
+    func write<T>(
+        _ step: StorageStep, _ durability: DocumentStore.Durability = .process,
+        _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
+        let waiting = targets.released
+        do {
+            let hasReads = book.isDue
+            var result: T?
+            try store.writing(durability, step.rawValue) { transaction in
+                try targets.saveReleased(transaction)
+                #if TIDEMARK_DEFECTS
+                    let entries = try entriesToLeave(transaction)
+                    result = try body(transaction)
+                    try leave(entries, transaction)
+                #else
+                    result = try body(transaction)
+                #endif
+                if hasReads { try book.save(transaction) }
+            }
+            if hasReads { book.saved(at: elapsed()) }
+            outcome(nil)
+            return result!
+        } catch {
+            targets.undo(released: waiting)
+            if let fault = StorageFault(error) { outcome(fault) }
+            throw error
+        }
+    }
+
+    #if TIDEMARK_DEFECTS
+        private func entriesToLeave(_ transaction: StoreTransaction) throws -> [SQLRow] {
+            guard defects.contains(.indexEntryLeft) else { return [] }
+            return try transaction.rows("SELECT fieldIndex, scope, key, document FROM entry")
+        }
+
+        private func leave(_ entries: [SQLRow], _ transaction: StoreTransaction) throws {
+            for entry in entries {
+                try transaction.execute(
+                    """
+                    INSERT OR IGNORE INTO entry (fieldIndex, scope, key, document)
+                    VALUES (?, ?, ?, ?)
+                    """,
+                    entry.values)
+            }
+        }
+    #endif
+
+    func read<T>(
+        _ step: StorageStep = .read, _ body: (StoreTransaction) throws -> T
+    ) throws -> T {
+        var result: T?
+        do { try store.reading(step.rawValue) { result = try body($0) } } catch {
+            if let fault = StorageFault(error) { outcome(fault) }
+            throw error
+        }
+        return result!
+    }
+
+    /// Writes something of no meaning, to see whether that can be done.
+    func probe() throws {
+        try write(.probe, .disk) { transaction in
+            try transaction.execute(
+                """
+                INSERT INTO syncGlobal VALUES ('probe', 1)
+                ON CONFLICT (name) DO UPDATE SET value = value + 1
+                """)
+        }
+    }
+}

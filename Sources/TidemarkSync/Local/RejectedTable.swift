@@ -1,0 +1,67 @@
+import TidemarkModel
+import TidemarkStore
+
+/// The writes of one user that were refused: they stay on disk with the reason, until the app decides.
+struct RejectedTable {
+    /// Beyond it the oldest goes.
+    static let most = 1000
+
+    let user: String?
+
+    private var owner: SQLValue { .blob(UserKey(user).bytes) }
+
+    func keep(
+        _ batch: MutationBatch, _ reason: RPCStatus, at time: Timestamp,
+        _ transaction: StoreTransaction
+    ) throws {
+        try keep(
+            batch.id, batch.localWriteTime.microseconds, MutationCodec.encode(batch.mutations),
+            reason, at: time, transaction)
+    }
+
+    func keep(
+        _ id: Int64, _ localWriteTime: Int64, _ mutations: [UInt8], _ reason: RPCStatus,
+        at time: Timestamp, _ transaction: StoreTransaction
+    ) throws {
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncRejected VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [
+                .integer(id), owner, .integer(localWriteTime), .blob(mutations),
+                .integer(Int64(reason.code.rawValue)), .text(reason.message),
+                .integer(time.microseconds),
+            ])
+        try transaction.execute(
+            """
+            DELETE FROM syncRejected WHERE id IN (
+                SELECT id FROM syncRejected WHERE user = ? ORDER BY id DESC LIMIT -1 OFFSET ?)
+            """, [owner, .integer(Int64(Self.most))])
+    }
+
+    func count(_ transaction: StoreTransaction) throws -> Int {
+        let rows = try transaction.rows(
+            "SELECT count(*) FROM syncRejected WHERE user = ?", [owner])
+        return try Int(rows[0].integer(0))
+    }
+
+    func all(_ transaction: StoreTransaction) throws -> [RejectedWrite] {
+        try transaction.rows(
+            """
+            SELECT id, localWriteTime, mutations, code, message, rejectedAt FROM syncRejected
+            WHERE user = ? ORDER BY id
+            """, [owner]
+        ).map { row in
+            let number = Int32(clamping: try row.integer(3))
+            let code = RPCStatus.Code(rawValue: number) ?? .unknown
+            return try RejectedWrite(
+                batch: row.integer(0), time: Timestamp(microseconds: row.integer(1)),
+                mutations: (try? MutationCodec.decode(row.blob(2))) ?? [],
+                rejectedAt: Timestamp(microseconds: row.integer(5)),
+                reason: RPCStatus(code, row.text(4)))
+        }
+    }
+
+    func discard(_ id: Int64, _ transaction: StoreTransaction) throws {
+        try transaction.execute(
+            "DELETE FROM syncRejected WHERE id = ? AND user = ?", [.integer(id), owner])
+    }
+}
