@@ -148,7 +148,7 @@ struct TypeShapeRules {
     }
 
     private func file(_ path: String, _ text: String) -> Repository.File {
-        Repository.File(path: path, lines: text.components(separatedBy: "\n"))
+        Repository.File(path: path, lines: text.split(separator: "\n").map(String.init))
     }
 
     @Test func `count files by target and by the types around`() {
