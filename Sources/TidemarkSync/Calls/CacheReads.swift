@@ -8,11 +8,11 @@ final class CacheReads {
     private let context: EngineContext
     private let storage: CacheStorage
     private let slices: SlicedReads
-    private let indexes: IndexBuilding
+    private let indexes: IndexBuilder
 
     init(
         _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
-        _ indexes: IndexBuilding
+        _ indexes: IndexBuilder
     ) {
         self.context = context
         self.storage = storage

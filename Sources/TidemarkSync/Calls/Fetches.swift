@@ -12,14 +12,14 @@ final class Fetches: @unchecked Sendable {
 
     private let context: EngineContext
     private let storage: CacheStorage
-    private let meter: ReadMeter
-    private let calls: ServerCalls
+    private let meter: BillingMeter
+    private let calls: OneShotCalls
     private let answers: AnswerStore
     private let cache: CacheReads
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ meter: ReadMeter,
-        _ calls: ServerCalls, _ answers: AnswerStore, _ cache: CacheReads
+        _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
+        _ calls: OneShotCalls, _ answers: AnswerStore, _ cache: CacheReads
     ) {
         self.context = context
         self.storage = storage

@@ -18,11 +18,11 @@ final class OneShotReads: @unchecked Sendable {
     }
 
     private let context: EngineContext
-    private let meter: ReadMeter
+    private let meter: BillingMeter
     private let reachability: Reachability
     private let connection: ListenConnection
     private let queries: ListenedQueries
-    private let calls: ServerCalls
+    private let calls: OneShotCalls
     private let answers: AnswerStore
     private let cache: CacheReads
     private var waiting: [UInt64: Waiting] = [:]
@@ -34,8 +34,8 @@ final class OneShotReads: @unchecked Sendable {
     private static let noTime = Duration.microseconds(1)
 
     init(
-        _ context: EngineContext, _ meter: ReadMeter, _ reachability: Reachability,
-        _ connection: ListenConnection, _ queries: ListenedQueries, _ calls: ServerCalls,
+        _ context: EngineContext, _ meter: BillingMeter, _ reachability: Reachability,
+        _ connection: ListenConnection, _ queries: ListenedQueries, _ calls: OneShotCalls,
         _ answers: AnswerStore, _ cache: CacheReads
     ) {
         self.context = context

@@ -374,7 +374,7 @@ extension EngineCore {
 
     func removeStorageObserver(_ id: UInt64) { parts.storage.removeObserver(id) }
 
-    func changeIndexes(_ body: (IndexBuilding) throws -> Void) -> SyncError? {
+    func changeIndexes(_ body: (IndexBuilder) throws -> Void) -> SyncError? {
         cached { _ in try body(parts.indexes) }.error
     }
 

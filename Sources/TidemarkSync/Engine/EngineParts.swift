@@ -2,9 +2,9 @@
 /// that it uses, and reaches no other but by the engine's loop (Decisions/0031).
 struct EngineParts {
     let storage: CacheStorage
-    let indexes: IndexBuilding
+    let indexes: IndexBuilder
     let slices: SlicedReads
-    let meter: ReadMeter
+    let meter: BillingMeter
     let reachability: Reachability
 
     // Listening.
@@ -18,7 +18,7 @@ struct EngineParts {
     let writing: WriteDelivery
 
     // One-shot calls.
-    let calls: ServerCalls
+    let calls: OneShotCalls
     let cache: CacheReads
     let reads: OneShotReads
     let fetches: Fetches
@@ -28,9 +28,9 @@ struct EngineParts {
 
     init(_ context: EngineContext, _ storage: CacheStorage) {
         self.storage = storage
-        indexes = IndexBuilding(context, storage)
+        indexes = IndexBuilder(context, storage)
         slices = SlicedReads(context, indexes)
-        meter = ReadMeter(context, storage)
+        meter = BillingMeter(context, storage)
         reachability = Reachability(context)
 
         let held = HeldTargets(context.configuration.stormBounds)
@@ -45,7 +45,7 @@ struct EngineParts {
         garbage = GarbageCollector(context, storage, views)
         writing = WriteDelivery(context, storage, views)
 
-        calls = ServerCalls(context, storage, meter, reachability, connection, views)
+        calls = OneShotCalls(context, storage, meter, reachability, connection, views)
         cache = CacheReads(context, storage, slices, indexes)
         let answers = AnswerStore(context, storage, views)
         reads = OneShotReads(

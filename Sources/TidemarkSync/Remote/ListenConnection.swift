@@ -24,7 +24,7 @@ struct RemoteTarget: Equatable, Sendable {
 final class ListenConnection {
     private let context: EngineContext
     private let storage: CacheStorage
-    private let meter: ReadMeter
+    private let meter: BillingMeter
     private let reachability: Reachability
     private var stream = ListenStream()
     private var call: (any RequestStream<ListenRequest>)?
@@ -45,7 +45,7 @@ final class ListenConnection {
     #endif
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ meter: ReadMeter,
+        _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
         _ reachability: Reachability
     ) {
         self.context = context

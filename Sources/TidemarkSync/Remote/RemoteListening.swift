@@ -6,7 +6,7 @@ final class RemoteListening {
     private let context: EngineContext
     private let storage: CacheStorage
     private let slices: SlicedReads
-    private let meter: ReadMeter
+    private let meter: BillingMeter
     private let connection: ListenConnection
     private let queries: ListenedQueries
     private let held: HeldTargets
@@ -15,7 +15,7 @@ final class RemoteListening {
 
     init(
         _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
-        _ meter: ReadMeter, _ connection: ListenConnection, _ queries: ListenedQueries,
+        _ meter: BillingMeter, _ connection: ListenConnection, _ queries: ListenedQueries,
         _ held: HeldTargets, _ views: QueryViews
     ) {
         self.context = context

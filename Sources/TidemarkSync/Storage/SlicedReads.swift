@@ -15,7 +15,7 @@ final class SlicedReads: @unchecked Sendable {
     }
 
     private let context: EngineContext
-    private let indexes: IndexBuilding
+    private let indexes: IndexBuilder
     private var running: [UInt64: Running] = [:]
     private var nextID: UInt64 = 0
 
@@ -24,7 +24,7 @@ final class SlicedReads: @unchecked Sendable {
     /// How many rows are made ready for an answer at a time.
     private static let rowsOfAnswer = 5_000
 
-    init(_ context: EngineContext, _ indexes: IndexBuilding) {
+    init(_ context: EngineContext, _ indexes: IndexBuilder) {
         self.context = context
         self.indexes = indexes
     }

@@ -16,9 +16,9 @@ final class Listeners: @unchecked Sendable {
 
     private let context: EngineContext
     private let storage: CacheStorage
-    private let indexes: IndexBuilding
+    private let indexes: IndexBuilder
     private let slices: SlicedReads
-    private let meter: ReadMeter
+    private let meter: BillingMeter
     private let reachability: Reachability
     private let queries: ListenedQueries
     private let views: QueryViews
@@ -27,8 +27,8 @@ final class Listeners: @unchecked Sendable {
     private var openings: [QueryKey: Opening] = [:]
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ indexes: IndexBuilding,
-        _ slices: SlicedReads, _ meter: ReadMeter, _ reachability: Reachability,
+        _ context: EngineContext, _ storage: CacheStorage, _ indexes: IndexBuilder,
+        _ slices: SlicedReads, _ meter: BillingMeter, _ reachability: Reachability,
         _ queries: ListenedQueries, _ views: QueryViews, _ remote: RemoteListening
     ) {
         self.context = context

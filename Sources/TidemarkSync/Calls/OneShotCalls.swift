@@ -5,10 +5,10 @@ import TidemarkResilience
 ///
 /// The rows of a query's read are stored as they come (``LongRead``).
 // @unchecked: used on the engine's executor only, like the engine.
-final class ServerCalls: @unchecked Sendable {
+final class OneShotCalls: @unchecked Sendable {
     private let context: EngineContext
     private let storage: CacheStorage
-    private let meter: ReadMeter
+    private let meter: BillingMeter
     private let reachability: Reachability
     private let connection: ListenConnection
     private let views: QueryViews
@@ -20,7 +20,7 @@ final class ServerCalls: @unchecked Sendable {
     private static let tooLate = "The server did not answer in time."
 
     init(
-        _ context: EngineContext, _ storage: CacheStorage, _ meter: ReadMeter,
+        _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
         _ reachability: Reachability, _ connection: ListenConnection, _ views: QueryViews
     ) {
         self.context = context

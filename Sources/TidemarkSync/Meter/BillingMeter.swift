@@ -1,7 +1,7 @@
 import TidemarkModel
 
 /// The meter: what was billed, for whom, and what the budgets say to the next read.
-final class ReadMeter {
+final class BillingMeter {
     private let context: EngineContext
     private let storage: CacheStorage
     private var clock = ServerClock()

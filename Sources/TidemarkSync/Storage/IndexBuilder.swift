@@ -1,7 +1,7 @@
 import TidemarkStore
 
 /// Makes the indexes that queries wished for when nobody waits: never inside the read that wished.
-struct IndexBuilding {
+struct IndexBuilder {
     private let context: EngineContext
     private let storage: CacheStorage
 
