@@ -143,15 +143,29 @@ let package = Package(
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+            ]),
+        // For this package's own tests: no product has it.
+        library(
+            "TidemarkSimulation",
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
+                "TidemarkApp", "TidemarkTesting",
             ], planted),
+        // What `tidemark demo` plays.
+        library(
+            "TidemarkDemo",
+            [
+                "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
+                "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
+                "TidemarkImages", "TidemarkTesting", arguments, httpClient, nioCore, nioHTTP1,
+                nioPosix,
+            ]),
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
-                "TidemarkTesting", arguments,
-                httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1, nioPosix,
+                "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer",
+                "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
+                "TidemarkDemo", arguments, log, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -163,26 +177,29 @@ let package = Package(
                 "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
                 arguments, sqlite,
             ],
-            path: "Benchmarks", swiftSettings: settings),
+            path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience", "TidemarkTesting"]),
-        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkTesting"]),
+        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkSimulation"]),
         tests(
             "TidemarkSyncTests",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkServer", "TidemarkTesting", "Tidemark",
+                "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", "Tidemark",
             ]),
         tests(
             "TidemarkWireTests",
             [
                 "TidemarkModel", "TidemarkWire", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", protobuf, grpcCore,
+                "TidemarkTesting", "TidemarkSimulation", protobuf, grpcCore,
             ]),
         tests(
             "TidemarkServerTests",
-            ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting",
+                "TidemarkSimulation",
+            ]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
         tests(
             "TidemarkAuditTests",
@@ -191,31 +208,34 @@ let package = Package(
                 "TidemarkTesting",
                 serviceLifecycle, log,
             ]),
-        tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting", metrics]),
+        tests(
+            "TidemarkTests",
+            ["Tidemark", "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", metrics]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkServer", "Tidemark", "TidemarkApp", "TidemarkTesting",
+                "TidemarkSimulation",
             ],
             planted),
         tests(
             "TidemarkAppTests",
             [
-                "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting", crypto, nioCore,
-                nioPosix, nioSSL,
+                "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
+                "TidemarkSimulation", crypto, nioCore, nioPosix, nioSSL,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
         tests(
             "TidemarkDiskTests",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", sqlite,
+                "TidemarkTesting", "TidemarkSimulation", sqlite,
             ], planted),
         tests(
-            "TidemarkCLITests",
-            ["TidemarkCLI", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
+            "TidemarkDemoTests",
+            ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(
             "TidemarkHealthSyncTests",

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 import TidemarkStore
-import TidemarkTesting
+import TidemarkSimulation
 
 @testable import TidemarkSync
 

@@ -4,6 +4,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 import TidemarkStore
+import TidemarkSimulation
 import TidemarkTesting
 
 @testable import TidemarkSync

@@ -1,5 +1,5 @@
 import Synchronization
-public import TidemarkModel
+import TidemarkModel
 import TidemarkServer
 import TidemarkWire
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 import TidemarkStore
-import TidemarkTesting
+import TidemarkSimulation
 
 @testable import Tidemark
 @testable import TidemarkSync

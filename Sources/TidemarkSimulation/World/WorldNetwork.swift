@@ -1,4 +1,5 @@
 package import TidemarkModel
+import TidemarkTesting
 
 /// The network between a world's clients and its server.
 // @unchecked: a world lives in one thread.

@@ -1,5 +1,6 @@
 package import TidemarkModel
 package import TidemarkSync
+import TidemarkTesting
 
 /// A device of a world: a cache file, a clock that may be wrong, and an app that is killed and started
 /// again on the same file.

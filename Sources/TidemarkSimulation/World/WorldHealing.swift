@@ -1,5 +1,6 @@
 import TidemarkModel
 import TidemarkSync
+import TidemarkTesting
 
 extension World {
     /// Longer than everything that a client may wait for: the longest backoff, 90 s, twice, a half-open

@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkTesting
 
 /// One stream or call over a world's network.
 ///

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TidemarkCLI
+@testable import TidemarkDemo
 
 @Suite struct `The bar of the three clients` {
     private let whole = OpensBar(events: 8_648, writes: 8_863, opens: 120)

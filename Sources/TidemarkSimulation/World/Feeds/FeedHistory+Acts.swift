@@ -1,6 +1,7 @@
 import TidemarkApp
 import TidemarkModel
 import TidemarkSync
+import TidemarkTesting
 
 /// What may happen in one step of a history.
 enum HistoryAct {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 
-@testable import TidemarkCLI
+@testable import TidemarkDemo
 
 @Suite struct `A scenario's bar` {
     private func measured(reads: Int, lostAnswers: Int = 0) -> Measured {

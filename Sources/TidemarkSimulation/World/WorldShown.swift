@@ -1,6 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 import TidemarkSync
+import TidemarkTesting
 
 // What a client shows and would answer from its cache, against that cache with its own pending writes on
 // top, row by row and in order: looked at when nothing of the client is under way.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TidemarkCLI
+@testable import TidemarkDemo
 
 @Suite struct `A history that is too short` {
     private func history(_ times: [Int64]) -> History {

@@ -2,6 +2,7 @@ import Foundation
 import TidemarkModel
 import TidemarkServer
 import TidemarkSync
+import TidemarkTesting
 
 /// The folder of one world, gone with it: in memory where the system has such a place. Files begin as
 /// copies of ones that have their tables already, as making those takes longer than a short history.

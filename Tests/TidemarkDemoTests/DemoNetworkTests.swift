@@ -2,7 +2,7 @@ import Testing
 import TidemarkModel
 import TidemarkServer
 
-@testable import TidemarkCLI
+@testable import TidemarkDemo
 
 @Suite struct `A network of the demo` {
     private func plan(_ network: DemoNetwork, label: String) throws -> FaultPlan {

@@ -1,5 +1,6 @@
 package import TidemarkModel
 package import TidemarkSync
+package import TidemarkTesting
 
 /// Real engines and the real server in one thread, with network, clocks and disks that a seed plays:
 /// one seed, one history.

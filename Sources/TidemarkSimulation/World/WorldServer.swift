@@ -3,6 +3,7 @@ import Synchronization
 package import TidemarkModel
 package import TidemarkServer
 package import TidemarkStore
+import TidemarkTesting
 
 /// A world's server: stopped, killed and started again on the same data.
 // @unchecked: a world lives in one thread.

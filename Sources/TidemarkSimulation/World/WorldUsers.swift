@@ -1,5 +1,6 @@
 import TidemarkModel
 import TidemarkSync
+import TidemarkTesting
 
 /// Who writes: a user on a device, with a queue of their own; or the outside.
 package struct WorldWriter: Hashable, Comparable, Sendable {

@@ -2,6 +2,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkModel
 import TidemarkSync
+import TidemarkTesting
 
 /// What a device has to send: a number for each day, as an import of health data leaves them. Survives
 /// its processes.

@@ -1,6 +1,7 @@
 package import TidemarkModel
-package import TidemarkServer
+import TidemarkServer
 package import TidemarkSync
+package import TidemarkTesting
 
 /// A process in a world: what it queued and the timers it set are gone when it is killed, and what
 /// it does in the step that killed it reaches nobody.

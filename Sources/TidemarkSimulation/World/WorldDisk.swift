@@ -1,4 +1,4 @@
-package import TidemarkStore
+import TidemarkStore
 package import TidemarkSync
 
 /// A client's disk: full when the world says so, and the place where a process is killed, just before

@@ -2,6 +2,7 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkServer
 import TidemarkSync
+import TidemarkTesting
 
 /// What was known when a sync began.
 struct SyncBegin {

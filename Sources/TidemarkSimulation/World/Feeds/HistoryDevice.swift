@@ -1,6 +1,7 @@
 import TidemarkApp
 import TidemarkModel
 import TidemarkSync
+import TidemarkTesting
 
 /// A device of a history: what its app does with a feed and a pager, begun anew with each process.
 final class HistoryDevice {

@@ -1,6 +1,7 @@
 import TidemarkApp
 import TidemarkModel
 import TidemarkSync
+import TidemarkTesting
 
 extension FeedHistory {
     /// Mends everything, and expects of all feeds and pagers to show what the server holds; of some
