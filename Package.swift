@@ -1,13 +1,18 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+/// Where `TIDEMARK_WARNINGS=errors` is set, as CI does, a warning in this package fails the build. Those of
+/// its dependencies never do.
+let strict: [SwiftSetting] = [.unsafeFlags(["-warnings-as-errors"])]
+
 /// Every target is built the same way, so that a file can move between them unchanged.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (Context.environment["TIDEMARK_WARNINGS"] == "errors" ? strict : [])
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkStore
 import TidemarkSimulation
+import TidemarkStore
+import TidemarkTesting
 
 @testable import TidemarkSync
 

@@ -1,7 +1,8 @@
 import Testing
 import TidemarkModel
-import TidemarkStore
 import TidemarkSimulation
+import TidemarkStore
+import TidemarkTesting
 
 @testable import TidemarkSync
 

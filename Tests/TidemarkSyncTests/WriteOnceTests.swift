@@ -3,8 +3,8 @@ import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkServer
-import TidemarkStore
 import TidemarkSimulation
+import TidemarkStore
 import TidemarkTesting
 
 @testable import TidemarkSync

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkStore
 import TidemarkSimulation
+import TidemarkStore
 
 @testable import TidemarkSync
 

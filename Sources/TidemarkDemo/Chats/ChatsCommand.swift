@@ -20,9 +20,10 @@ struct ChatsCommand: AsyncParsableCommand {
 
     func run() async throws {
         let history = try source.load()
-        var figures = DemoFigures(clients: try await clients.play(history, seed: source.seed))
-        figures.scenarios = try await scenarios.playChats(history, seed: source.seed)
-        try scenarios.conclude(figures)
+        var figures = DemoFigures(
+            clients: try await clients.play(history, seed: source.seed, .verbose))
+        figures.chats = try await scenarios.playChats(history, seed: source.seed, .verbose)
+        try scenarios.conclude(figures, .verbose)
     }
 }
 
@@ -36,22 +37,26 @@ struct ClientOptions: ParsableArguments {
     }
 
     /// Plays them, and prints their table.
-    func play(_ history: History, seed: UInt64) async throws -> DemoReport {
+    func play(
+        _ history: History, seed: UInt64, _ output: DemoOutput
+    ) async throws -> DemoReport {
         let demo = ChatsDemo(history: history, opens: opens, seed: seed)
-        print("Playing \(history.source): \(history.events.count) items, \(opens) opens.")
+        output.detail(
+            "Playing \(history.source): \(history.events.count) items, \(opens) opens.")
         let report = try await demo.run { ProgressLine.show($0) }
-        ProgressLine.clear()
-        print(report.table)
-        print(String(format: "%.1f s in all", report.seconds))
-        print(report.bar.text)
+        output.result(report.table)
+        output.detail(String(format: "%.1f s in all", report.seconds))
+        output.detail(report.bar.text)
         return report
     }
 }
 
 extension ScenarioOptions {
-    func playChats(_ history: History, seed: UInt64) async throws -> [ScenarioResult] {
+    func playChats(
+        _ history: History, seed: UInt64, _ output: DemoOutput
+    ) async throws -> [ScenarioResult] {
         let chats = ChatsScenarios(scale: scale, history: history, seed: seed)
-        print("\nThe chat app, each row on every network. \(chats.remark)")
-        return try await play(chats.rows, clock: chats.clock)
+        output.detail("\nThe chat app, each row on each network. \(chats.remark)")
+        return try await play(chats.rows, clock: chats.clock, output)
     }
 }

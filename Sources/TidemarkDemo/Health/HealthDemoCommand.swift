@@ -19,20 +19,23 @@ struct HealthDemoCommand: AsyncParsableCommand {
 
     func run() async throws {
         var figures = DemoFigures()
-        figures.scenarios = try await scenarios.playHealth(seed: seed)
-        try scenarios.conclude(figures)
+        figures.health = try await scenarios.playHealth(seed: seed, hasDecade: true, .verbose)
+        try scenarios.conclude(figures, .verbose)
     }
 }
 
 extension ScenarioOptions {
-    func playHealth(seed: UInt64) async throws -> [ScenarioResult] {
+    /// - Parameter hasDecade: Whether the longer export is played too.
+    func playHealth(
+        seed: UInt64, hasDecade: Bool, _ output: DemoOutput
+    ) async throws -> [ScenarioResult] {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-demo-health-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let (quarter, decade) = small ? (9, 60) : (90, 3_650)
         let launches = [(quarter, 0), (quarter, 5), (decade, 0)].filter { days, kills in
-            isChosen(HealthRow.name(days: days, kills: kills))
+            (hasDecade || days == quarter) && isChosen(HealthRow.name(days: days, kills: kills))
         }
         var files: [Int: HealthExportFile] = [:]
         for (days, _) in launches where files[days] == nil {
@@ -42,9 +45,9 @@ extension ScenarioOptions {
         let rows = launches.compactMap { days, kills in
             files[days].map { HealthRow($0, kills: kills, isShort: days == quarter) }
         }
-        print("\nThe fitness app, each row on every network.")
+        output.detail("\nThe fitness app, each row on each network.")
         // Later than any day of the exports, and not beside each other: local work is timed.
-        return try await play(rows, clock: 1_780_000_000, isConcurrent: false)
+        return try await play(rows, clock: 1_780_000_000, isConcurrent: false, output)
     }
 }
 

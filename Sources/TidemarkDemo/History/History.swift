@@ -26,6 +26,9 @@ struct History: Sendable {
         self.source = source
     }
 
+    /// The first of them.
+    func prefix(_ count: Int) -> History { History(events, source: source, limit: count) }
+
     var start: Int64 { events.first?.committedAt ?? 0 }
     var end: Int64 { events.last?.committedAt ?? 0 }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// All that the launches came to.
-struct LaunchDemoFigures {
+struct LaunchDemoFigures: Sendable {
     var launches: [LaunchScenario<LaunchFigure>] = []
     var diagnoses: [LaunchScenario<DiagnosisFigure>] = []
     var ranks: [LaunchScenario<RankFigure>] = []
@@ -101,7 +101,8 @@ struct LaunchDemoFigures {
 /// What launches on one network came to.
 struct LaunchFigure: Encodable, Sendable {
     static let bar =
-        "first content p99 at most 20 ms, no read over its deadline by more than 50 ms, a way on"
+        "first content p99 at most 20 ms\(Bar.remark), "
+        + "no read over its deadline by more than 50 ms, a way on"
 
     /// The median; nil for nothing as long as anybody looked.
     var firstContentMs: Double?
@@ -122,13 +123,16 @@ struct LaunchFigure: Encodable, Sendable {
 
     var holds: Bool {
         guard let first = firstContentP99Ms, let over = overDeadlineMs else { return false }
-        return first <= 20 && over <= 50 && isUsable && items > 0
+        let isInTime = !Bar.isRelease || first <= 20
+        return isInTime && over <= 50 && isUsable && items > 0
     }
 }
 
 /// How long a launch takes until it is live, with a diagnosis and without: medians.
 struct DiagnosisCost: Encodable, Sendable {
-    static let bar = "the launch is less than 5 % longer with a diagnosis"
+    static let bar = "the launch is less than 5 % longer with a diagnosis\(Bar.remark)"
+
+    var holds: Bool { !Bar.isRelease || percent < 5 }
 
     let withMs: Double
     let withoutMs: Double

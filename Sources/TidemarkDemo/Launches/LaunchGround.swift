@@ -8,9 +8,10 @@ struct LaunchGround {
     let accountsPort: Int
 
     /// - Parameter name: Of a folder that is there as long as the body runs.
-    static func play(
-        _ name: String, on networks: [LaunchNetwork], _ body: (LaunchGround) async throws -> Void
-    ) async throws {
+    static func play<Result>(
+        _ name: String, on networks: [LaunchNetwork],
+        _ body: (LaunchGround) async throws -> Result
+    ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-\(name)-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -24,11 +25,14 @@ struct LaunchGround {
             firestore: server.directPort, accounts: ports.accounts, networks)
         let ground = LaunchGround(
             folder: folder, server: server, gates: gates, accountsPort: ports.accounts)
-        do { try await body(ground) } catch {
+        do {
+            let result = try await body(ground)
+            await gates.close()
+            return result
+        } catch {
             await gates.close()
             throw error
         }
-        await gates.close()
     }
 
     private struct Ports: Decodable {

@@ -235,7 +235,7 @@ struct StampsApp: Sendable {
         }
         return LaunchScenario(
             name: "with and without a diagnosis", network: LaunchNetwork.healthy.rawValue,
-            holds: after.percent < 5, bar: DiagnosisCost.bar, before: before, after: after)
+            holds: after.holds, bar: DiagnosisCost.bar, before: before, after: after)
     }
 
     private func costOfDiagnosis(

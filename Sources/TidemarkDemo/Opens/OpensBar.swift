@@ -37,9 +37,7 @@ struct OpensBar: Hashable, Sendable {
 
     /// In words, for under the table.
     var text: String {
-        let remark = Bar.isRelease ? "" : " (not judged in a debug build)"
-        return
-            "Bar: tidemark shows what is there, with at most \(reads) reads; \(limit) s\(remark)."
+        "Bar: tidemark shows what is there, with at most \(reads) reads; \(limit) s\(Bar.remark)."
     }
 
     private var limit: String { Bar.number(seconds) }

@@ -36,8 +36,11 @@ struct PictureRow: Sendable {
     /// 100 MB.
     static let memoryMiB = 100_000_000 / 1_048_576.0
 
-    static func all(scale: Int) -> [PictureRow] {
-        [feed(scale), scroll(scale), thumbnail(), failing(scale)]
+    /// - Parameters:
+    ///   - scale: By what all sizes are divided.
+    ///   - scrollScale: The same, for the thousand that are scrolled past.
+    static func all(scale: Int, scrollScale: Int? = nil) -> [PictureRow] {
+        [feed(scale), scroll(scrollScale ?? scale), thumbnail(), failing(scale)]
     }
 
     private static let profile = PictureSize(width: 1_600, height: 1_200)

@@ -24,6 +24,8 @@ struct Bar: Sendable {
     #else
         static let isRelease = true
     #endif
+    /// For a bar that only a release build is held to.
+    static let remark = isRelease ? "" : " (not judged in a debug build)"
 
     /// In words, as in the table of the journeys.
     var text: String {
@@ -42,8 +44,7 @@ struct Bar: Sendable {
             }
         }
         for (name, limit) in mostInRelease.sorted(by: { $0.key < $1.key }) {
-            let remark = Self.isRelease ? "" : " (not judged in a debug build)"
-            parts.append("\(name) at most \(Self.number(limit))\(remark)")
+            parts.append("\(name) at most \(Self.number(limit))\(Self.remark)")
         }
         return (parts + ["0 missed, 0 shown twice"]).joined(separator: "; ")
     }

@@ -4,7 +4,15 @@ import Foundation
 struct DemoFigures: Sendable {
     /// The three clients; nil where they were not played.
     var clients: DemoReport?
-    var scenarios: [ScenarioResult] = []
+    var chats: [ScenarioResult] = []
+    var messages: [ScenarioResult] = []
+    var health: [ScenarioResult] = []
+    var launches: LaunchDemoFigures?
+    var signUps: [LaunchScenario<SignUpFigures>] = []
+    var pictures: [LaunchScenario<[String: Double]>] = []
+
+    /// Whatever is measured row by row.
+    var scenarios: [ScenarioResult] { chats + messages + health }
 
     /// Sentences; none when all holds.
     var complaints: [String] {
@@ -19,6 +27,13 @@ struct DemoFigures: Sendable {
             let reasons = result.complaints.joined(separator: "; ")
             complaints.append(
                 "\(result.name), \(result.network.rawValue), does not hold: \(reasons).")
+        }
+        complaints += launches?.complaints ?? []
+        complaints += signUps.filter { !$0.holds }.map {
+            "\($0.name), \($0.network), does not hold: \($0.bar)."
+        }
+        complaints += pictures.filter { !$0.holds }.map {
+            "\($0.name), \($0.network), does not hold: \($0.bar)."
         }
         return complaints
     }
@@ -40,7 +55,11 @@ extension DemoFigures: Encodable {
             try container.encode(figures, forKey: .clients)
             try container.encode(clients.seconds, forKey: .seconds)
         }
-        try container.encode(scenarios, forKey: .scenarios)
+        var list = container.nestedUnkeyedContainer(forKey: .scenarios)
+        for scenario in scenarios { try list.encode(scenario) }
+        for scenario in launches?.scenarios ?? [] { try list.encode(scenario) }
+        for scenario in signUps { try list.encode(scenario) }
+        for scenario in pictures { try list.encode(scenario) }
     }
 }
 

@@ -1,15 +1,12 @@
 import Foundation
 
-/// One line that is written over again, on a terminal only.
+/// One line that is written over again, on a terminal only: a pipe gets nothing but results.
 enum ProgressLine {
     private static let isTerminal = isatty(STDERR_FILENO) == 1
 
     static func show(_ text: String) {
-        let line = isTerminal ? "\r\u{1B}[K\(text)" : text + "\n"
-        FileHandle.standardError.write(Data(line.utf8))
+        if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8)) }
     }
 
-    static func clear() {
-        if isTerminal { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
-    }
+    static func clear() { show("") }
 }

@@ -32,11 +32,11 @@ struct ScenarioOptions: ParsableArguments {
         names.isEmpty || names.contains { name.contains($0) }
     }
 
-    /// Plays them, and prints their table.
+    /// Plays them, and prints their table as a detail.
     ///
     /// - Parameter isConcurrent: Whether all networks are played at once.
     func play(
-        _ rows: [any ScenarioRow], clock: Int64, isConcurrent: Bool = true
+        _ rows: [any ScenarioRow], clock: Int64, isConcurrent: Bool = true, _ output: DemoOutput
     ) async throws -> [ScenarioResult] {
         let rows = rows.filter { isChosen($0.name) }
         if rows.isEmpty { return [] }
@@ -45,30 +45,27 @@ struct ScenarioOptions: ParsableArguments {
             rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
             isConcurrent: isConcurrent)
         let results = try await run.run { ProgressLine.show($0) }
-        ProgressLine.clear()
-        print(ScenarioTable(results: results))
+        output.detail("\(ScenarioTable(results: results))")
         if results.contains(where: { $0.after.lostAnswers > 0 }) {
-            print(
+            output.detail(
                 """
                 On failing-30 answers are lost that were billed: each that is, allows a bar's reads \
                 once more.
                 """)
         }
         let seconds = (ContinuousClock.now - start).milliseconds / 1_000
-        print(String(format: "%.1f s in all", seconds))
+        output.detail(String(format: "%.1f s in all", seconds))
         return results
     }
 
     /// Writes the figures, and says of everything that does not hold, why.
     ///
     /// - Throws: A failure when something does not.
-    func conclude(_ figures: DemoFigures) throws {
+    func conclude(_ figures: DemoFigures, _ output: DemoOutput) throws {
         if let json {
             try figures.json().write(to: URL(fileURLWithPath: json), options: .atomic)
         }
-        for complaint in figures.complaints {
-            FileHandle.standardError.write(Data("\(complaint)\n".utf8))
-        }
+        for complaint in figures.complaints { output.complaint(complaint) }
         if !figures.complaints.isEmpty { throw ExitCode.failure }
     }
 }

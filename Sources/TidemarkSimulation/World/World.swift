@@ -27,29 +27,23 @@ package final class World {
     package internal(set) var bank = WorldBank()
     private var entries: [(at: Duration, text: () -> String)] = []
     package internal(set) var figures = WorldFigures()
-    var dice: SeededRandom
-    /// What the checks choose by, so that looking changes nothing of the history.
-    var eyes: SeededRandom
-    /// What documents hold beside what tells of their writes.
-    var shapes: SeededRandom
-    let mood: WorldMood
+    /// Lets things happen.
+    private(set) lazy var driver = WorldDriver(mood, dice, in: self)
+    /// Hears what clients are told, and compares it.
+    private(set) lazy var witness = WorldWitness(in: self)
+    /// As they were when the mood had been made.
+    private let dice: SeededRandom
+    private let mood: WorldMood
     private let files: WorldFiles
     private var violation: WorldViolation?
-    /// What was shown and is to be compared with what the server held then.
-    var unchecked = WorldEvidence()
-    var nextNumber: Int64 = 1
-    var outsideSequence = 1
-    /// The clients whose app has turned the network off.
-    var disabled: Set<Int> = []
 
     private static let longestLog = 5_000
 
     package init(_ settings: WorldSettings) throws {
         self.settings = settings
-        dice = SeededRandom(seed: settings.seed)
-        eyes = SeededRandom(seed: settings.seed &+ 3)
-        shapes = SeededRandom(seed: settings.seed &+ 4)
+        var dice = SeededRandom(seed: settings.seed)
         mood = WorldMood(&dice)
+        self.dice = dice
         files = try WorldFiles()
         server = try WorldServer(
             time, folder: files.makeServerFolder(), history: settings.history ?? mood.history,
@@ -71,14 +65,26 @@ package final class World {
     /// - Throws: ``WorldViolation`` with what was seen that may not be.
     package func run() throws {
         defer { end() }
-        for client in clients { client.listen(dice.pick(WorldQueries.all), options()) }
+        for client in clients { driver.listen(client) }
         for _ in 0..<settings.steps {
-            try act()
-            try pass(dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero)
-            try checkShown(eyes.pick(clients))
+            try driver.act()
+            try pass(driver.pause())
+            try witness.look()
         }
         try heal()
     }
+
+    /// Mends everything, and expects of all clients that they find back by themselves.
+    package func heal() throws { try WorldHealing(world: self).heal() }
+
+    /// Nothing is broken any more, and every app runs.
+    func mend() throws { try WorldHealing(world: self).mend() }
+
+    /// What a client's app writes, picked by the seed.
+    ///
+    /// - Returns: Nil where no app runs.
+    @discardableResult
+    package func write(_ client: WorldClient) -> WorldWrite? { driver.write(client) }
 
     /// Whether a client's users share one cache.
     var sharesCache: Bool { mood.sharesCache }
@@ -88,7 +94,7 @@ package final class World {
         time.advance(by: duration)
         for client in clients { client.buryCorpse() }
         if let violation { throw violation }
-        try checkEvidence()
+        try witness.checkEvidence()
     }
 
     /// Lets go of everything, so that nothing of it outlives the world.

@@ -76,7 +76,7 @@ package final class WorldClient {
         buryCorpse()
         process = WorldProcess(on: world.time)
         link = world.network.link(of: process) { [unowned self] in hasNetwork }
-        link!.sent = { [unowned self] in world.sent($0, by: self) }
+        link!.sent = { [unowned self] in world.witness.sent($0, by: self) }
         do throws(SyncError) {
             engine = try SyncEngine(
                 .init(
@@ -174,7 +174,7 @@ package final class WorldClient {
         listener.handle = engine.listen(query, options) { event in
             guard process.isAlive else { return }
             let (client, listener) = sink.value()
-            client.world.heard(event, listener, client)
+            client.world.witness.heard(event, listener, client)
         }
     }
 
@@ -192,7 +192,7 @@ package final class WorldClient {
         engine.write(mutations) { event in
             guard process.isAlive else { return }
             let client = sink.value()
-            client.world.became(event, of: id, client)
+            client.world.witness.became(event, of: id, client)
         }
     }
 
@@ -208,7 +208,7 @@ package final class WorldClient {
         engine.read(query, source: source, deadline: .seconds(5)) { result in
             guard process.isAlive else { return }
             let client = sink.value()
-            client.world.wasRead(result, query, asking, client)
+            client.world.witness.wasRead(result, query, asking, client)
         }
     }
 
@@ -234,7 +234,7 @@ package final class WorldClient {
             erased: erases && isAlive ? writer : nil)
         user = next
         guard let engine else { return }
-        world.began(change, self)
+        world.witness.began(change, self)
         userChanges.append(change)
         let process = process
         let sink = WorldBox { [unowned self] in self }
@@ -242,7 +242,7 @@ package final class WorldClient {
             guard process.isAlive else { return }
             let client = sink.value()
             client.userChanges.removeFirst()
-            client.world.ended(change, error, client)
+            client.world.witness.ended(change, error, client)
         }
     }
 }

@@ -2,17 +2,19 @@ import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
 
-extension World {
+/// The end of a history: everything is mended, and all must come to show what the server holds.
+struct WorldHealing {
+    unowned let world: World
+
     /// Longer than everything that a client may wait for: the longest backoff, 90 s, twice, a half-open
     /// connection, 50 s, and retries of the storage.
     private static let patience = Duration.seconds(600)
     private static let pause = Duration.seconds(10)
 
-    /// Mends everything, and expects of all clients that they find back by themselves.
-    package func heal() throws {
+    func heal() throws {
         try mend()
         try finishUserChanges()
-        for client in clients {
+        for client in world.clients {
             // As an app does that was told that the storage had failed.
             for listener in client.listeners {
                 guard listener.failure?.passes == true else { continue }
@@ -25,26 +27,26 @@ extension World {
         // What waits for a user is sent when it is the user again.
         repeat {
             try converge(within: Self.patience)
-            for client in clients { kept[client.writer] = rejected(client) }
+            for client in world.clients { kept[client.writer] = rejected(client) }
         } while signInNext(after: Set(kept.keys))
         try checkServer(kept)
         // Those that are up to date must stay so: somebody writes, and they are to be told.
-        for _ in 0..<4 { writeOutside() }
+        for _ in 0..<4 { world.driver.writeOutside() }
         try converge(within: .seconds(60))
         try readAll()
     }
 
     /// Nothing is broken any more, and every app runs.
     func mend() throws {
-        note("everything is mended")
-        network.weather = .calm
-        startServer()
-        try server.order([])
-        for client in clients {
+        world.note("everything is mended")
+        world.network.weather = .calm
+        world.driver.startServer()
+        try world.server.order([])
+        for client in world.clients {
             client.disk.full = []
             client.disk.killing = nil
             client.setNetwork(true, isNoticed: false)
-            setEnabled(true, client)
+            world.driver.setEnabled(true, client)
             if !client.isAlive { client.start() }
             guard client.isAlive else {
                 throw WorldViolation(
@@ -55,28 +57,28 @@ extension World {
 
     /// What could not be stored is tried again by itself.
     private func finishUserChanges() throws {
-        let end = time.elapsed + Self.patience
-        while let client = clients.first(where: { !$0.userChanges.isEmpty }) {
-            guard time.elapsed < end else {
+        let end = world.time.elapsed + Self.patience
+        while let client = world.clients.first(where: { !$0.userChanges.isEmpty }) {
+            guard world.time.elapsed < end else {
                 throw WorldViolation(
                     .convergence, "\(client.name) never becomes \(client.writer.name)")
             }
-            try pass(Self.pause)
+            try world.pass(Self.pause)
         }
     }
 
     private func converge(within patience: Duration) throws {
-        let end = time.elapsed + patience
+        let end = world.time.elapsed + patience
         var difference: String?
         repeat {
-            try pass(difference == nil ? .seconds(1) : Self.pause)
+            try world.pass(difference == nil ? .seconds(1) : Self.pause)
             difference = try firstDifference()
             if difference == nil {
-                figures.converged += clients.reduce(0) { $0 + $1.listeners.count }
-                for client in clients { try checkShown(client) }
-                return note("all is well")
+                world.figures.converged += world.clients.reduce(0) { $0 + $1.listeners.count }
+                for client in world.clients { try world.witness.checkShown(client) }
+                return world.note("all is well")
             }
-        } while time.elapsed < end
+        } while world.time.elapsed < end
         throw WorldViolation(
             .convergence, "\(patience) after everything was mended, \(difference!)")
     }
@@ -84,8 +86,8 @@ extension World {
     /// What a client still lacks; nil when all show what the server holds.
     private func firstDifference() throws -> String? {
         var held: [String: [Document]] = [:]
-        for client in clients {
-            guard let pending = countQueue(client) else {
+        for client in world.clients {
+            guard let pending = world.witness.countQueue(client) else {
                 return "\(client.name) does not say what it has pending"
             }
             if pending != 0 { return "\(client.writer.name) has \(pending) writes pending" }
@@ -101,10 +103,10 @@ extension World {
     }
 
     func held(_ collection: String) throws -> [Document] {
-        switch server.documents(Query(collectionID: collection), in: Self.database) {
+        switch world.server.documents(Query(collectionID: collection), in: World.database) {
         case .success(let documents): return documents
         case .failure(let status):
-            throw WorldViolation(.convergence, "the server does not answer: \(status)")
+            throw WorldViolation(.convergence, "the world.server does not answer: \(status)")
         }
     }
 
@@ -127,8 +129,8 @@ extension World {
 
     private func checkServer(_ kept: [WorldWriter: Set<Int64>]) throws {
         let journal = try held("journal")
-        try ledger.check(journal: journal, counters: try held("counters"), kept: kept)
-        try bank.check(
+        try world.ledger.check(journal: journal, counters: try held("counters"), kept: kept)
+        try world.bank.check(
             accounts: try held("accounts"), receipts: try held(WorldBank.receipts),
             journal: journal)
     }
@@ -136,13 +138,13 @@ extension World {
     /// A full read of the server by each client, and then of its cache.
     private func readAll() throws {
         let expected = WorldQueries.allRooms.rows(of: try held("rooms"))
-        for client in clients {
+        for client in world.clients {
             for source in [ReadSource.server, .cache] {
                 let read = WorldFound<Result<ReadResult, SyncError>>()
                 client.engine?.read(WorldQueries.allRooms, source: source, deadline: .seconds(5)) {
                     read.value = $0
                 }
-                try pass(.seconds(2))
+                try world.pass(.seconds(2))
                 guard case .success(let result)? = read.value else {
                     throw WorldViolation(.convergence, "\(client.name) cannot read from \(source)")
                 }
@@ -155,6 +157,33 @@ extension World {
                 }
             }
         }
+    }
+
+    // MARK: Users
+
+    /// The batches that the present user keeps as rejected.
+    func rejected(_ client: WorldClient) -> Set<Int64> {
+        let found = WorldFound<Result<[RejectedWrite], SyncError>>()
+        client.engine?.rejectedWrites { found.value = $0 }
+        world.time.runUntilIdle()
+        guard case .success(let writes)? = found.value else { return [] }
+        return Set(writes.map(\.batch))
+    }
+
+    /// Signs in those who have written and have not had their turn.
+    ///
+    /// - Returns: Whether there was one.
+    func signInNext(after done: Set<WorldWriter>) -> Bool {
+        var hasNext = false
+        for client in world.clients {
+            let next = world.ledger.writers.filter {
+                $0.client == client.index && !done.contains($0)
+            }
+            guard let writer = next.min() else { continue }
+            client.changeUser(to: writer.user)
+            hasNext = true
+        }
+        return hasNext
     }
 }
 

@@ -93,7 +93,7 @@ final class WorldTransaction {
         case .success(let time):
             let written = [transfer.from, transfer.to]
             for path in reads where !written.contains(path) {
-                world.unchecked.reads.append(
+                world.witness.unchecked.reads.append(
                     (transfer.id, path, found[path]?.updateTime, committed: time))
             }
             end(.applied(time))

@@ -1,6 +1,6 @@
 import TidemarkModel
-import TidemarkStore
 import TidemarkSimulation
+import TidemarkStore
 
 /// What a query must give: filter and sort, by the tests' own rules.
 struct Oracle {

@@ -17,20 +17,24 @@ package final class FeedHistory {
     package let world: World
     package internal(set) var figures = FeedHistoryFigures()
     let mood: FeedHistoryMood
-    var dice: SeededRandom
-    var devices: [HistoryDevice] = []
+    private(set) var devices: [HistoryDevice] = []
     var writes = HistoryWrites()
-    /// What was shown after syncs, and is still to be compared.
-    var evidence: [SyncEvidence] = []
-    /// What listening feeds showed as fresh, and is still to be compared.
-    var liveEvidence: [LiveEvidence] = []
-    /// When something last broke or was mended.
-    var lastTrouble = Duration.zero
+    /// Lets things happen.
+    private(set) lazy var driver = HistoryDriver(dice, in: self)
+    /// Compares what was shown.
+    private(set) lazy var oracle = HistoryOracle(in: self)
+    var backfills: HistoryBackfills { HistoryBackfills(history: self) }
+    /// As they were when the mood had been made.
+    private let dice: SeededRandom
+
+    static let items = "items"
+    static let shared = DocumentPath(unchecked: "marks/u")
 
     package init(_ settings: FeedHistorySettings) throws {
         self.settings = settings
-        dice = SeededRandom(seed: settings.seed &+ 7_919)
+        var dice = SeededRandom(seed: settings.seed &+ 7_919)
         mood = FeedHistoryMood(&dice, way: settings.way)
+        self.dice = dice
         var worldSettings = WorldSettings(seed: settings.seed)
         worldSettings.clients = 2
         worldSettings.isVerbose = false
@@ -45,15 +49,15 @@ package final class FeedHistory {
     /// - Throws: ``WorldViolation`` with what was seen that may not be.
     package func run() throws {
         defer { world.end() }
-        for _ in 0..<dice.roll(4) { writeOutside() }
+        for _ in 0..<driver.dice.roll(4) { driver.writeOutside() }
         if settings.hasBackfills {
-            for device in devices { importDays(device, 8) }
+            for device in devices { backfills.importDays(device, 8) }
         }
         for _ in 0..<settings.steps {
-            act()
-            try pass(dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero)
+            driver.act()
+            try pass(driver.pause())
         }
-        try settle()
+        try HistorySettling(history: self).settle()
     }
 
     /// Lets time pass, and checks what was shown after the syncs that ended.
@@ -65,8 +69,8 @@ package final class FeedHistory {
             device.backfill?.checkPatience()
         }
         try world.pass(.zero)
-        try checkEvidence()
-        for device in devices { try checkPages(device) }
+        try oracle.checkEvidence()
+        for device in devices { try oracle.checkPages(device) }
     }
 
     func note(_ text: @autoclosure () -> String) { world.note(text()) }

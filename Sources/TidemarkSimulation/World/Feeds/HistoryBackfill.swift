@@ -149,7 +149,7 @@ final class HistoryBackfill {
 
     /// As a health history takes out what was imported again, and a query's keeps what it fetches.
     private func loaded(_ job: Int, _ coverage: Coverage) {
-        device.history.check(coverage, of: job, device)
+        device.history.backfills.check(coverage, of: job, device)
         var rest = coverage
         let taken = job == 0 ? device.days.changed : [:]
         for day in taken.keys {
@@ -203,7 +203,7 @@ final class HistoryBackfill {
                 guard let backfill = sink.value(), backfill.process.isAlive else { return }
                 if let error { return backfill.step(.failed(.transient("\(error)"))) }
                 backfill.covered[job] = coverage
-                backfill.device.history.check(coverage, of: job, backfill.device)
+                backfill.device.history.backfills.check(coverage, of: job, backfill.device)
                 backfill.step(.covered)
             }
         case .startTimer(let number, let delay):
@@ -219,7 +219,7 @@ final class HistoryBackfill {
 
     /// As ``HealthHistory`` does.
     private func fetchDays(_ range: Range<CoveragePosition>) {
-        if device.history.dice.chance(8) { return stall(range) }
+        if device.history.driver.dice.chance(8) { return stall(range) }
         let (first, end) = (range.lowerBound.time.day, range.upperBound.time.day)
         let start = max(first, end - Self.daysOfPart)
         held = .days(
@@ -241,7 +241,7 @@ final class HistoryBackfill {
     }
 
     private func fetchItems(_ range: Range<CoveragePosition>) {
-        if device.history.dice.chance(8) { return stall(range) }
+        if device.history.driver.dice.chance(8) { return stall(range) }
         held = .items
         let sink = WorldBox { [weak self] in self }
         device.client.engine?.read(

@@ -89,7 +89,7 @@ final class HistoryDevice {
         let begin = SyncBegin(self)
         history.note("\(name) syncs")
         feed.sync { [unowned self, unowned feed] outcome in
-            history.synced(outcome, feed, begin, self)
+            history.oracle.synced(outcome, feed, begin, self)
         }
     }
 
@@ -157,14 +157,14 @@ final class HistoryDevice {
     /// What holds at every moment.
     func published(_ feed: HistoryFeed) {
         let rows = feed.machine.shown.rows
-        if let fault = history.fault(of: rows.map(\.position)) {
+        if let fault = history.oracle.fault(of: rows.map(\.position)) {
             history.world.violate(.feedOrder, "\(name)'s feed shows \(fault)")
         }
         for row in rows where history.writes.versions[row.content.number] != row.path {
             history.world.violate(.feedOrder, "\(name)'s feed shows what nobody wrote: \(row)")
         }
         if isLive, case .fresh(let readTime) = feed.machine.shown.phase {
-            history.saw(feed, freshAsOf: readTime, self)
+            history.oracle.saw(feed, freshAsOf: readTime, self)
         }
         guard resetsUnderWay == 0, let told else { return }
         if let row = rows.first(where: { $0.isStored && $0.time <= told }) {

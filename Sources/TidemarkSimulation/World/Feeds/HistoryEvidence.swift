@@ -24,9 +24,9 @@ struct SyncBegin {
         time = history.world.time.elapsed
         now = history.world.time.now
         server = history.world.server.run
-        reads = history.reads(of: device)
+        reads = history.oracle.reads(of: device)
         writes = history.writes.count
-        shared = history.mood.sharesMarks ? history.sharedMark() : nil
+        shared = history.mood.sharesMarks ? history.oracle.sharedMark() : nil
         isJoined = device.feed?.syncs ?? 0 > 0
         isShared = device.isLive || isJoined
     }
@@ -86,74 +86,10 @@ final class SyncEvidence {
         self.result = result
         shown = HistoryShown(feed)
         time = device.history.world.time.elapsed
-        reads = device.history.reads(of: device)
+        reads = device.history.oracle.reads(of: device)
         unwrittenSince = device.syncedAt.flatMap { before in
             before.process === feed.process && before.writes == device.history.writes.count
                 ? before.now : nil
-        }
-    }
-}
-
-extension FeedHistory {
-    func synced(
-        _ outcome: HistoryFeed.Machine.Outcome, _ feed: HistoryFeed, _ begin: SyncBegin,
-        _ device: HistoryDevice
-    ) {
-        guard case .synced(let result) = outcome else {
-            return note("\(device.name) could not sync: \(outcome)")
-        }
-        let evidence = SyncEvidence(result, feed, begin, device)
-        note(
-            "\(device.name) synced for \(result.reads), shows "
-                + "\(evidence.shown.rows.map { "\($0.path.id) \($0.content.number)" })"
-                + (evidence.shown.hasMore ? " and more" : ""))
-        figures.syncs += 1
-        // What is written while a sync is under way, it may or may not have been told of.
-        device.syncedAt = begin.isJoined ? nil : (begin.writes, begin.now, feed.process)
-        self.evidence.append(evidence)
-        askPending(device, feed.process) { evidence.pending = $0 }
-    }
-
-    /// A feed that listens says that it is complete as of a time, whenever it does.
-    func saw(_ feed: HistoryFeed, freshAsOf readTime: Timestamp, _ device: HistoryDevice) {
-        let evidence = LiveEvidence(feed, readTime, device)
-        if let last = device.lastLive, last.readTime == readTime, last.shown == evidence.shown {
-            return
-        }
-        device.lastLive = evidence
-        liveEvidence.append(evidence)
-        askPending(device, feed.process) { evidence.pending = $0 }
-    }
-
-    /// - Parameter then: Not called where the process ends first.
-    func askPending(
-        _ device: HistoryDevice, _ process: WorldProcess,
-        then: @escaping (Set<DocumentPath>) -> Void
-    ) {
-        let sink = WorldBox { then }
-        device.client.engine?.pendingWrites { result in
-            guard process.isAlive, case .success(let writes) = result else { return }
-            sink.value()(Set(writes.flatMap(\.mutations).map(\.path)))
-        }
-    }
-
-    /// What the server has billed a device for, without its listens.
-    func reads(of device: HistoryDevice) -> Int {
-        world.server.meter(by: [.label, .method])
-            .filter { $0.label == device.name && $0.method != "Listen" }
-            .reduce(0) { $0 + $1.reads }
-    }
-
-    func sharedMark() -> Timestamp? {
-        guard world.server.isUp,
-            case .success(let document?) = world.server.document(
-                at: Self.shared, in: World.database)
-        else { return nil }
-        switch document.fields["at"] {
-        case .double(let milliseconds)?:
-            return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
-        case .integer(let milliseconds)?: return Timestamp(milliseconds: milliseconds)
-        default: return nil
         }
     }
 }

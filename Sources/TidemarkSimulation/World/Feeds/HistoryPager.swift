@@ -64,7 +64,7 @@ final class HistoryPager {
             case .load: preconditionFailure("every page of a history listens")
             }
         }
-        if let fault = device.history.fault(of: machine.rows.map(\.position)) {
+        if let fault = device.history.oracle.fault(of: machine.rows.map(\.position)) {
             device.history.world.violate(.pagerOrder, "\(device.name)'s pager shows \(fault)")
         }
     }

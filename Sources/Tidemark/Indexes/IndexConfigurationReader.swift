@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 import TidemarkStore
 
 /// `firestore.indexes.json`: only what it says of composite indexes; single fields have no settings
@@ -19,50 +19,11 @@ private struct IndexConfigurationJSON: Decodable {
     let indexes: [Index]?
 }
 
-extension Firestore {
-    /// Makes the indexes of a `firestore.indexes.json` on this device, in idle moments; returns once it
-    /// is noted which. Those that are there stay. Seldom needed: the indexes that queries would do with
-    /// are made on their own.
-    ///
-    /// - Throws: `invalidArgument` for what is no configuration; nothing has changed then.
-    public func setIndexConfiguration(_ json: String) async throws(FirestoreError) {
-        let definitions = try Self.definitions(in: Data(json.utf8))
-        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
-            engine.declareIndexes(definitions) { error in
-                finish(error.map { .failure($0) } ?? .success(()))
-            }
-        }
-    }
-
-    /// As ``setIndexConfiguration(_:)-(String)``, from a stream, of which at most 16 MiB are read.
-    public func setIndexConfiguration(
-        _ stream: InputStream, isolation: isolated (any Actor)? = #isolation
-    ) async throws(FirestoreError) {
-        try await setIndexConfiguration(try Self.text(of: stream))
-    }
-
-    /// As the `async` form; `completion` is called on the listeners' queue.
-    public func setIndexConfiguration(
-        _ json: String, completion: (@Sendable ((any Error)?) -> Void)?
-    ) {
-        callBack(completion) { () async throws(FirestoreError) in
-            try await self.setIndexConfiguration(json)
-        }
-    }
-
-    /// As the `async` form; `completion` is called on the listeners' queue.
-    public func setIndexConfiguration(
-        _ stream: InputStream, completion: (@Sendable ((any Error)?) -> Void)?
-    ) {
-        let json = Result { () throws(FirestoreError) in try Self.text(of: stream) }
-        callBack(completion) { () async throws(FirestoreError) in
-            try await self.setIndexConfiguration(try json.get())
-        }
-    }
-
+/// Reads what ``Firestore/setIndexConfiguration(_:)-(String)`` is given.
+enum IndexConfigurationReader {
     private static let longestConfiguration = 16 << 20
 
-    private static func text(of stream: InputStream) throws(FirestoreError) -> String {
+    static func text(of stream: InputStream) throws(FirestoreError) -> String {
         var bytes: [UInt8] = []
         let source = StreamedBytes(stream)
         while let chunk = try source.next() {
@@ -74,7 +35,7 @@ extension Firestore {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func definitions(in json: Data) throws(FirestoreError) -> [IndexDefinition] {
+    static func definitions(in json: Data) throws(FirestoreError) -> [IndexDefinition] {
         let configuration: IndexConfigurationJSON
         do {
             configuration = try JSONDecoder().decode(IndexConfigurationJSON.self, from: json)

@@ -2,8 +2,6 @@ import TidemarkApp
 import TidemarkModel
 import TidemarkSync
 
-// Backfills beside the feeds: what counts as covered has been sent, or lies in the cache.
-
 /// What may happen beside the rest where there are backfills.
 enum BackfillAct: Hashable {
     case importDays, personReads, lowPower, retry
@@ -13,29 +11,32 @@ enum BackfillAct: Hashable {
     ]
 }
 
-extension FeedHistory {
+/// Backfills beside the feeds: what counts as covered has been sent, or lies in the cache.
+struct HistoryBackfills {
+    unowned let history: FeedHistory
+
     /// A device has some days before it begins.
     func importDays(_ device: HistoryDevice, _ count: Int) {
         for _ in 0..<count {
             let days = HistoryBackfill.endDay - HistoryBackfill.firstDay
-            let day = HistoryBackfill.firstDay + Int64(dice.roll(Int(days)))
-            note("\(device.name) imports day \(day)")
-            device.days.set(day, to: writes.nextNumber(&dice))
+            let day = HistoryBackfill.firstDay + Int64(history.driver.dice.roll(Int(days)))
+            history.note("\(device.name) imports day \(day)")
+            device.days.set(day, to: history.writes.nextNumber(&history.driver.dice))
         }
     }
 
     func perform(_ act: BackfillAct, _ device: HistoryDevice) {
         switch act {
-        case .importDays: importDays(device, 1 + dice.roll(3))
+        case .importDays: importDays(device, 1 + history.driver.dice.roll(3))
         case .personReads: device.backfill?.readForPerson()
-        case .lowPower: device.backfill?.setLowPower(dice.chance(40))
+        case .lowPower: device.backfill?.setLowPower(history.driver.dice.chance(40))
         case .retry: device.backfill?.retry()
         }
     }
 
     /// What a device claims to have sent or to hold.
     func check(_ coverage: Coverage, of job: Int, _ device: HistoryDevice) {
-        guard world.server.isUp else { return }
+        guard history.world.server.isUp else { return }
         if job == 0 { checkDays(coverage, device) } else { checkItems(coverage, device) }
     }
 
@@ -47,11 +48,11 @@ extension FeedHistory {
             guard coverage.contains(.start(of: time)..<CoveragePosition.start(of: end)) else {
                 continue
             }
-            figures.backfilled += 1
+            history.figures.backfilled += 1
             let path = DocumentPath(unchecked: "days/\(device.name)-\(day)")
-            let stored = try? world.server.document(at: path, in: World.database).get()
+            let stored = try? history.world.server.document(at: path, in: World.database).get()
             if stored?.fields["n"] != .integer(number) {
-                world.violate(
+                history.world.violate(
                     .backfills, "\(device.name) counts day \(day) as sent, and the server lacks it")
             }
         }
@@ -59,17 +60,19 @@ extension FeedHistory {
 
     /// Those that nobody has changed since they were fetched, and that this device never wrote.
     private func checkItems(_ coverage: Coverage, _ device: HistoryDevice) {
-        guard let engine = device.client.engine, let now = try? truth(at: nil) else { return }
+        guard let engine = device.client.engine, let now = try? history.oracle.truth(at: nil) else {
+            return
+        }
         let paths = now.all.values.filter { document in
             guard case .timestamp(let time)? = document.fields["createdAt"],
                 let asOf = coverage.asOf(time, document.path)
             else { return false }
-            return document.updateTime <= asOf && !writes.own.contains(document.path)
+            return document.updateTime <= asOf && !history.writes.own.contains(document.path)
         }.map(\.path).sorted()
         let (name, process) = (device.name, device.client.process)
-        let sink = WorldBox { [unowned self] in self }
+        let sink = WorldBox { [unowned history] in history }
         engine.session.cachedDocuments(
-            at: paths, andWrittenIn: Query(collectionID: Self.items)
+            at: paths, andWrittenIn: Query(collectionID: FeedHistory.items)
         ) { result in
             guard process.isAlive, case .success(let found) = result else { return }
             let history = sink.value()
@@ -82,15 +85,15 @@ extension FeedHistory {
     }
 
     /// With everything mended the backfills come to their end.
-    func settleBackfills() throws {
-        for device in devices {
+    func settle() throws {
+        for device in history.devices {
             device.backfill?.setLowPower(false)
             device.backfill?.follow()
             for _ in 0..<60 {
                 guard let phase = device.backfill?.machine.progress.phase else { break }
                 if phase == .complete { break }
                 if phase == .failed { device.backfill?.retry() }
-                try pass(.seconds(20))
+                try history.pass(.seconds(20))
             }
             guard let backfill = device.backfill, backfill.machine.progress.phase == .complete
             else {
@@ -105,7 +108,7 @@ extension FeedHistory {
                     .backfills, "\(device.name)'s \(job.name) are done and not covered")
             }
             for job in 0..<2 { check(backfill.covered[job], of: job, device) }
-            try pass(.zero)
+            try history.pass(.zero)
         }
     }
 }

@@ -24,20 +24,49 @@ enum WorldAct {
     ]
 }
 
-extension World {
+/// Lets happen what happens in a world: picks each act by the seed, and performs it.
+package final class WorldDriver {
+    var dice: SeededRandom
+    /// What documents hold beside what tells of their writes.
+    var shapes: SeededRandom
+    let mood: WorldMood
+    var nextNumber: Int64 = 1
+    var outsideSequence = 1
+    /// The clients whose app has turned the network off.
+    private(set) var disabled: Set<Int> = []
+    unowned let world: World
+
+    /// - Parameter dice: From which the mood was made.
+    init(_ mood: WorldMood, _ dice: SeededRandom, in world: World) {
+        self.mood = mood
+        self.dice = dice
+        self.world = world
+        shapes = SeededRandom(seed: world.settings.seed &+ 4)
+    }
+
+    /// At the beginning: an app that listens to something.
+    func listen(_ client: WorldClient) {
+        client.listen(dice.pick(WorldQueries.all), options())
+    }
+
+    /// How long nothing happens before the next act.
+    func pause() -> Duration {
+        dice.pick(weighted: mood.pauses).map { dice.milliseconds($0) } ?? .zero
+    }
+
     /// One step of a history, without time passing.
     func act() throws {
-        let client = dice.pick(clients)
+        let client = dice.pick(world.clients)
         // What is broken is mended again, sooner or later.
         if !client.isAlive, dice.chance(50) { return client.start() }
-        if !server.isUp, dice.chance(40) { return startServer() }
+        if !world.server.isUp, dice.chance(40) { return startServer() }
         if !client.disk.full.isEmpty, dice.chance(30) { return perform(.freeDisk, client) }
         if !client.hasNetwork, dice.chance(30) { return perform(.getsNetwork, client) }
         if isDisabled(client), dice.chance(30) { return perform(.enableNetwork, client) }
         let act = dice.pick(weighted: mood.acts)
         guard case .write = act, dice.chance(50) else { return perform(act, client) }
         // Half of the writes are looked at before anything else happens.
-        if let write = write(client) { try checkOwnWrite(write.id, client) }
+        if let write = write(client) { try world.witness.checkOwnWrite(write.id, client) }
     }
 
     private func isDisabled(_ client: WorldClient) -> Bool { disabled.contains(client.index) }
@@ -54,12 +83,12 @@ extension World {
             client.read(query(for: client), dice.pick([ReadSource.default, .server, .cache]))
         case .makeIndex:
             let index = WorldQueries.randomIndex(&dice)
-            note("\(client.name) makes an index: \(index.sentence)")
+            world.note("\(client.name) makes an index: \(index.sentence)")
             client.engine?.declareIndexes([index]) { _ in }
         case .changeUser: changeUser(client)
         case .transact: transact()
         case .collectGarbage:
-            note("\(client.name) collects garbage")
+            world.note("\(client.name) collects garbage")
             client.engine?.collectGarbage(limit: 0, percent: dice.pick([30, 100])) { _ in }
         default: breakOrMend(act, client)
         }
@@ -84,13 +113,13 @@ extension World {
         case .terminate: client.terminate()
         case .fillDisk: fillDisk(client)
         case .freeDisk:
-            note("\(client.name)'s disk has room")
+            world.note("\(client.name)'s disk has room")
             client.disk.full = []
         case .turnClock:
             client.skew = dice.pick([
                 .seconds(86_400), .seconds(-86_400), .seconds(-1), .seconds(7), .zero,
             ])
-            note("\(client.name)'s clock is off by \(client.skew)")
+            world.note("\(client.name)'s clock is off by \(client.skew)")
         default: breakOrMendNetwork(act, client)
         }
     }
@@ -99,12 +128,12 @@ extension World {
         let all = StorageStep.allCases.filter { $0 != .read && $0 != .open }
         client.disk.full =
             dice.chance(50) ? Set(all) : Set((0..<2).map { _ in dice.pick(all) })
-        note("\(client.name)'s disk is full for \(client.disk.full.map(\.rawValue).sorted())")
+        world.note("\(client.name)'s disk is full for \(client.disk.full.map(\.rawValue).sorted())")
     }
 
     private func breakOrMendNetwork(_ act: WorldAct, _ client: WorldClient) {
         let isNoticed = dice.chance(50)
-        note("\(act) \(client.name)\(isNoticed ? "" : " unnoticed")")
+        world.note("\(act) \(client.name)\(isNoticed ? "" : " unnoticed")")
         switch act {
         case .losesNetwork: client.setNetwork(false, isNoticed: isNoticed)
         case .getsNetwork: client.setNetwork(true, isNoticed: isNoticed)
@@ -112,7 +141,7 @@ extension World {
         case .halfOpen: client.link?.breakSilently()
         case .disableNetwork: setEnabled(false, client)
         case .enableNetwork: setEnabled(true, client)
-        case .changeWeather: network.weather = weather()
+        case .changeWeather: world.network.weather = weather()
         case .faultyServer: orderFaults()
         default: stopServer(act)
         }
@@ -125,20 +154,20 @@ extension World {
     }
 
     private func stopServer(_ act: WorldAct) {
-        guard server.isUp else { return }
+        guard world.server.isUp else { return }
         switch act {
-        case .stopServer: server.stop()
-        case .killServer: dice.chance(50) ? server.kill() : server.killBeforeAnswering()
+        case .stopServer: world.server.stop()
+        case .killServer: dice.chance(50) ? world.server.kill() : world.server.killBeforeAnswering()
         default: return
         }
-        network.serverGone()
+        world.network.serverGone()
     }
 
     func startServer() {
-        guard !server.isUp else { return }
-        note("the server starts")
-        do { try server.start() } catch {
-            violate(.convergence, "the server cannot start: \(error)")
+        guard !world.server.isUp else { return }
+        world.note("the world.server starts")
+        do { try world.server.start() } catch {
+            world.violate(.convergence, "the world.server cannot start: \(error)")
         }
     }
 
@@ -163,8 +192,8 @@ extension World {
 
     private func orderFaults() {
         let texts = Self.serverFaults.shuffled(using: &dice).prefix(dice.roll(4))
-        do { try server.order(texts.map { try FaultRule($0) }) } catch {
-            violate(.convergence, "\(error)")
+        do { try world.server.order(texts.map { try FaultRule($0) }) } catch {
+            world.violate(.convergence, "\(error)")
         }
     }
 
@@ -172,103 +201,8 @@ extension World {
         .init(includeMetadataChanges: dice.chance(60))
     }
 
-    // MARK: Writing
-
-    /// - Returns: Nil where no app runs.
-    @discardableResult
-    package func write(_ client: WorldClient) -> WorldWrite? {
-        guard client.isAlive else { return nil }
-        let (write, mutations) = makeWrite(client.writer, client.nextSequence)
-        client.nextSequence += 1
-        let name = client.name
-        noteValues { "\(name) writes \(write.id): \(mutations[2].worldText)" }
-        client.write(write, mutations)
-        return write
-    }
-
-    func writeOutside() {
-        guard server.isUp else { return }
-        let (write, mutations) = makeWrite(.outside, outsideSequence)
-        outsideSequence += 1
-        noteValues { "outside writes \(write.id): \(mutations[2].worldText)" }
-        switch server.commit(mutations, in: Self.database) {
-        case .success(let time): ledger.set(write.id, .acknowledged(time))
-        case .failure(let status): ledger.set(write.id, .rejected(status))
-        }
-    }
-
-    private func makeWrite(
-        _ writer: WorldWriter, _ sequence: Int
-    ) -> (WorldWrite, [Mutation]) {
-        let id = "\(writer.name)-\(sequence)"
-        let kind = dice.roll(14)
-        let room = dice.pick(WorldQueries.rooms)
-        let number = nextNumber
-        nextNumber += 1
-        let journal = Mutation(
-            path: DocumentPath(unchecked: "journal/\(id)"),
-            .set(["seq": .integer(Int64(sequence))]),
-            transforms: [FieldTransform(FieldPath(name: "at"), .serverTimestamp)])
-        let counter = Mutation(
-            path: DocumentPath(unchecked: "counters/\(writer.name)"), .patch([:], mask: []),
-            transforms: [FieldTransform(FieldPath(name: "n"), .increment(.integer(1)))])
-        let mutations = [journal, counter] + changes(kind, id, writer, room, number)
-        let write = WorldWrite(
-            id: id, writer: writer, sequence: sequence, room: room,
-            paths: Set(mutations.map(\.path)), number: number, addsTag: (5..<8).contains(kind))
-        ledger.add(write)
-        return (write, mutations)
-    }
-
-    private func changes(
-        _ kind: Int, _ id: String, _ writer: WorldWriter, _ room: DocumentPath, _ number: Int64
-    ) -> [Mutation] {
-        switch kind {
-        case 12:
-            let path = DocumentPath(unchecked: "\(WorldQueries.ownCollection)/\(writer.name)")
-            return [
-                Mutation(
-                    path: path, .set(["owner": .string(writer.name), "v": .integer(number)]))
-            ]
-        case 13:
-            let transfer = makeTransfer(id: id, writer: writer, isBatch: true)
-            return [
-                WorldBank.increment(transfer.from, by: -transfer.amount),
-                WorldBank.increment(transfer.to, by: transfer.amount),
-            ]
-        default: return [change(kind, id, room, number)]
-        }
-    }
-
-    private func change(
-        _ kind: Int, _ id: String, _ room: DocumentPath, _ number: Int64
-    ) -> Mutation {
-        var fields: MapValue = [
-            "w": .string(id), "n": .integer(number), "g": .integer(number % 3),
-        ]
-        // Of any kind, for queries to be about; some documents have none.
-        if shapes.chance(70) { fields["x"] = WorldQueries.random.scalar(&shapes) }
-        if shapes.chance(40) { fields["m"] = .map(["x": WorldQueries.random.scalar(&shapes)]) }
-        let mask = ["w", "n", "g", "x", "m"].map { FieldPath(name: $0) }
-        switch kind {
-        case 0..<2: return Mutation(path: room, .set(fields))
-        case 2..<5: return Mutation(path: room, .patch(fields, mask: mask))
-        case 5..<8:
-            let marks = [Value.integer(Int64(dice.roll(4)))]
-            return Mutation(
-                path: room, .patch([:], mask: []),
-                transforms: [
-                    FieldTransform(FieldPath(name: "tags"), .arrayUnion([.string(id)])),
-                    FieldTransform(FieldPath(name: "total"), .increment(.integer(1))),
-                    FieldTransform(
-                        FieldPath(name: "marks"),
-                        dice.chance(70) ? .arrayUnion(marks) : .arrayRemove(marks)),
-                ])
-        case 8..<10: return Mutation(path: room, .delete)
-        case 10:
-            return Mutation(
-                path: room, .patch(fields, mask: mask), precondition: .exists(true))
-        default: return Mutation(path: room, .set(fields), precondition: .exists(false))
-        }
+    func changeUser(_ client: WorldClient) {
+        let next = dice.pick(WorldUsers.all.filter { $0 != client.user })
+        client.changeUser(to: next, erases: !world.sharesCache && dice.chance(15))
     }
 }

@@ -1,10 +1,80 @@
 import TidemarkApp
 import TidemarkModel
+import TidemarkServer
 import TidemarkSync
 
-// The oracle: what was shown, against what the server held.
+/// What was shown, against what the server held.
+final class HistoryOracle {
+    /// What was shown after syncs, and is still to be compared.
+    private var evidence: [SyncEvidence] = []
+    /// What listening feeds showed as fresh, and is still to be compared.
+    private var liveEvidence: [LiveEvidence] = []
+    unowned let history: FeedHistory
 
-extension FeedHistory {
+    init(in history: FeedHistory) { self.history = history }
+
+    func synced(
+        _ outcome: HistoryFeed.Machine.Outcome, _ feed: HistoryFeed, _ begin: SyncBegin,
+        _ device: HistoryDevice
+    ) {
+        guard case .synced(let result) = outcome else {
+            return history.note("\(device.name) could not sync: \(outcome)")
+        }
+        let evidence = SyncEvidence(result, feed, begin, device)
+        history.note(
+            "\(device.name) synced for \(result.reads), shows "
+                + "\(evidence.shown.rows.map { "\($0.path.id) \($0.content.number)" })"
+                + (evidence.shown.hasMore ? " and more" : ""))
+        history.figures.syncs += 1
+        // What is written while a sync is under way, it may or may not have been told of.
+        device.syncedAt = begin.isJoined ? nil : (begin.writes, begin.now, feed.process)
+        self.evidence.append(evidence)
+        askPending(device, feed.process) { evidence.pending = $0 }
+    }
+
+    /// A feed that listens says that it is complete as of a time, whenever it does.
+    func saw(_ feed: HistoryFeed, freshAsOf readTime: Timestamp, _ device: HistoryDevice) {
+        let evidence = LiveEvidence(feed, readTime, device)
+        if let last = device.lastLive, last.readTime == readTime, last.shown == evidence.shown {
+            return
+        }
+        device.lastLive = evidence
+        liveEvidence.append(evidence)
+        askPending(device, feed.process) { evidence.pending = $0 }
+    }
+
+    /// - Parameter then: Not called where the process ends first.
+    func askPending(
+        _ device: HistoryDevice, _ process: WorldProcess,
+        then: @escaping (Set<DocumentPath>) -> Void
+    ) {
+        let sink = WorldBox { then }
+        device.client.engine?.pendingWrites { result in
+            guard process.isAlive, case .success(let writes) = result else { return }
+            sink.value()(Set(writes.flatMap(\.mutations).map(\.path)))
+        }
+    }
+
+    /// What the server has billed a device for, without its listens.
+    func reads(of device: HistoryDevice) -> Int {
+        history.world.server.meter(by: [.label, .method])
+            .filter { $0.label == device.name && $0.method != "Listen" }
+            .reduce(0) { $0 + $1.reads }
+    }
+
+    func sharedMark() -> Timestamp? {
+        guard history.world.server.isUp,
+            case .success(let document?) = history.world.server.document(
+                at: FeedHistory.shared, in: World.database)
+        else { return nil }
+        switch document.fields["at"] {
+        case .double(let milliseconds)?:
+            return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
+        case .integer(let milliseconds)?: return Timestamp(milliseconds: milliseconds)
+        default: return nil
+        }
+    }
+
     /// What is wrong with an order of rows by itself; nil when nothing is.
     func fault(of positions: [PagePosition]) -> String? {
         if Set(positions.map(\.path)).count != positions.count {
@@ -18,7 +88,7 @@ extension FeedHistory {
 
     /// While the server is down, what was shown waits.
     func checkEvidence() throws {
-        guard world.server.isUp, !evidence.isEmpty || !liveEvidence.isEmpty else { return }
+        guard history.world.server.isUp, !evidence.isEmpty || !liveEvidence.isEmpty else { return }
         let (syncs, live) = (evidence, liveEvidence)
         (evidence, liveEvidence) = ([], [])
         let now = try truth(at: nil)
@@ -32,8 +102,8 @@ extension FeedHistory {
                 evidence.shown, at: evidence.readTime, evidence.pending, now,
                 "\(evidence.device.name)'s feed listens, is fresh, and", .feedLive)
         else { return }
-        figures.live += 1
-        figures.liveItems += comparison.compared
+        history.figures.live += 1
+        history.figures.liveItems += comparison.compared
     }
 
     /// What was shown with a full read at the time as of which it is said to be complete.
@@ -50,14 +120,15 @@ extension FeedHistory {
         let comparison = HistoryComparison(
             shown, then, unsettled.union(pending), readTime,
             HistoryPromise(
-                way: kind == .feedLive ? mood.way.whileListening : mood.way, writes: writes,
+                way: kind == .feedLive ? history.mood.way.whileListening : history.mood.way,
+                writes: history.writes,
                 now: now))
         if let difference = comparison.difference {
             throw WorldViolation(
                 kind, "\(name) \(difference); complete as of \(readTime.worldText)")
         }
         if unsettled.isEmpty, pending.isEmpty {
-            if kind == .feedSyncs { figures.whole += 1 }
+            if kind == .feedSyncs { history.figures.whole += 1 }
             // Those below the window may still be being counted while a feed listens.
             if kind == .feedSyncs || !shown.hasMore { try checkUnread(shown, comparison, name) }
         }
@@ -73,10 +144,10 @@ extension FeedHistory {
     }
 
     func truth(at time: Timestamp?) throws -> HistoryTruth {
-        switch world.server.documents(
-            Query(collectionID: Self.items), at: time, in: World.database)
+        switch history.world.server.documents(
+            Query(collectionID: FeedHistory.items), at: time, in: World.database)
         {
-        case .success(let documents): return HistoryTruth(documents, mood)
+        case .success(let documents): return HistoryTruth(documents, history.mood)
         case .failure(let status): throw status
         }
     }
@@ -99,7 +170,7 @@ extension FeedHistory {
         }
         let comparison = try compare(
             evidence.shown, at: readTime, evidence.pending, now, name, .feedSyncs)
-        figures.items += comparison?.compared ?? 0
+        history.figures.items += comparison?.compared ?? 0
     }
 
     private func checkUnread(
@@ -107,8 +178,8 @@ extension FeedHistory {
     ) throws {
         // Below the window there may be more, or less, than was compared.
         let isSeen =
-            switch mood.way {
-            case .changeTime: !shown.hasMore || writes.vanished.isEmpty
+            switch history.mood.way {
+            case .changeTime: !shown.hasMore || history.writes.vanished.isEmpty
             case .countedChangeTime, .versionAudit: true
             case .countAudit, .itemTime: !shown.hasMore
             }
@@ -124,12 +195,14 @@ extension FeedHistory {
     /// Only where nothing broke that is billed and not told.
     private func checkBill(_ evidence: SyncEvidence) throws {
         // A backfill's reads, and a person's beside it, are the device's too.
-        guard !settings.hasBackfills, !evidence.begin.isShared, evidence.begin.server != nil,
-            evidence.begin.server == world.server.run,
-            evidence.begin.time - lastTrouble > .seconds(60) || lastTrouble == .zero,
-            world.network.weather == .calm
+        guard !history.settings.hasBackfills, !evidence.begin.isShared,
+            evidence.begin.server != nil,
+            evidence.begin.server == history.world.server.run,
+            evidence.begin.time - history.driver.lastTrouble > .seconds(60)
+                || history.driver.lastTrouble == .zero,
+            history.world.network.weather == .calm
         else { return }
-        figures.billed += 1
+        history.figures.billed += 1
         let billed = evidence.reads - evidence.begin.reads
         let plans = evidence.result.plans
         let name = "\(evidence.device.name)'s feed"
@@ -156,61 +229,5 @@ extension FeedHistory {
                 .feedBill,
                 "\(name) cost \(billed) though nothing had changed, the plans were \(text)")
         }
-    }
-}
-
-/// What a feed showed beside what was there.
-struct HistoryComparison {
-    let expected: [DocumentPath: HistoryTruth.Row]
-    private(set) var compared = 0
-    private(set) var difference: String?
-    /// Whether it showed exactly what was there, also where it need not.
-    private(set) var isExact = false
-
-    /// - Parameter unsettled: What changed since, or is being written by the device itself.
-    init(
-        _ feed: HistoryShown, _ then: HistoryTruth, _ unsettled: Set<DocumentPath>,
-        _ readTime: Timestamp, _ promise: HistoryPromise
-    ) {
-        expected = then.items(above: feed.marks.action)
-        if feed.hasMore, feed.rows.count != feed.size {
-            difference = "shows \(feed.rows.count) of \(feed.size), and says there is more"
-            return
-        }
-        let shown = Dictionary(uniqueKeysWithValues: feed.rows.map { ($0.path, $0) })
-        let end = feed.hasMore ? feed.rows.last?.position : nil
-        var missing: [DocumentPath] = []
-        var stale: [DocumentPath] = []
-        for (path, row) in expected where !unsettled.contains(path) {
-            compared += 1
-            guard let its = shown[path] else {
-                if end.map({ !($0 < row.position) }) ?? true { missing.append(path) }
-                continue
-            }
-            if its.content.number != row.number || its.position != row.position {
-                stale.append(path)
-            }
-        }
-        let lingering = feed.rows.filter { row in
-            !row.hasPendingWrites && expected[row.path] == nil && !unsettled.contains(row.path)
-                && row.content.updateTime <= readTime
-        }.map(\.path)
-        isExact = missing.isEmpty && stale.isEmpty && lingering.isEmpty
-        if promise.cancels(missing: missing.count, lingering: lingering.count) { return }
-        // What a count does not tell apart says nothing of a part of what is held.
-        if promise.way == .countAudit, feed.hasMore || !unsettled.isEmpty { return }
-        say("lacks", missing.filter { !promise.mayMiss($0) }, feed)
-        say("shows an old", stale.filter { !promise.mayBeStale($0) }, feed)
-        say("still shows", lingering.filter { !promise.mayLinger($0) }, feed)
-    }
-
-    private mutating func say(
-        _ what: String, _ paths: [DocumentPath], _ feed: HistoryShown
-    ) {
-        if paths.isEmpty || difference != nil { return }
-        let there = expected.values.sorted { $0.position < $1.position }.map { $0.position.path.id }
-        difference =
-            "\(what) \(paths.map(\.id).sorted()): it shows \(feed.rows.map(\.path.id)), "
-            + "there is \(there)"
     }
 }

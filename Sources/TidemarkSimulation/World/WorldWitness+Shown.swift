@@ -1,57 +1,11 @@
 import TidemarkModel
-import TidemarkStore
 import TidemarkSync
 import TidemarkTesting
 
 // What a client shows and would answer from its cache, against that cache with its own pending writes on
 // top, row by row and in order: looked at when nothing of the client is under way.
 
-/// What a client has of the documents that a world's queries find.
-struct WorldHoldings {
-    private var documents: [DocumentPath: OracleDocument] = [:]
-
-    init(_ contents: CacheContents) {
-        for stored in contents.documents where stored.kind == .found {
-            documents[stored.path] = OracleDocument(
-                fields: stored.contents.decoded, version: stored.updateTime)
-        }
-        for batch in contents.batches {
-            for mutation in batch.baseMutations + batch.mutations {
-                documents[
-                    mutation.path, default: OracleDocument(fields: nil, version: nil)
-                ].apply(mutation, at: batch.localWriteTime)
-            }
-        }
-    }
-
-    func fields(_ path: DocumentPath) -> MapValue? { documents[path]?.fields }
-    func isWritten(_ path: DocumentPath) -> Bool { documents[path]?.isWritten == true }
-
-    func rows(of query: Query) -> [WorldRow] {
-        let all = documents.compactMap { path, document in
-            document.fields.map { (path: path, fields: $0) }
-        }
-        return QueryOracle(query, in: World.database).rows(of: all).map {
-            WorldRow(path: $0.path, fields: $0.fields)
-        }
-    }
-}
-
-struct WorldRow: Equatable {
-    let path: DocumentPath
-    let fields: MapValue
-
-    init(path: DocumentPath, fields: MapValue) {
-        self.path = path
-        self.fields = fields
-    }
-
-    init(_ view: ViewDocument) { self.init(path: view.path, fields: view.document.fields) }
-
-    var text: String { "\(path.id)(\(fields.worldText))" }
-}
-
-extension World {
+extension WorldWitness {
     /// All documents that there can be in the rooms, and in what else a client listens to.
     private func looked(by client: WorldClient) -> [DocumentPath] {
         let collections = Set(client.listeners.compactMap(\.query.collectionID))
@@ -59,7 +13,7 @@ extension World {
         if collections.contains(WorldBank.accounts[0].collectionID) { paths += WorldBank.accounts }
         for collection in ["counters", WorldQueries.ownCollection]
         where collections.contains(collection) {
-            paths += ledger.writers.sorted().map {
+            paths += world.ledger.writers.sorted().map {
                 DocumentPath(unchecked: "\(collection)/\($0.name)")
             }
         }
@@ -68,14 +22,14 @@ extension World {
 
     /// Compares what a client shows, and what it reads from its cache by one more query.
     func checkShown(_ client: WorldClient) throws {
-        guard let (held, read) = try look(client, asking: WorldQueries.random(&eyes)) else {
+        guard let (held, read) = try look(client, asking: randomQuery()) else {
             return
         }
         for listener in client.listeners { try check(listener, held, client) }
         guard let read, case .success(let result) = read.result else { return }
         let (expected, shown) = (held.rows(of: read.query), result.documents)
-        figures.reads += 1
-        figures.readRows += expected.count
+        world.figures.reads += 1
+        world.figures.readRows += expected.count
         guard expected == shown.map(WorldRow.init),
             shown.allSatisfy({ $0.hasLocalMutations == held.isWritten($0.path) })
         else {
@@ -92,7 +46,7 @@ extension World {
     private func look(
         _ client: WorldClient, asking query: Query?
     ) throws -> (WorldHoldings, CacheRead?)? {
-        time.runUntilIdle()
+        world.time.runUntilIdle()
         client.buryCorpse()
         guard let engine = client.engine, client.userChanges.isEmpty else { return nil }
         let found = WorldFound<Result<CacheContents, SyncError>>()
@@ -104,7 +58,7 @@ extension World {
         if let query {
             engine.read(query, source: .cache, deadline: nil) { read.value = $0 }
         }
-        time.runUntilIdle()
+        world.time.runUntilIdle()
         guard client.engine === engine, case .success(let contents)? = found.value else {
             return nil
         }
@@ -118,7 +72,7 @@ extension World {
         _ views: [DocumentPath: ViewDocument?], _ held: WorldHoldings, _ client: WorldClient
     ) throws {
         for (path, view) in views {
-            figures.documents += 1
+            world.figures.documents += 1
             let isWritten = view.map { $0.hasLocalMutations == held.isWritten(path) } ?? true
             if view?.document.fields == held.fields(path), isWritten { continue }
             throw WorldViolation(
@@ -134,15 +88,15 @@ extension World {
         guard let snapshot = listener.snapshot, listener.failure == nil else { return }
         let expected = held.rows(of: snapshot.query)
         let shown = snapshot.documents
-        figures.listeners += 1
+        world.figures.listeners += 1
         if expected == shown.map(WorldRow.init) {
-            figures.listenerRows += expected.count
+            world.figures.listenerRows += expected.count
             return
         }
         // An acknowledged write is shown as it was until the listen has told of it.
         let waiting = Set(
             shown.filter { $0.hasLocalMutations && !held.isWritten($0.path) }.map(\.path))
-        figures.waiting += 1
+        world.figures.waiting += 1
         if !waiting.isEmpty {
             // Beyond a limit it may keep another row out.
             if snapshot.query.limit != nil { return }
@@ -160,7 +114,7 @@ extension World {
     /// Right after a write: whoever listens to what it changed has been shown it.
     func checkOwnWrite(_ id: String, _ client: WorldClient) throws {
         guard let (held, _) = try look(client, asking: nil),
-            let write = ledger.writes[id], write.state == .journalled
+            let write = world.ledger.writes[id], write.state == .journalled
         else { return }
         for listener in client.listeners where listener.failure == nil {
             guard let snapshot = listener.snapshot else { continue }
@@ -169,7 +123,7 @@ extension World {
             if isWaiting, snapshot.query.limit != nil { continue }
             for row in held.rows(of: snapshot.query) where write.paths.contains(row.path) {
                 guard held.isWritten(row.path) else { continue }
-                figures.ownWrites += 1
+                world.figures.ownWrites += 1
                 let isShown = shown.contains { WorldRow($0) == row && $0.hasLocalMutations }
                 if isShown { continue }
                 throw WorldViolation(
