@@ -1,3 +1,5 @@
+import Foundation
+
 // A bundle is JSON objects, each after its length, as a server's library makes it. Its documents and
 // query results are put into the cache in parts, 200 documents or 256 KiB each; what the cache has in
 // a newer version stays. Results count as such only once the bundle is whole: a kill or an error half

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Where a read may look: `.default` asks the server, and the cache when it does not answer.

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// A write that is in the durable queue: it will be sent, also after a kill of the app.

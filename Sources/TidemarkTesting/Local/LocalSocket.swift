@@ -1,4 +1,3 @@
-import Synchronization
 import TidemarkModel
 import TidemarkServer
 import TidemarkWire
