@@ -1,11 +1,11 @@
 # Tidemark. `make demo` and `make test` do all of their own set-up.
 
-SWIFT ?= swift
+export SWIFT ?= swift
 ARGS ?=
 
 # The first target: `make` alone lists what there is.
 help:
-	@echo "make demo          play an app as it was and on Tidemark, and compare what each read, missed and cost"
+	@echo "make demo          play five apps as they were and on Tidemark, and compare: 6 minutes; ARGS=--full plays all"
 	@echo "make test          run every test"
 	@echo "make serve         start a local Firestore: ARGS=\"--data ./data\""
 	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server and bench-health hold it to limits"
@@ -15,19 +15,20 @@ help:
 
 .PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
 
-# Plays a real history against local servers: three clients of one feed, then what users of a chat app
-# and of a messaging app do, on good and bad networks, before and after. Fails when a bar is missed.
-# Options go in ARGS: make demo ARGS="--history FILE.jsonl --json out.json"
+# Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
+# messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
+# tell most, before and after. Prints a summary, and names the file with the rest. Fails when a bar is missed.
+# Options go in ARGS: make demo ARGS="--full --json out.json", ARGS="--verbose --history FILE.jsonl"
 demo: setup
-	@$(SWIFT) build -c release --product tidemark
+	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark demo all $(ARGS)
 
 # Every test: unit, property, engine, server over sockets, and other people's clients.
 # What needs something that is not here is named in one line at the end.
 test: setup
 	@rm -f .build/tests-not-run
-	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --quiet
+	@Scripts/build --build-tests
+	@$(SWIFT) test --skip-build --quiet
 	@$(MAKE) --no-print-directory interop
 	@Scripts/not-run
 
@@ -36,7 +37,7 @@ test: setup
 # queries on the cache, 500 of pages from disk, a loss of power at each write of a schema step, and the soak alone in its
 # process; then what works on real threads, under ThreadSanitizer. What fails says its seed.
 long: setup
-	$(SWIFT) build --build-tests
+	@Scripts/build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
@@ -70,60 +71,61 @@ lint:
 
 # No target may import a module that it does not declare.
 check-imports:
-	$(SWIFT) build --explicit-target-dependency-import-check error --product tidemark
+	@Scripts/build --explicit-target-dependency-import-check error --product tidemark
 
 # Google's Python client against `tidemark serve`. Uses the debug build that the tests made.
 interop:
 	@Scripts/interop
 
+# All five journeys, small, for CI.
 demo-small:
-	$(SWIFT) build --product tidemark
-	.build/debug/tidemark demo all --limit 500 --opens 24 --small $(ARGS)
+	@Scripts/build --product tidemark
+	@.build/debug/tidemark demo all --limit 500 --opens 24 --small $(ARGS)
 
 serve: setup
-	@$(SWIFT) build -c release --product tidemark
+	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark serve $(ARGS)
 
 # Speed, as ratios to raw SQLite and to an empty gRPC call measured in the same run.
 # One suite, or figures for a file: make bench ARGS="server --json FILE"
 bench: setup
-	@$(SWIFT) build -c release --product tidemark
+	@Scripts/build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks $(ARGS)
 
 # The server against its thresholds (Benchmarks/Bars/Bars.swift), on a machine that does nothing else.
 # Fails when one is missed. An hour of mixed load: make bench-server ARGS="--soak 60"
 bench-server: setup
-	@$(SWIFT) build -c release --product tidemark
+	@Scripts/build -c release --product tidemark
 	@$(SWIFT) run -c release Benchmarks bars $(ARGS)
 
 # The client's workload beside the figures of Google's own client and raw SQLite: JSON lines. Fails when
 # a threshold (Benchmarks/Client/ClientFigures.swift) is missed. Part of it: ARGS="--count 11000"
 bench-client: setup
-	@$(SWIFT) build -c release --product Benchmarks
+	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks client steps $(ARGS)
 
 # What an app waits for at the public API, from 1,000 to 1,000,000 documents: JSON lines. Fails when a
 # threshold (Benchmarks/Caller/CallerFigures.swift) is missed. Part of it: ARGS="--count 100000 --only rows"
 bench-caller: setup
-	@$(SWIFT) build -c release --product Benchmarks
+	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks caller $(ARGS)
 
 # Health exports of 10 MB to 1 GB, imported and, in the same run, read by Python's xml.etree. Larger:
 # ARGS="--sizes 5000". Fails below 150 MB/s, above 64 MB, or when a day's total is not what was generated.
 bench-health: setup
-	@$(SWIFT) build -c release --product tidemark
+	@Scripts/build -c release --product tidemark
 	@Scripts/bench-health $(ARGS)
 # Feeds, pages from disk, retries and single flight against their thresholds (Benchmarks/App/AppFigures.swift),
 # on a machine that does nothing else. Fails when one is missed. Part of it: ARGS="--only retry"
 bench-app: setup
-	@$(SWIFT) build -c release --product Benchmarks
+	@Scripts/build -c release --product Benchmarks
 	@.build/release/Benchmarks app $(ARGS)
 
 # Every suite in release, one whole run each, kept in Benchmarks/Results, and the documents' tables made
 # from them. Some of them: ARGS="client caller". On a machine that does nothing else.
 results: setup
-	@$(SWIFT) build -c release --product tidemark
-	@$(SWIFT) build -c release --product Benchmarks
+	@Scripts/build -c release --product tidemark
+	@Scripts/build -c release --product Benchmarks
 	@Scripts/results $(if $(ARGS),$(ARGS),all)
 	@Scripts/tables
 

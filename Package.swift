@@ -1,13 +1,18 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+/// Where `TIDEMARK_WARNINGS=errors` is set, as CI does, a warning in this package fails the build. Those of
+/// its dependencies never do.
+let strict: [SwiftSetting] = [.unsafeFlags(["-warnings-as-errors"])]
+
 /// Every target is built the same way, so that a file can move between them unchanged.
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-]
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+    ] + (Context.environment["TIDEMARK_WARNINGS"] == "errors" ? strict : [])
 
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -152,15 +157,29 @@ let package = Package(
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+            ]),
+        // For this package's own tests: no product has it.
+        library(
+            "TidemarkSimulation",
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
+                "TidemarkApp", "TidemarkTesting",
             ], planted),
+        // What `tidemark demo` plays.
+        library(
+            "TidemarkDemo",
+            [
+                "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
+                "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
+                "TidemarkImages", "TidemarkTesting", arguments, httpClient, nioCore, nioHTTP1,
+                nioPosix,
+            ]),
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
-                "TidemarkTesting", "TidemarkConsole", arguments,
-                httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1, nioPosix,
+                "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer",
+                "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark", "TidemarkApp",
+                "TidemarkHealth", "TidemarkDemo", arguments, log, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -172,26 +191,29 @@ let package = Package(
                 "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
                 arguments, sqlite,
             ],
-            path: "Benchmarks", swiftSettings: settings),
+            path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience", "TidemarkTesting"]),
-        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkTesting"]),
+        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkSimulation"]),
         tests(
             "TidemarkSyncTests",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkServer", "TidemarkTesting", "Tidemark",
+                "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", "Tidemark",
             ]),
         tests(
             "TidemarkWireTests",
             [
                 "TidemarkModel", "TidemarkWire", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", protobuf, grpcCore,
+                "TidemarkTesting", "TidemarkSimulation", protobuf, grpcCore,
             ]),
         tests(
             "TidemarkServerTests",
-            ["TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting"]),
+            [
+                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting",
+                "TidemarkSimulation",
+            ]),
         tests(
             "TidemarkConsoleTests",
             [
@@ -205,31 +227,34 @@ let package = Package(
                 "TidemarkTesting",
                 serviceLifecycle, log,
             ]),
-        tests("TidemarkTests", ["Tidemark", "TidemarkServer", "TidemarkTesting", metrics]),
+        tests(
+            "TidemarkTests",
+            ["Tidemark", "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", metrics]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkServer", "Tidemark", "TidemarkApp", "TidemarkTesting",
+                "TidemarkSimulation",
             ],
             planted),
         tests(
             "TidemarkAppTests",
             [
-                "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting", crypto, nioCore,
-                nioPosix, nioSSL,
+                "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
+                "TidemarkSimulation", crypto, nioCore, nioPosix, nioSSL,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
         tests(
             "TidemarkDiskTests",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", sqlite,
+                "TidemarkTesting", "TidemarkSimulation", sqlite,
             ], planted),
         tests(
-            "TidemarkCLITests",
-            ["TidemarkCLI", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
+            "TidemarkDemoTests",
+            ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(
             "TidemarkHealthSyncTests",

@@ -1,5 +1,5 @@
 public import Foundation
-import Logging
+public import Logging
 public import ServiceLifecycle
 
 /// Does something each day at a time, until the service is told to shut down: an ``OrphanAudit``, as a
@@ -11,15 +11,19 @@ public struct DailyAudit: Service {
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
     private let body: @Sendable () async throws -> Void
-    private let logger = Logger(label: "tidemark.audit")
+    private let logger: Logger
 
+    /// - Parameters:
+    ///   - logger: Hears when the next audit is due, and of those that failed.
     public init(
         _ schedule: DailySchedule, clock: any Clock<Duration> = ContinuousClock(),
+        logger: Logger = Logger(label: "tidemark.audit"),
         now: @escaping @Sendable () -> Date = { Date() },
         body: @escaping @Sendable () async throws -> Void
     ) {
         self.schedule = schedule
         self.clock = clock
+        self.logger = logger
         self.now = now
         self.body = body
     }

@@ -90,3 +90,6 @@ private func contents(_ data: [String: Any]?) -> String {
     let numbers = (data?["by"] as? [Any] ?? []).map { "\($0)" }
     return "\(data?["times"] ?? "never") \(numbers.joined(separator: ","))"
 }
+
+/// At once, for whoever reads the lines of this process while it runs.
+private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

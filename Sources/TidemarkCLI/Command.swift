@@ -1,4 +1,5 @@
 import ArgumentParser
+import TidemarkDemo
 
 @main
 struct TidemarkCommand: AsyncParsableCommand {

@@ -1,16 +1,6 @@
 import ArgumentParser
-import Foundation
 import Tidemark
-
-/// The token in the environment: of a server that asks for it, and of its callers.
-enum TokenVariable {
-    static let name = "TIDEMARK_TOKEN"
-
-    /// Nil when it is not set, or empty.
-    static var value: String? {
-        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
-    }
-}
+import TidemarkDemo
 
 /// Where a command finds its database.
 struct DatabaseOptions: ParsableArguments {

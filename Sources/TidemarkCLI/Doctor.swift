@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkApp
+import TidemarkDemo
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Synchronization
 import Testing
 
@@ -45,7 +46,7 @@ struct DailyAuditTests {
         let clock = LeapingClock(start)
         let schedule = try #require(DailySchedule("02:00", in: .gmt))
         let (runs, sink) = AsyncStream.makeStream(of: Date.self)
-        let service = DailyAudit(schedule, clock: clock, now: { clock.date }) {
+        let service = DailyAudit(schedule, clock: clock, logger: .silent, now: { clock.date }) {
             sink.yield(clock.date)
             throw AuditError("The first nights fail, and so do the others.")
         }
@@ -60,4 +61,9 @@ struct DailyAuditTests {
             nights == ["2026-11-21T02:00:00Z", "2026-11-22T02:00:00Z", "2026-11-23T02:00:00Z"])
         #expect(clock.longestNap <= .seconds(3_600))
     }
+}
+
+extension Logger {
+    /// What is logged is not what these tests are about.
+    static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
 }

@@ -88,10 +88,10 @@ struct NightlyServiceTests {
         let schedule = try #require(DailySchedule("02:00", in: zone))
         let (reports, sink) = AsyncStream.makeStream(of: OrphanReport.self)
         let service = DailyAudit(
-            schedule, clock: world.clock,
+            schedule, clock: world.clock, logger: .silent,
             now: { Date(timeIntervalSince1970: Double(local.now.seconds)) }
         ) { sink.yield(try await audit.run()) }
-        let group = ServiceGroup(services: [service], logger: Logger(label: "test"))
+        let group = ServiceGroup(services: [service], logger: .silent)
         let running = Task { try await group.run() }
 
         // It is 22:13:20 UTC on the 14th of November 2023: two in Zurich is at one.

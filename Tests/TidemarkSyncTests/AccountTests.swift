@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkSimulation
 import TidemarkStore
 import TidemarkTesting
 

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkSimulation
 import TidemarkTesting
 
 @testable import TidemarkSync

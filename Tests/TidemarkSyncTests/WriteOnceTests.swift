@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkServer
+import TidemarkSimulation
 import TidemarkStore
 import TidemarkTesting
 

@@ -1,6 +1,6 @@
 import Testing
 import TidemarkSync
-import TidemarkTesting
+import TidemarkSimulation
 
 /// Histories with backfills beside feeds and writes: what counts as covered has been sent or lies in
 /// the cache, at every moment and after every kill, and no person waits longer than they were told.

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkSimulation
 import TidemarkStore
-import TidemarkTesting
 
 @testable import TidemarkSync
 

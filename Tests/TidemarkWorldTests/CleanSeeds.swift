@@ -1,6 +1,6 @@
 import Synchronization
 import Testing
-import TidemarkTesting
+import TidemarkSimulation
 
 /// Seeds that were played without any planted defect, each once for all defects: what a check finds in
 /// a seed with a defect is the defect's doing only where it finds nothing without.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 import Testing
-import TidemarkTesting
+import TidemarkSimulation
 
 /// Two devices with feeds and pagers over one collection, played from a seed: after each sync, what
 /// is shown is a full read of the server above the clear mark.

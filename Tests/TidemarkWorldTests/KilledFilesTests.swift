@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkTesting
+import TidemarkSimulation
 
 /// A killed process closes nothing: what it leaves is a file and a log that nobody has moved into it.
 @Suite(.oneCore) struct KilledFilesTests {

@@ -2,7 +2,7 @@ import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkSync
-import TidemarkTesting
+import TidemarkSimulation
 
 /// Random days of a device: what its meter counts is what the server bills, after every step.
 @Suite(.oneCore) struct MeterOracleTests {

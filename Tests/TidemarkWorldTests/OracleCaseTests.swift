@@ -1,6 +1,6 @@
 import Testing
 import TidemarkModel
-import TidemarkTesting
+import TidemarkSimulation
 
 /// The oracle against cases written by hand from Firestore's documentation, each with the rows it says.
 struct OracleCaseTests {

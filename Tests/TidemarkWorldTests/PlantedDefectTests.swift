@@ -1,7 +1,7 @@
 #if TIDEMARK_DEFECTS
     import Testing
     import TidemarkSync
-    import TidemarkTesting
+    import TidemarkSimulation
 
     /// The World finds bugs: each of these is planted in the engine, and the check that is named finds it in
     /// some seed. Without them the same seeds pass, up to and with that one.

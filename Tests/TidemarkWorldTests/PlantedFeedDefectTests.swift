@@ -1,7 +1,7 @@
 #if TIDEMARK_DEFECTS
     import Testing
     import TidemarkSync
-    import TidemarkTesting
+    import TidemarkSimulation
 
     /// The histories find bugs: each of these is planted in a feed or a pager, and the check that is named
     /// finds it in some seed. Without them the same seeds pass, as long and looked at as thoroughly.

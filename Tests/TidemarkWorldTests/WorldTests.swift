@@ -1,6 +1,6 @@
 import Synchronization
 import Testing
-import TidemarkTesting
+import TidemarkSimulation
 
 /// Three clients, the server, and everything between them, played from a seed.
 ///

@@ -102,12 +102,20 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
+        "TidemarkSimulation": [
+            "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
+            "TidemarkApp", "TidemarkTesting",
+        ],
+        "TidemarkDemo": [
+            "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
+            "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
+            "TidemarkImages", "TidemarkTesting", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
+            "NIOHTTP1", "NIOPosix",
+        ],
         "TidemarkCLI": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-            "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-            "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkTesting",
-            "TidemarkConsole", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
-            "NIOCore", "NIOHTTP1", "NIOPosix",
+            "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer", "TidemarkAudit",
+            "TidemarkHTTP", "TidemarkConsole", "Tidemark", "TidemarkApp", "TidemarkHealth",
+            "TidemarkDemo", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "Logging",
         ],
     ]
 

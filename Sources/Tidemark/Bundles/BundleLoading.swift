@@ -1,3 +1,11 @@
+import Foundation
+
+// A bundle is JSON objects, each after its length, as a server's library makes it. Its documents and
+// query results are put into the cache in parts, 200 documents or 256 KiB each; what the cache has in
+// a newer version stays. Results count as such only once the bundle is whole: a kill or an error half
+// way leaves documents that are true, and no query that claims to know its rows. A bundle that was
+// loaded before, or is older than one of its id that was, changes nothing.
+
 /// Brings a bundle into the cache, part by part, so that a bundle of any size takes the memory of one
 /// part.
 struct BundleLoading {
@@ -103,5 +111,20 @@ extension BundleLoad {
             throw .invalidArgument("The bundle has more than \(Self.maxQueries) named queries.")
         }
         queries.append(query)
+    }
+}
+
+/// Data in pieces, so that no more than one is copied at a time.
+struct Chunks {
+    static let size = 64 * 1024
+
+    private var rest: Data
+
+    init(_ data: Data) { rest = data }
+
+    mutating func next() -> [UInt8]? {
+        if rest.isEmpty { return nil }
+        defer { rest = rest.dropFirst(Self.size) }
+        return Array(rest.prefix(Self.size))
     }
 }

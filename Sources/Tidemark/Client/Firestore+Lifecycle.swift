@@ -31,7 +31,7 @@ extension Firestore {
     /// Stops everything and closes the cache. Every later use throws. Writes in the queue stay there,
     /// and are sent by the next client on the same cache.
     public func terminate() async {
-        Firestore.forget(self)
+        Instances.forget(self)
         let client = started
         let isFirst = client.isTerminated.withLock { ended in
             defer { ended = true }
@@ -92,18 +92,106 @@ extension Firestore {
             } catch { queue.async { completion?(error) } }
         }
     }
+}
 
-    /// Runs what gives no result for a caller that may have passed a closure.
-    func callBack(
-        _ completion: (@Sendable ((any Error)?) -> Void)?,
-        _ body: @escaping @Sendable () async throws(FirestoreError) -> Void
-    ) {
+// MARK: One client for the whole process
+
+extension Firestore {
+    /// Names the project of ``firestore(database:)``: what configuring the app is for
+    /// FirebaseFirestore. To be called before the first use of either; clients that there are stay as
+    /// they are.
+    public static func configure(projectID: String) {
+        Instances.configure(projectID: projectID)
+    }
+
+    /// The client of the default database, one for the whole process.
+    public static func firestore() -> Firestore { firestore(database: "(default)") }
+
+    /// The client of a database, one for the whole process until it is terminated. Opens nothing
+    /// before its first use, so that ``settings`` can be set first.
+    ///
+    /// The project is the one that ``configure(projectID:)`` named or, without it, the environment's
+    /// `GOOGLE_CLOUD_PROJECT` or `GCLOUD_PROJECT`. Where there is none, or the database's name is no
+    /// name, every use throws why.
+    public static func firestore(database: String) -> Firestore {
+        Instances.client(of: database)
+    }
+
+    /// Speaks to a server on this machine, without TLS. To be called before the first use.
+    public func useEmulator(withHost host: String, port: Int) {
+        let settings = settings
+        settings.host = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        settings.isSSLEnabled = false
+        self.settings = settings
+    }
+
+    /// Whether all clients of this process log what they send and hear, on the standard error stream:
+    /// kinds, targets, counts and ends of calls and streams, and of documents the names alone. Off
+    /// unless it is turned on.
+    public static func enableLogging(_ isEnabled: Bool) { Log.enable(isEnabled) }
+}
+
+// MARK: Users, storage
+
+extension Firestore {
+    /// Makes another user the client's, in one step.
+    ///
+    /// Listeners go on: they are told the new user's rows. Nothing that one user has read or written is
+    /// visible to another. What the user before has pending stays in that user's queue, and is sent
+    /// when it is the user again. Reads that are under way throw `cancelled`.
+    ///
+    /// Returns once the switch is done. While the new user's cache cannot be opened it is tried again,
+    /// and until then every other call is refused with the reason.
+    ///
+    /// - Parameters:
+    ///   - user: The app's own id of at most 128 bytes; nil when nobody is signed in.
+    ///   - erasingPrevious: Deletes what is kept of the user before, with the writes that were never
+    ///     sent: what a sign-out on a shared device asks for. Their receipts throw `cancelled`.
+    /// - Throws: `invalidArgument` for an id that is empty or too long, and for erasing a cache that
+    ///   users share.
+    public func changeUser(
+        to user: String?, erasingPrevious: Bool = false
+    ) async throws(FirestoreError) {
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.changeUser(to: user, erasesPrevious: erasingPrevious) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    /// Whether this device can store data: the present state at once, then every change. Ends when
+    /// the loop is left. While it is `failing`, reads are answered where they can be, writes are
+    /// refused with the reason, and storing is tried again until it succeeds; nothing has to be
+    /// restarted.
+    public var storageStates: AsyncStream<StorageState> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
+            let handle = engine.observeStorage { input.yield($0) }
+            input.onTermination = { _ in handle.cancel() }
+        }
+    }
+
+    /// As ``storageStates``, for callers with closures.
+    public func addStorageStateListener(
+        _ listener: @escaping @Sendable (StorageState) -> Void
+    ) -> any ListenerRegistration {
         let queue = callbackQueue
-        Task {
-            do throws(FirestoreError) {
-                try await body()
-                queue.async { completion?(nil) }
-            } catch { queue.async { completion?(error) } }
+        return Observation { isRemoved in
+            engine.observeStorage { state in
+                queue.async { if !isRemoved() { listener(state) } }
+            }
+        }
+    }
+
+    /// Calls `listener` once now, and then whenever listeners have been given snapshots: all of them
+    /// have seen the same changes then, so that what they show fits together.
+    public func addSnapshotsInSyncListener(
+        _ listener: @escaping @Sendable () -> Void
+    ) -> any ListenerRegistration {
+        let queue = callbackQueue
+        return Observation { isRemoved in
+            engine.observeSnapshotsInSync {
+                queue.async { if !isRemoved() { listener() } }
+            }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -119,6 +120,136 @@ extension Firestore {
 
     /// Several writes that are applied together or not at all.
     public func batch() -> WriteBatch { WriteBatch(self) }
+}
+
+extension Firestore {
+    /// What was read, and for whom.
+    public var readMeter: ReadMeter { ReadMeter(firestore: self) }
+
+    /// Nil for a cache in memory.
+    public var persistentCacheIndexManager: PersistentCacheIndexManager? {
+        settings.cache == .memory ? nil : PersistentCacheIndexManager(self)
+    }
+}
+
+// MARK: Calls of the engine
+
+extension Firestore {
+    /// Journals mutations as one batch.
+    package func enqueue(_ mutations: [Mutation]) async throws(FirestoreError) -> WriteReceipt {
+        try await receipt { engine.write(mutations, observer: $0) }
+    }
+
+    /// Waits until a write that `start` makes is journalled.
+    func receipt(
+        _ start: (@escaping @Sendable (SyncEngine.WriteEvent) -> Void) -> Void
+    ) async throws(FirestoreError) -> WriteReceipt {
+        let outcome = WriteOutcome()
+        let batch: Int64 = try await answer { finish in
+            start { event in
+                switch event {
+                case .journalled(let batch): finish(.success(batch))
+                case .acknowledged(let commitTime): outcome.finish(.success(commitTime))
+                case .failed(let error):
+                    // Before it was journalled this is the answer; after, the first one stands.
+                    finish(.failure(error))
+                    outcome.finish(.failure(error))
+                }
+            }
+        }
+        return WriteReceipt(batch: batch, outcome)
+    }
+
+    /// Journals mutations as one batch and waits for the server.
+    package func commit(_ mutations: [Mutation]) async throws(FirestoreError) {
+        try await enqueue(mutations).acknowledged()
+    }
+
+    /// For callers with a closure, or without one: those find what failed in the log.
+    func commit(
+        _ mutations: Result<[Mutation], FirestoreError>,
+        _ completion: (@Sendable ((any Error)?) -> Void)?
+    ) {
+        let queue = callbackQueue
+        let end: @Sendable (FirestoreError?) -> Void = { error in
+            if let completion {
+                queue.async { completion(error) }
+            } else if let error {
+                Log.fault("A write that nobody waits for failed: \(error)")
+            }
+        }
+        switch mutations {
+        case .failure(let error): end(error)
+        case .success(let mutations):
+            // Queued here and not in a task, so that writes keep the order of their calls.
+            engine.write(mutations) { event in
+                switch event {
+                case .journalled: break
+                case .acknowledged: end(nil)
+                case .failed(let error): end(FirestoreError(error))
+                }
+            }
+        }
+    }
+
+    /// - Parameter queue: Where `observer` is called; nil for the engine's own executor, which it
+    ///   must not keep.
+    func listen(
+        _ query: Result<QueryValue, FirestoreError>, _ options: SnapshotListenOptions,
+        _ tag: ReadTag, on queue: DispatchQueue?,
+        observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
+    ) -> any ListenerRegistration {
+        let listener = Observation()
+        let tell: @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void = { result in
+            guard let queue else { return observer(result) }
+            queue.async { if !listener.isRemoved { observer(result) } }
+        }
+        switch query {
+        case .failure(let error): tell(.failure(error))
+        case .success(let query):
+            let engineOptions = SyncEngine.ListenOptions(
+                includeMetadataChanges: options.includeMetadataChanges,
+                source: options.source == .cache ? .cache : .default, tag: tag.inScope)
+            listener.attach(
+                engine.listen(query, engineOptions) { tell($0.mapError(FirestoreError.init)) })
+        }
+        return listener
+    }
+
+    /// Runs a read for a caller that passed a closure.
+    func callBack<Success: Sendable>(
+        _ completion: @escaping @Sendable (Success?, (any Error)?) -> Void,
+        _ body: @escaping @Sendable () async throws(FirestoreError) -> Success
+    ) {
+        let queue = callbackQueue
+        Task {
+            do throws(FirestoreError) {
+                let success = try await body()
+                queue.async { completion(success, nil) }
+            } catch { queue.async { completion(nil, error) } }
+        }
+    }
+
+    /// Runs what gives no result for a caller that may have passed a closure.
+    func callBack(
+        _ completion: (@Sendable ((any Error)?) -> Void)?,
+        _ body: @escaping @Sendable () async throws(FirestoreError) -> Void
+    ) {
+        let queue = callbackQueue
+        Task {
+            do throws(FirestoreError) {
+                try await body()
+                queue.async { completion?(nil) }
+            } catch { queue.async { completion?(error) } }
+        }
+    }
+
+    /// A row of the cache, for which no server was asked.
+    package func cachedSnapshot(of view: ViewDocument) -> QueryDocumentSnapshot {
+        let origin = SnapshotOrigin(
+            self, .stale(age: nil, reason: .askedForCache), readTime: nil)
+        return QueryDocumentSnapshot(origin, view.path, view)
+    }
 }
 
 extension Result where Failure == FirestoreError {

@@ -23,13 +23,6 @@ enum Log {
     }
 }
 
-extension Firestore {
-    /// Whether all clients of this process log what they send and hear, on the standard error stream:
-    /// kinds, targets, counts and ends of calls and streams, and of documents the names alone. Off
-    /// unless it is turned on.
-    public static func enableLogging(_ isEnabled: Bool) { Log.enable(isEnabled) }
-}
-
 /// Logs what goes through a transport; costs a look at a flag while logging is off.
 struct LoggedTransport: Transport {
     private let base: any Transport

@@ -177,3 +177,21 @@ extension Transaction {
         setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
     }
 }
+
+extension DocumentReference: DocumentIDWrappable {
+    public static func wrap(_ documentReference: DocumentReference) -> Self {
+        documentReference as! Self
+    }
+}
+
+extension DocumentReference: Codable {
+    public convenience init(from decoder: any Swift.Decoder) throws {
+        throw FirestoreDecodingError.decodingIsNotSupported(
+            "A DocumentReference can only be decoded with Firestore.Decoder.")
+    }
+
+    public func encode(to encoder: any Swift.Encoder) throws {
+        throw FirestoreEncodingError.encodingIsNotSupported(
+            "A DocumentReference can only be encoded with Firestore.Encoder.")
+    }
+}

@@ -35,12 +35,6 @@ extension String: DocumentIDWrappable {
     }
 }
 
-extension DocumentReference: DocumentIDWrappable {
-    public static func wrap(_ documentReference: DocumentReference) -> Self {
-        documentReference as! Self
-    }
-}
-
 /// Which document a value was read from. Filled when it is decoded; never written.
 @propertyWrapper
 public struct DocumentID<Value: DocumentIDWrappable & Codable> {
@@ -165,18 +159,6 @@ extension ExplicitNull: Hashable where Value: Hashable {}
 extension ExplicitNull: Sendable where Value: Sendable {}
 
 // MARK: - Values that only Firestore's coders know
-
-extension DocumentReference: Codable {
-    public convenience init(from decoder: any Swift.Decoder) throws {
-        throw FirestoreDecodingError.decodingIsNotSupported(
-            "A DocumentReference can only be decoded with Firestore.Decoder.")
-    }
-
-    public func encode(to encoder: any Swift.Encoder) throws {
-        throw FirestoreEncodingError.encodingIsNotSupported(
-            "A DocumentReference can only be encoded with Firestore.Encoder.")
-    }
-}
 
 extension FieldValue: Encodable {
     public func encode(to encoder: any Swift.Encoder) throws {

@@ -30,10 +30,3 @@ public final class PersistentCacheIndexManager: Sendable {
         if let error { Log.fault("The indexes stay as they are: \(FirestoreError(error))") }
     }
 }
-
-extension Firestore {
-    /// Nil for a cache in memory.
-    public var persistentCacheIndexManager: PersistentCacheIndexManager? {
-        settings.cache == .memory ? nil : PersistentCacheIndexManager(self)
-    }
-}

@@ -49,8 +49,3 @@ public struct ReadMeter: Sendable {
     /// go on.
     public func setBudgets(_ budgets: [ReadBudget]) { firestore.engine.setReadBudgets(budgets) }
 }
-
-extension Firestore {
-    /// What was read, and for whom.
-    public var readMeter: ReadMeter { ReadMeter(firestore: self) }
-}

@@ -83,7 +83,7 @@ extension Query {
         var values: [Value] = []
         for order in query.orders {
             if order.field.isDocumentID {
-                values.append(try document.reference.reference())
+                values.append(.reference(try document.reference.value()))
                 continue
             }
             switch fields[order.field] {
@@ -95,8 +95,4 @@ extension Query {
         }
         return Cursor(values: values, before: before)
     }
-}
-
-extension DocumentReference {
-    fileprivate func reference() throws(FirestoreError) -> Value { .reference(try value()) }
 }

@@ -158,6 +158,99 @@ extension Query {
     }
 }
 
+// MARK: Conditions
+
+extension Query {
+    /// The rows for which the filter holds too.
+    public func whereFilter(_ filter: Filter) -> Query {
+        changed { query throws(FirestoreError) in
+            let new = try filter.value(for: query, in: self.firestore.databaseID)
+            switch query.filter {
+            case nil: query.filter = new
+            case .and(let filters)?: query.filter = .and(filters + [new])
+            case let old?: query.filter = .and([old, new])
+            }
+        }
+    }
+
+    public func whereField(_ field: some FieldName, isEqualTo value: Any) -> Query {
+        whereFilter(Filter(field, .equal, value))
+    }
+
+    /// Documents that have the field, with another value.
+    public func whereField(_ field: some FieldName, isNotEqualTo value: Any) -> Query {
+        whereFilter(Filter(field, .notEqual, value))
+    }
+
+    public func whereField(_ field: some FieldName, isLessThan value: Any) -> Query {
+        whereFilter(Filter(field, .lessThan, value))
+    }
+
+    public func whereField(_ field: some FieldName, isLessThanOrEqualTo value: Any) -> Query {
+        whereFilter(Filter(field, .lessThanOrEqual, value))
+    }
+
+    public func whereField(_ field: some FieldName, isGreaterThan value: Any) -> Query {
+        whereFilter(Filter(field, .greaterThan, value))
+    }
+
+    public func whereField(_ field: some FieldName, isGreaterThanOrEqualTo value: Any) -> Query {
+        whereFilter(Filter(field, .greaterThanOrEqual, value))
+    }
+
+    public func whereField(_ field: some FieldName, arrayContains value: Any) -> Query {
+        whereFilter(Filter(field, .arrayContains, value))
+    }
+
+    public func whereField(_ field: some FieldName, arrayContainsAny values: [Any]) -> Query {
+        whereFilter(Filter(field, .arrayContainsAny, values))
+    }
+
+    public func whereField(_ field: some FieldName, in values: [Any]) -> Query {
+        whereFilter(Filter(field, .isIn, values))
+    }
+
+    public func whereField(_ field: some FieldName, notIn values: [Any]) -> Query {
+        whereFilter(Filter(field, .notIn, values))
+    }
+}
+
+// MARK: On the cache
+
+/// What ``Query/download(within:)`` has put into the cache.
+public typealias DownloadedRows = TidemarkSync.DownloadedRows
+
+extension Query {
+    /// Reads the rows from the server into the cache, and hands none over: for results that are larger
+    /// than what fits into memory. Costs one read a row that the server sends, and at least one.
+    ///
+    /// Rows are stored as they come, so that what came stays whatever happens next; a connection that
+    /// breaks is resumed behind the last row. What it keeps in memory grows by 8 to 16 bytes a row.
+    /// Documents that are no rows any more are forgotten at the end. Afterwards reads and aggregations
+    /// from the cache find all rows.
+    ///
+    /// - Parameter deadline: How long it may take in all; nil for as long as rows come, with no more than
+    ///   ``FirestoreSettings/readDeadline`` between two of them.
+    public func download(
+        within deadline: Duration? = nil
+    ) async throws(FirestoreError) -> DownloadedRows {
+        let query = try runnable()
+        return try await answer { finish in
+            firestore.engine.download(
+                query, deadline: deadline, silence: firestore.readDeadline, tag: tag.inScope,
+                completion: finish)
+        }
+    }
+
+    /// Runs the query on the cache and says how it found its rows: which index, how many rows it looked
+    /// at and returned, and how long that took. Reads nothing from the server, and costs nothing but
+    /// the time of running it twice.
+    public func explainCached() async throws(FirestoreError) -> CacheExplanation {
+        let query = try runnable()
+        return try await answer { firestore.engine.explainCached(query, completion: $0) }
+    }
+}
+
 extension Query: Hashable {
     public static func == (left: Query, right: Query) -> Bool {
         left.firestore === right.firestore && left.value == right.value

@@ -110,15 +110,6 @@ public final class QueryDocumentSnapshot: DocumentSnapshot, @unchecked Sendable 
     }
 }
 
-extension Firestore {
-    /// A row of the cache, for which no server was asked.
-    package func cachedSnapshot(of view: ViewDocument) -> QueryDocumentSnapshot {
-        let origin = SnapshotOrigin(
-            self, .stale(age: nil, reason: .askedForCache), readTime: nil)
-        return QueryDocumentSnapshot(origin, view.path, view)
-    }
-}
-
 /// What the documents of one answer have in common.
 final class SnapshotOrigin: Sendable {
     let firestore: Firestore

@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// Where a read may look: `.default` asks the server, and the cache when it does not answer.
@@ -68,45 +67,5 @@ final class Observation: ListenerRegistration {
             return state.handle.take()
         }
         handle?.cancel()
-    }
-}
-
-extension Firestore {
-    /// - Parameter queue: Where `observer` is called; nil for the engine's own executor, which it
-    ///   must not keep.
-    func listen(
-        _ query: Result<QueryValue, FirestoreError>, _ options: SnapshotListenOptions,
-        _ tag: ReadTag, on queue: DispatchQueue?,
-        observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
-    ) -> any ListenerRegistration {
-        let listener = Observation()
-        let tell: @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void = { result in
-            guard let queue else { return observer(result) }
-            queue.async { if !listener.isRemoved { observer(result) } }
-        }
-        switch query {
-        case .failure(let error): tell(.failure(error))
-        case .success(let query):
-            let engineOptions = SyncEngine.ListenOptions(
-                includeMetadataChanges: options.includeMetadataChanges,
-                source: options.source == .cache ? .cache : .default, tag: tag.inScope)
-            listener.attach(
-                engine.listen(query, engineOptions) { tell($0.mapError(FirestoreError.init)) })
-        }
-        return listener
-    }
-
-    /// Runs a read for a caller that passed a closure.
-    func callBack<Success: Sendable>(
-        _ completion: @escaping @Sendable (Success?, (any Error)?) -> Void,
-        _ body: @escaping @Sendable () async throws(FirestoreError) -> Success
-    ) {
-        let queue = callbackQueue
-        Task {
-            do throws(FirestoreError) {
-                let success = try await body()
-                queue.async { completion(success, nil) }
-            } catch { queue.async { completion(nil, error) } }
-        }
     }
 }

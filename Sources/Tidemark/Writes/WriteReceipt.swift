@@ -1,4 +1,3 @@
-import Dispatch
 import Synchronization
 
 /// A write that is in the durable queue: it will be sent, also after a kill of the app.
@@ -48,64 +47,5 @@ final class WriteOutcome: Sendable {
             return state.waiters
         }
         for waiter in waiters { waiter(result) }
-    }
-}
-
-extension Firestore {
-    /// Journals mutations as one batch.
-    package func enqueue(_ mutations: [Mutation]) async throws(FirestoreError) -> WriteReceipt {
-        try await receipt { engine.write(mutations, observer: $0) }
-    }
-
-    /// Waits until a write that `start` makes is journalled.
-    func receipt(
-        _ start: (@escaping @Sendable (SyncEngine.WriteEvent) -> Void) -> Void
-    ) async throws(FirestoreError) -> WriteReceipt {
-        let outcome = WriteOutcome()
-        let batch: Int64 = try await answer { finish in
-            start { event in
-                switch event {
-                case .journalled(let batch): finish(.success(batch))
-                case .acknowledged(let commitTime): outcome.finish(.success(commitTime))
-                case .failed(let error):
-                    // Before it was journalled this is the answer; after, the first one stands.
-                    finish(.failure(error))
-                    outcome.finish(.failure(error))
-                }
-            }
-        }
-        return WriteReceipt(batch: batch, outcome)
-    }
-
-    /// Journals mutations as one batch and waits for the server.
-    package func commit(_ mutations: [Mutation]) async throws(FirestoreError) {
-        try await enqueue(mutations).acknowledged()
-    }
-
-    /// For callers with a closure, or without one: those find what failed in the log.
-    func commit(
-        _ mutations: Result<[Mutation], FirestoreError>,
-        _ completion: (@Sendable ((any Error)?) -> Void)?
-    ) {
-        let queue = callbackQueue
-        let end: @Sendable (FirestoreError?) -> Void = { error in
-            if let completion {
-                queue.async { completion(error) }
-            } else if let error {
-                Log.fault("A write that nobody waits for failed: \(error)")
-            }
-        }
-        switch mutations {
-        case .failure(let error): end(error)
-        case .success(let mutations):
-            // Queued here and not in a task, so that writes keep the order of their calls.
-            engine.write(mutations) { event in
-                switch event {
-                case .journalled: break
-                case .acknowledged: end(nil)
-                case .failed(let error): end(FirestoreError(error))
-                }
-            }
-        }
     }
 }

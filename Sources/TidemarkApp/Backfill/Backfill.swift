@@ -1,4 +1,4 @@
-public import Tidemark
+import Tidemark
 
 /// Brings history in, or out, behind the person's back: newest first, a part at a time, out of the
 /// way of whatever they wait for. See ``BackfillMachine`` for the rules.

@@ -1,4 +1,4 @@
-public import Tidemark
+import Tidemark
 
 /// From what a reader was last shown to what is shown now.
 ///

@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TidemarkAudit
+import TidemarkDemo
 import TidemarkModel
 import TidemarkWire
 import UnixSignals

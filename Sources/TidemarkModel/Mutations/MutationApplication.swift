@@ -100,10 +100,6 @@ extension FieldTransform.Operation {
     }
 }
 
-extension Value {
-    public var isNumber: Bool { typeRank == 2 }
-}
-
 extension Precondition {
     /// Whether the precondition holds for a document of this version; nil where there is none.
     public func holds(for updateTime: Timestamp?) -> Bool {

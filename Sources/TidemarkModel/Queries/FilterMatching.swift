@@ -23,6 +23,18 @@ extension Filter {
             visit(field, operation == .isNotNaN || operation == .isNotNull)
         }
     }
+
+    /// Into a set: the fields whose comparisons are ranges.
+    func collectRangeFields(_ fields: inout Set<FieldPath>) {
+        switch self {
+        case .and(let filters), .or(let filters):
+            for filter in filters { filter.collectRangeFields(&fields) }
+        case .field(let field, let operation, _):
+            if field.isDocumentID || operation.isInequality { fields.insert(field) }
+        case .unary(let field, .isNotNaN), .unary(let field, .isNotNull): fields.insert(field)
+        case .unary: break
+        }
+    }
 }
 
 extension Filter.Operator {
@@ -70,18 +82,5 @@ extension Filter.UnaryOperator {
         case .isNaN: value.isNaN
         case .isNotNaN: value != .null && !value.isNaN
         }
-    }
-}
-
-extension Value {
-    public var isNaN: Bool {
-        if case .double(let value) = self { value.isNaN } else { false }
-    }
-
-    /// Whether a comparison with this operand can find anything.
-    fileprivate var isMatchable: Bool { self != .null && !isNaN }
-
-    fileprivate func containsElement(_ operand: Value) -> Bool {
-        arrayElements.contains { $0.isEquivalent(to: operand) }
     }
 }

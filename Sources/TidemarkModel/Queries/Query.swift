@@ -63,6 +63,23 @@ public struct Query: Sendable {
     }
 }
 
+extension Query {
+    /// A text that two queries share only when they are equal: a key for stored targets, and a name
+    /// for logs. Costs about as many bytes as the query has on the wire. All ASCII, so that Swift's own
+    /// equality of strings, and so a dictionary, tells two ids apart.
+    ///
+    /// Implicit orders are not written out, and a limit to the last rows is not one to the first: take
+    /// the id of ``wireForm`` to know what the server is asked.
+    public var canonicalID: String { canonicalID(orders: orders) }
+
+    /// The id that it has with other orders.
+    package func canonicalID(orders: [Order]) -> String {
+        var text = CanonicalText()
+        text.append(self, orders: orders)
+        return text.escaped
+    }
+}
+
 extension Query: Hashable {
     public static func == (left: Query, right: Query) -> Bool {
         left.parent == right.parent

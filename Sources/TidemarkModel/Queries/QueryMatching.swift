@@ -25,6 +25,18 @@ extension Query {
         }
     }
 
+    /// Whether the query's index entries are billed beside its documents: more than one of its fields
+    /// is a range. A field that is ordered by counts as a range where there is another; `__name__`
+    /// does whatever it is compared by, but not where it only ends the order: it ends every order,
+    /// said or not.
+    package var hasSeveralRangeFields: Bool {
+        var fields: Set<FieldPath> = []
+        filter?.collectRangeFields(&fields)
+        if fields.isEmpty { return false }
+        for order in orders where !order.field.isDocumentID { fields.insert(order.field) }
+        return fields.count > 1
+    }
+
     /// Whether the document is among the query's rows, limit and offset aside. For many documents take
     /// a ``PreparedQuery``.
     ///

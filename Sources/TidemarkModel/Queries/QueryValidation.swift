@@ -296,10 +296,3 @@ extension Filter.Operator {
         }
     }
 }
-
-extension Value {
-    /// Its elements when it is an array; none for any other kind.
-    package var arrayElements: [Value] {
-        if case .array(let values) = self { values } else { [] }
-    }
-}

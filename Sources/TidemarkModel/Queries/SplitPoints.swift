@@ -5,7 +5,7 @@
 /// give one, 1,000 give up to 8. Source: server-production-facts 2, measured.
 public struct SplitPoints: Sendable {
     /// Rows for a cut, about.
-    public static let rowsForACut = 128
+    static let rowsForACut = 128
     /// Rows kept at most. Beyond that only every second, fourth … row is.
     private static let capacity = 1 << 16
 

@@ -130,3 +130,30 @@ extension Value: Hashable {
         hasher.combine(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
     }
 }
+
+extension Value {
+    /// A text that two values share only when they are stored alike.
+    package var canonicalID: String {
+        var text = CanonicalText()
+        text.append(self)
+        return text.text
+    }
+
+    public var isNumber: Bool { typeRank == 2 }
+
+    public var isNaN: Bool {
+        if case .double(let value) = self { value.isNaN } else { false }
+    }
+
+    /// Its elements when it is an array; none for any other kind.
+    package var arrayElements: [Value] {
+        if case .array(let values) = self { values } else { [] }
+    }
+
+    /// Whether a comparison with this operand can find anything.
+    var isMatchable: Bool { self != .null && !isNaN }
+
+    func containsElement(_ operand: Value) -> Bool {
+        arrayElements.contains { $0.isEquivalent(to: operand) }
+    }
+}

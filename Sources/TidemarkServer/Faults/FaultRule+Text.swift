@@ -1,4 +1,4 @@
-public import TidemarkModel
+import TidemarkModel
 
 /// Why a text or a JSON object is no rule: a sentence.
 public struct FaultRuleError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
-import Synchronization
-public import TidemarkModel
+import TidemarkModel
 import TidemarkServer
 import TidemarkWire
 

@@ -1,5 +1,5 @@
 import Synchronization
-public import TidemarkModel
+import TidemarkModel
 public import TidemarkServer
 
 extension VirtualScheduler {

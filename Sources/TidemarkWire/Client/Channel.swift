@@ -1,6 +1,5 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
-import Synchronization
 import TidemarkModel
 
 /// One connection's worth of gRPC: connects when its first stream is opened.

@@ -1,6 +1,5 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
-import Synchronization
 import TidemarkModel
 
 typealias ServerTransportInbound = HTTP2ServerTransport.Posix.Inbound

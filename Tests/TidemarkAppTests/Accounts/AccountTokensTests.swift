@@ -237,7 +237,7 @@ import TidemarkTesting
         case .deleted: try await world.administer("delete", "{\(id)}")
         }
         let document = world.firestore.document("c/d")
-        try await document.enqueueSetData(["kept": true])
+        _ = try await document.enqueueSetData(["kept": true])
         // Refused, or ended with its user by the sign-out that follows.
         let code = try #require(await world.readError()?.code)
         #expect(code == .unauthenticated || code == .cancelled)

@@ -121,8 +121,8 @@ private final class PagerPlayer {
             await device.terminate()
             device = try clock.firestore(label: "device", cache: .directory(folder))
         case .refresh: try await pager?.refresh()
-        case .offline: try await device.disableNetwork()
-        case .online: try await device.enableNetwork()
+        case .offline: await device.disableNetwork()
+        case .online: await device.enableNetwork()
         case .loadMore(let count): for _ in 0..<count { pager?.loadMore() }
         case .advance(let seconds): local.advance(by: .seconds(seconds))
         case .clock(let seconds): clock.turn(ahead: .seconds(seconds))

@@ -82,7 +82,7 @@ import TidemarkTesting
         try await world { local, _, reader in
             let details = try UserDetails(reader.collection("users"), maxAge: .zero)
             _ = try await details.details(of: ["u1"])
-            try await reader.disableNetwork()
+            await reader.disableNetwork()
             let offline = try await details.details(of: ["u1", "u2"])
             #expect(offline.error != nil)
             #expect(offline["u1"]?.document?["name"] as? String == "User 1")

@@ -75,7 +75,7 @@ extension [UInt8] {
             }
             withUnsafeMutableBytes { old in
                 let place = UnsafeMutableRawBufferPointer(rebasing: old[offset...])
-                place.copyMemory(from: UnsafeRawBufferPointer(start: bytes, count: bytes.count))
+                bytes.withUnsafeBytes { place.copyMemory(from: $0) }
             }
         case .truncate(let size): if count > size { removeSubrange(size...) }
         }

@@ -1,6 +1,6 @@
 import Testing
 import TidemarkModel
-import TidemarkTesting
+import TidemarkSimulation
 
 /// Clients that run transactions, plain writes and rollbacks against each other, in an order that a
 /// seed chooses. What was committed must be what the same commits make one after the other, each

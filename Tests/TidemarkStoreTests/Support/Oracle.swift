@@ -1,6 +1,6 @@
 import TidemarkModel
+import TidemarkSimulation
 import TidemarkStore
-import TidemarkTesting
 
 /// What a query must give: filter and sort, by the tests' own rules.
 struct Oracle {

@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 import TidemarkModel
 import TidemarkStore
 import TidemarkTesting

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
-import TidemarkTesting
+import TidemarkSimulation
 
 @testable import TidemarkSync
 

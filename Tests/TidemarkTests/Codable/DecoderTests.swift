@@ -63,21 +63,24 @@ import TidemarkTesting
         #expect(value.matrix == [["a": 1], [:]])
     }
 
+    private struct Inner: Codable { var n: Int }
+    private struct Outer: Codable { var list: [Inner] }
+
+    /// What is wrong with a value as an item's number, and where it is.
+    private func path(_ value: Value) -> (String, [String]) {
+        do {
+            _ = try decode(Outer.self, ["list": .array([.map(["n": value])])])
+            return ("none", [])
+        } catch DecodingError.typeMismatch(_, let context) {
+            return ("mismatch", context.codingPath.map(\.stringValue))
+        } catch DecodingError.valueNotFound(_, let context) {
+            return ("null", context.codingPath.map(\.stringValue))
+        } catch DecodingError.dataCorrupted(let context) {
+            return ("corrupted", context.codingPath.map(\.stringValue))
+        } catch { return ("\(error)", []) }
+    }
+
     @Test func `or says which field does not fit, and why`() throws {
-        struct Inner: Codable { var n: Int }
-        struct Outer: Codable { var list: [Inner] }
-        func path(_ value: Value) -> (String, [String]) {
-            do {
-                _ = try decode(Outer.self, ["list": .array([.map(["n": value])])])
-                return ("none", [])
-            } catch DecodingError.typeMismatch(_, let context) {
-                return ("mismatch", context.codingPath.map(\.stringValue))
-            } catch DecodingError.valueNotFound(_, let context) {
-                return ("null", context.codingPath.map(\.stringValue))
-            } catch DecodingError.dataCorrupted(let context) {
-                return ("corrupted", context.codingPath.map(\.stringValue))
-            } catch { return ("\(error)", []) }
-        }
         let place = ["list", "Index 0", "n"]
         #expect(path(.string("1")) == ("mismatch", place))
         #expect(path(.boolean(true)) == ("mismatch", place))
@@ -97,31 +100,34 @@ import TidemarkTesting
         #expect(throws: DecodingError.self) { try decode(Bare.self, ["n": .double(1e300)]) }
     }
 
+    private struct Times: Codable, Equatable { var at: Date }
+
+    private func seconds(_ value: Value, _ decoder: Firestore.Decoder) throws -> Double {
+        try decode(Times.self, ["at": value], decoder).at.timeIntervalSince1970
+    }
+
     @Test func `by its strategies`() throws {
-        struct Times: Codable, Equatable { var at: Date }
         let decoder = Firestore.Decoder()
-        func date(_ value: Value) throws -> Double {
-            try decode(Times.self, ["at": value], decoder).at.timeIntervalSince1970
-        }
         decoder.dateDecodingStrategy = .secondsSince1970
-        #expect(try date(.double(1.5)) == 1.5)
+        #expect(try seconds(.double(1.5), decoder) == 1.5)
         decoder.dateDecodingStrategy = .millisecondsSince1970
-        #expect(try date(.integer(1500)) == 1.5)
+        #expect(try seconds(.integer(1500), decoder) == 1.5)
         decoder.dateDecodingStrategy = .iso8601
-        #expect(try date(.string("1970-01-01T00:00:02Z")) == 2)
-        #expect(throws: DecodingError.self) { try date(.string("yesterday")) }
+        #expect(try seconds(.string("1970-01-01T00:00:02Z"), decoder) == 2)
+        #expect(throws: DecodingError.self) { try seconds(.string("yesterday"), decoder) }
         decoder.dateDecodingStrategy = .deferredToDate
         #expect(
-            try date(.double(0)) == Date(timeIntervalSinceReferenceDate: 0).timeIntervalSince1970)
+            try seconds(.double(0), decoder)
+                == Date(timeIntervalSinceReferenceDate: 0).timeIntervalSince1970)
         let formatter = DateFormatter()
         formatter.dateFormat = "yyyy-MM-dd"
         formatter.timeZone = TimeZone(identifier: "UTC")
         decoder.dateDecodingStrategy = .formatted(formatter)
-        #expect(try date(.string("1970-01-02")) == 86_400)
+        #expect(try seconds(.string("1970-01-02"), decoder) == 86_400)
         decoder.dateDecodingStrategy = .custom { decoder in
             Date(timeIntervalSince1970: try decoder.singleValueContainer().decode(Double.self) * 2)
         }
-        #expect(try date(.integer(4)) == 8)
+        #expect(try seconds(.integer(4), decoder) == 8)
 
         struct Blob: Codable { var d: Data }
         decoder.dataDecodingStrategy = .base64

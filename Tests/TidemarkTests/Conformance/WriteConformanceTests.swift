@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 import TidemarkServer
-import TidemarkTesting
+import TidemarkSimulation
 
 @testable import Tidemark
 

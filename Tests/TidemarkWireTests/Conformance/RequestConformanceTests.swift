@@ -3,6 +3,7 @@ import SwiftProtobuf
 import Testing
 import TidemarkModel
 import TidemarkServer
+import TidemarkSimulation
 import TidemarkTesting
 
 @testable import TidemarkWire

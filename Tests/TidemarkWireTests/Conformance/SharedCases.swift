@@ -1,6 +1,6 @@
 import Foundation
 import SwiftProtobuf
-import TidemarkTesting
+import TidemarkSimulation
 
 @testable import TidemarkWire
 

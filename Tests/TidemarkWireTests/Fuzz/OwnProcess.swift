@@ -1,5 +1,4 @@
 import Foundation
-import Testing
 
 #if os(Linux)
     /// This test's executable once more, running one test alone: its memory is then that test's.

@@ -1,4 +1,3 @@
-import Testing
 import Tidemark
 import TidemarkTesting
 

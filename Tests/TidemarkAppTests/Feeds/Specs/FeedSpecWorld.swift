@@ -3,6 +3,7 @@ import Synchronization
 import Tidemark
 @testable import TidemarkApp
 import TidemarkServer
+import TidemarkSimulation
 import TidemarkTesting
 
 /// A real server and devices with real engines in one thread, on virtual time, with feeds whose

@@ -1,0 +1,21 @@
+/// What all parts of one decoding share.
+final class DecodingSource {
+    let bytes: [UInt8]
+    let options: Firestore.Decoder.Options
+    let serverTimestamps: ServerTimestampBehavior
+    let reference: DocumentReference?
+    /// Whom references that are found belong to.
+    let firestore: Firestore?
+
+    init(
+        _ bytes: [UInt8], _ options: Firestore.Decoder.Options,
+        _ serverTimestamps: ServerTimestampBehavior, _ reference: DocumentReference?,
+        _ firestore: Firestore? = nil
+    ) {
+        self.firestore = reference?.firestore ?? firestore
+        self.bytes = bytes
+        self.options = options
+        self.serverTimestamps = serverTimestamps
+        self.reference = reference
+    }
+}

@@ -1,0 +1,215 @@
+public import Foundation
+import Synchronization
+
+// What makes documents of values, and values of documents.
+
+extension Firestore {
+    /// Makes the data of a document from values of Swift types. An optional that is nil makes no field.
+    ///
+    /// Thread-safe; one encoder serves any number of values.
+    public final class Encoder: Sendable {
+        struct Options: Sendable {
+            var dates = DateEncodingStrategy.timestamp
+            var data = DataEncodingStrategy.blob
+            var floats = NonConformingFloatEncodingStrategy.throw
+            var keys = KeyEncodingStrategy.useDefaultKeys
+            var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        }
+
+        private let state = Mutex(Options())
+
+        public init() {}
+
+        var options: Options { state.withLock { $0 } }
+
+        public var dateEncodingStrategy: DateEncodingStrategy {
+            get { options.dates }
+            set { state.withLock { $0.dates = newValue } }
+        }
+
+        public var dataEncodingStrategy: DataEncodingStrategy {
+            get { options.data }
+            set { state.withLock { $0.data = newValue } }
+        }
+
+        public var nonConformingFloatEncodingStrategy: NonConformingFloatEncodingStrategy {
+            get { options.floats }
+            set { state.withLock { $0.floats = newValue } }
+        }
+
+        public var keyEncodingStrategy: KeyEncodingStrategy {
+            get { options.keys }
+            set { state.withLock { $0.keys = newValue } }
+        }
+
+        public var userInfo: [CodingUserInfoKey: any Sendable] {
+            get { options.userInfo }
+            set { state.withLock { $0.userInfo = newValue } }
+        }
+
+        /// - Throws: `EncodingError` with the path of the field, ``FirestoreEncodingError``, or what the
+        ///   type itself throws.
+        public func encode<T: Encodable>(_ value: T) throws -> [String: Any] {
+            let node = StoredEncoder(options, parent: nil, key: nil)
+            try node.encode(value)
+            guard case .map(let map) = node.content else {
+                throw EncodingError.invalidValue(
+                    value,
+                    .init(
+                        codingPath: [],
+                        debugDescription: "A document is made of a value with fields."))
+            }
+            return map.mapValues { $0.any }
+        }
+    }
+
+    /// Makes values of Swift types from documents, straight from the form in which they are stored.
+    ///
+    /// Thread-safe; one decoder serves any number of documents.
+    public final class Decoder: Sendable {
+        struct Options: Sendable {
+            var dates = DateDecodingStrategy.timestamp
+            var data = DataDecodingStrategy.blob
+            var floats = NonConformingFloatDecodingStrategy.throw
+            var keys = KeyDecodingStrategy.useDefaultKeys
+            var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        }
+
+        private let state = Mutex(Options())
+
+        public init() {}
+
+        var options: Options { state.withLock { $0 } }
+
+        public var dateDecodingStrategy: DateDecodingStrategy {
+            get { options.dates }
+            set { state.withLock { $0.dates = newValue } }
+        }
+
+        public var dataDecodingStrategy: DataDecodingStrategy {
+            get { options.data }
+            set { state.withLock { $0.data = newValue } }
+        }
+
+        public var nonConformingFloatDecodingStrategy: NonConformingFloatDecodingStrategy {
+            get { options.floats }
+            set { state.withLock { $0.floats = newValue } }
+        }
+
+        public var keyDecodingStrategy: KeyDecodingStrategy {
+            get { options.keys }
+            set { state.withLock { $0.keys = newValue } }
+        }
+
+        public var userInfo: [CodingUserInfoKey: any Sendable] {
+            get { options.userInfo }
+            set { state.withLock { $0.userInfo = newValue } }
+        }
+
+        /// Decodes what ``DocumentSnapshot/data()`` or ``DocumentSnapshot/get(_:)`` returned.
+        /// Decoding a snapshot itself, ``DocumentSnapshot/data(as:with:decoder:)``, is faster.
+        ///
+        /// - Parameter document: What a ``DocumentID`` is filled from.
+        /// - Throws: `DecodingError` with the path of the field, ``FirestoreDecodingError``, or
+        ///   ``FirestoreError`` for what is no value of Firestore.
+        public func decode<T: Decodable>(
+            _ type: T.Type, from container: Any, in document: DocumentReference? = nil
+        ) throws -> T {
+            let bytes = FieldsCodec.encode(try ValueParser.value(container))
+            let source = DecodingSource(
+                bytes, options, .none, document, Self.firestore(in: container))
+            return try StoredDecoder(source, try EncodedSlot.value(of: bytes)).decode(type)
+        }
+
+        /// Whose the references in it are.
+        private static func firestore(in container: Any) -> Firestore? {
+            switch container {
+            case let reference as DocumentReference: return reference.firestore
+            case let map as [String: Any]:
+                return map.values.lazy.compactMap { firestore(in: $0) }.first
+            case let array as [Any]: return array.lazy.compactMap { firestore(in: $0) }.first
+            default: return nil
+            }
+        }
+
+        /// Decodes the fields of a document.
+        func decode<T: Decodable>(
+            _ type: T.Type, from contents: EncodedFields,
+            _ serverTimestamps: ServerTimestampBehavior, in document: DocumentReference
+        ) throws -> T {
+            let source = DecodingSource(contents.bytes, options, serverTimestamps, document)
+            return try StoredDecoder(document: source).decode(type)
+        }
+    }
+}
+
+// MARK: Strategies
+
+extension Firestore {
+    /// What a `Date` is in a document.
+    public enum DateEncodingStrategy: Sendable {
+        /// What the date says of itself: seconds since 2001, a number.
+        case deferredToDate
+        case secondsSince1970
+        case millisecondsSince1970
+        /// A text, as in `2026-11-21T10:00:00Z`.
+        case iso8601
+        case formatted(DateFormatter)
+        case custom(@Sendable (Date, any Swift.Encoder) throws -> Void)
+        /// A ``Timestamp``.
+        case timestamp
+    }
+
+    public enum DateDecodingStrategy: Sendable {
+        case deferredToDate
+        case secondsSince1970
+        case millisecondsSince1970
+        case iso8601
+        case formatted(DateFormatter)
+        case custom(@Sendable (any Swift.Decoder) throws -> Date)
+        case timestamp
+    }
+
+    /// What `Data` are in a document.
+    public enum DataEncodingStrategy: Sendable {
+        /// What the data say of themselves: an array of numbers.
+        case deferredToData
+        case base64
+        case custom(@Sendable (Data, any Swift.Encoder) throws -> Void)
+        /// Bytes.
+        case blob
+    }
+
+    public enum DataDecodingStrategy: Sendable {
+        case deferredToData
+        case base64
+        case custom(@Sendable (any Swift.Decoder) throws -> Data)
+        case blob
+    }
+
+    /// What becomes of infinities and NaN.
+    public enum NonConformingFloatEncodingStrategy: Hashable, Sendable {
+        case `throw`
+        case convertToString(positiveInfinity: String, negativeInfinity: String, nan: String)
+    }
+
+    public enum NonConformingFloatDecodingStrategy: Hashable, Sendable {
+        case `throw`
+        case convertFromString(positiveInfinity: String, negativeInfinity: String, nan: String)
+    }
+
+    /// How a key of the type becomes the name of a field.
+    public enum KeyEncodingStrategy: Sendable {
+        case useDefaultKeys
+        /// `oneTwo` becomes `one_two`.
+        case convertToSnakeCase
+        case custom(@Sendable ([any CodingKey]) -> any CodingKey)
+    }
+
+    public enum KeyDecodingStrategy: Sendable {
+        case useDefaultKeys
+        /// `one_two` becomes `oneTwo`.
+        case convertFromSnakeCase
+        case custom(@Sendable ([any CodingKey]) -> any CodingKey)
+    }
+}

@@ -1,0 +1,65 @@
+/// Runs a transaction's block and commits what it wrote, as often as it takes.
+struct TransactionRun {
+    let firestore: Firestore
+    let maxAttempts: Int
+
+    func run<T: Sendable>(_ body: (Transaction) async throws -> T) async throws -> T {
+        // What one user has read, the next one does not commit.
+        let session = firestore.engine.session
+        var attempts = session.transaction(attempts: maxAttempts)
+        while true {
+            let transaction = Transaction(firestore, session, attempts.begin())
+            do {
+                let result = try await body(transaction)
+                let mutations = try transaction.take()
+                if !mutations.isEmpty {
+                    try await commit(mutations, session) { failure in
+                        attempts.commitFailed(failure, of: transaction.attempt)
+                    }
+                }
+                return result
+            } catch {
+                guard let error = error as? FirestoreError else { throw error }
+                guard attempts.mayFollow(transaction.attempt, failedWith: error.code.status) else {
+                    throw attempts.errorInDoubt.map(FirestoreError.init) ?? error
+                }
+            }
+            // Who is known to be offline is not left waiting for four more attempts.
+            let isOffline = await withCheckedContinuation { continuation in
+                session.whetherOffline { continuation.resume(returning: $0) }
+            }
+            if isOffline {
+                throw attempts.errorInDoubt.map(FirestoreError.init)
+                    ?? FirestoreError(.unavailable, "A transaction needs the server: offline.")
+            }
+            try Task.checkCancellation()
+            await withCheckedContinuation { continuation in
+                session.waitForNextAttempt(of: &attempts) { continuation.resume() }
+            }
+        }
+    }
+
+    private func commit(
+        _ mutations: [Mutation], _ session: UserSession,
+        orElse noteFailure: (CommitFailure) -> Void
+    ) async throws(FirestoreError) {
+        let end: Result<Timestamp, CommitFailure> = try await answer { finish in
+            session.commit(mutations) { finish(.success($0)) }
+        }
+        guard case .failure(let failure) = end else { return }
+        noteFailure(failure)
+        throw FirestoreError(failure.error)
+    }
+}
+
+/// How a transaction is run.
+public struct TransactionOptions: Hashable, Sendable {
+    /// At least 1. Source of the default: client-engine 2.0.
+    public var maxAttempts = 5
+
+    public init() {}
+}
+
+extension FirestoreErrorCode {
+    fileprivate var status: RPCStatus.Code { RPCStatus.Code(rawValue: Int32(rawValue)) ?? .unknown }
+}

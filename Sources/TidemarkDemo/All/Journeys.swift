@@ -1,0 +1,38 @@
+/// All five journeys, one after the other.
+struct Journeys {
+    /// Beyond so many items the three clients take longer than anybody waits for a first table.
+    private static let mostEvents = 3_000
+
+    let source: HistoryOptions
+    let clients: ClientOptions
+    let scenarios: ScenarioOptions
+    let extent: DemoExtent
+    let output: DemoOutput
+
+    /// - Throws: What kept a journey from being played; what does not hold is a figure.
+    func play() async throws -> DemoFigures {
+        let history = try source.load()
+        let first = extent == .telling ? history.prefix(Self.mostEvents) : history
+        var figures = DemoFigures(
+            clients: try await clients.play(first, seed: source.seed, output))
+        figures.chats = try await on(extent.chats)
+            .playChats(history, seed: source.seed, output)
+        figures.messages = try await on(extent.messages).playMessages(history, output)
+        if isChosen("launch") { figures.launches = try await extent.launches.play(output) }
+        if isChosen("sign-up") { figures.signUps = try await extent.signUps.play(output) }
+        figures.health = try await on(extent.health)
+            .playHealth(seed: source.seed, hasDecade: extent.hasDecade, output)
+        let pictures = extent.pictures.filter { isChosen($0.name) }
+        figures.pictures = try await PicturesDemo(rows: pictures).play(output)
+        return figures
+    }
+
+    private func isChosen(_ name: String) -> Bool { scenarios.isChosen(name) }
+
+    /// On the networks that were asked for, else on these.
+    private func on(_ networks: [DemoNetwork]) -> ScenarioOptions {
+        var options = scenarios
+        if options.networks.isEmpty { options.networks = networks }
+        return options
+    }
+}

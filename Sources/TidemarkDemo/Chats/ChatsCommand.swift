@@ -1,0 +1,62 @@
+import ArgumentParser
+import Foundation
+
+struct ChatsCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chats",
+        abstract: "Open a feed many times in three ways, then play the chat app's rows.",
+        discussion: """
+            Starts a server, plays a history of timed events into it, and lets three clients open the \
+            app while it happens: one that listens to everything, one that asks for what is newer than \
+            its newest, and Tidemark's feed. Then plays what users of a chat app do, each before and \
+            after, on every network: healthy, 3G, three calls of ten failing, offline and then back. \
+            Ends with an error when something was missed, shown twice, or dearer than its bar, and says \
+            what.
+            """)
+
+    @OptionGroup var source: HistoryOptions
+    @OptionGroup var clients: ClientOptions
+    @OptionGroup var scenarios: ScenarioOptions
+
+    func run() async throws {
+        let history = try source.load()
+        var figures = DemoFigures(
+            clients: try await clients.play(history, seed: source.seed, .verbose))
+        figures.chats = try await scenarios.playChats(history, seed: source.seed, .verbose)
+        try scenarios.conclude(figures, .verbose)
+    }
+}
+
+/// How the three clients are compared.
+struct ClientOptions: ParsableArguments {
+    @Option(help: "How often the app is opened, evenly spread over the history.")
+    var opens = 120
+
+    func validate() throws {
+        if opens < 1 || opens > 100_000 { throw ValidationError("--opens must be 1 to 100000.") }
+    }
+
+    /// Plays them, and prints their table.
+    func play(
+        _ history: History, seed: UInt64, _ output: DemoOutput
+    ) async throws -> DemoReport {
+        let demo = ChatsDemo(history: history, opens: opens, seed: seed)
+        output.detail(
+            "Playing \(history.source): \(history.events.count) items, \(opens) opens.")
+        let report = try await demo.run { ProgressLine.show($0) }
+        output.result(report.table)
+        output.detail(String(format: "%.1f s in all", report.seconds))
+        output.detail(report.bar.text)
+        return report
+    }
+}
+
+extension ScenarioOptions {
+    func playChats(
+        _ history: History, seed: UInt64, _ output: DemoOutput
+    ) async throws -> [ScenarioResult] {
+        let chats = ChatsScenarios(scale: scale, history: history, seed: seed)
+        output.detail("\nThe chat app, each row on each network. \(chats.remark)")
+        return try await play(chats.rows, clock: chats.clock, output)
+    }
+}

@@ -1,0 +1,14 @@
+package import ArgumentParser
+
+/// `tidemark demo`: each journey's rows, and the apps that they launch.
+package struct DemoCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "demo", abstract: "Show what Tidemark does, on a real history.",
+        subcommands: [
+            ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
+            HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, SendCommand.self,
+            SignUpAppCommand.self, PageCommand.self, HealthAppCommand.self, PictureAppCommand.self,
+        ])
+
+    package init() {}
+}

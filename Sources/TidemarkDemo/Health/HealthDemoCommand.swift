@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import TidemarkHealth
+
+struct HealthDemoCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "health",
+        abstract: "Launch a fitness app on years of history, as an app did it and on Tidemark.",
+        discussion: """
+            Generates exports, and plays the app's first launch with each against servers of its \
+            own, before and after, on one network after the other. Ends with an error when a row \
+            does not hold, and says why. Ten years are some 1.2 GB; --small makes do with weeks.
+            """)
+
+    @Option(help: "Another number, another life.")
+    var seed: UInt64 = 1
+
+    @OptionGroup var scenarios: ScenarioOptions
+
+    func run() async throws {
+        var figures = DemoFigures()
+        figures.health = try await scenarios.playHealth(seed: seed, hasDecade: true, .verbose)
+        try scenarios.conclude(figures, .verbose)
+    }
+}
+
+extension ScenarioOptions {
+    /// - Parameter hasDecade: Whether the longer export is played too.
+    func playHealth(
+        seed: UInt64, hasDecade: Bool, _ output: DemoOutput
+    ) async throws -> [ScenarioResult] {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-demo-health-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (quarter, decade) = small ? (9, 60) : (90, 3_650)
+        let launches = [(quarter, 0), (quarter, 5), (decade, 0)].filter { days, kills in
+            (hasDecade || days == quarter) && isChosen(HealthRow.name(days: days, kills: kills))
+        }
+        var files: [Int: HealthExportFile] = [:]
+        for (days, _) in launches where files[days] == nil {
+            ProgressLine.show("generating an export of \(grouped(days)) days")
+            files[days] = try HealthExportFile(days: days, seed: seed, in: folder)
+        }
+        let rows = launches.compactMap { days, kills in
+            files[days].map { HealthRow($0, kills: kills, isShort: days == quarter) }
+        }
+        output.detail("\nThe fitness app, each row on each network.")
+        // Later than any day of the exports, and not beside each other: local work is timed.
+        return try await play(rows, clock: 1_780_000_000, isConcurrent: false, output)
+    }
+}
+
+/// An export that was made for the demo, and what is in it.
+struct HealthExportFile: Sendable {
+    let days: Int
+    let path: URL
+    let truth: HealthTruth
+
+    init(days: Int, seed: UInt64, in folder: URL) throws {
+        self.days = days
+        path = folder.appendingPathComponent("export-\(days).xml")
+        try Data().write(to: path)
+        let file = try FileHandle(forWritingTo: path)
+        truth = try HealthGenerator(days: days, seed: seed).generate {
+            try file.write(contentsOf: $0)
+        }
+        try file.close()
+    }
+
+    /// Those of which the app shows something.
+    var shownDays: ClosedRange<HealthDay> {
+        let days = HealthApp.kinds.flatMap { (truth.totals[$0] ?? [:]).keys }.sorted()
+        guard let first = days.first, let last = days.last else {
+            preconditionFailure("an export of nothing was generated")
+        }
+        return first...last
+    }
+}

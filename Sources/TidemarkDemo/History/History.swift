@@ -1,0 +1,120 @@
+import Foundation
+
+/// One thing that happened: an item by someone, which arrived at some time, maybe later than it was made.
+struct HistoryEvent: Codable, Hashable, Sendable {
+    let id: String
+    let author: String
+    /// The item's own time, in seconds since 1970.
+    let authoredAt: Int64
+    /// When it arrived, in seconds since 1970.
+    let committedAt: Int64
+    let text: String
+}
+
+/// Events in the order in which they arrived.
+struct History: Sendable {
+    let events: [HistoryEvent]
+    /// Where they come from, for the first line of the demo.
+    let source: String
+
+    /// Sorts by arrival, those of one second in the order given; keeps the first `limit`.
+    init(_ events: [HistoryEvent], source: String, limit: Int?) {
+        let sorted = events.enumerated().sorted {
+            ($0.element.committedAt, $0.offset) < ($1.element.committedAt, $1.offset)
+        }.map(\.element)
+        self.events = limit.map { Array(sorted.prefix($0)) } ?? sorted
+        self.source = source
+    }
+
+    /// The first of them.
+    func prefix(_ count: Int) -> History { History(events, source: source, limit: count) }
+
+    var start: Int64 { events.first?.committedAt ?? 0 }
+    var end: Int64 { events.last?.committedAt ?? 0 }
+}
+
+/// Why there is no history to play.
+enum HistoryError: Error, CustomStringConvertible {
+    case unreadable(String)
+    case badLine(Int, file: String, reason: String)
+    case duplicateID(String)
+    case tooShort(Int)
+    case gitFailed(String)
+
+    var description: String {
+        switch self {
+        case .unreadable(let file): "The file \(file) cannot be read."
+        case .badLine(let line, let file, let reason):
+            "Line \(line) of \(file) is no event: \(reason)."
+        case .duplicateID(let id): "Two events have the id \(id)."
+        case .tooShort(let count): "A history needs two events at least; this one has \(count)."
+        case .gitFailed(let text): "git could not list the commits: \(text)"
+        }
+    }
+}
+
+extension History {
+    /// Lines of `{id, author, authoredAt, committedAt, text}`.
+    static func read(file: String, limit: Int?) throws -> History {
+        guard let data = FileManager.default.contents(atPath: file) else {
+            throw HistoryError.unreadable(file)
+        }
+        let decoder = JSONDecoder()
+        var events: [HistoryEvent] = []
+        var seen: Set<String> = []
+        for (index, line) in data.split(separator: UInt8(ascii: "\n")).enumerated() {
+            let event: HistoryEvent
+            do { event = try decoder.decode(HistoryEvent.self, from: line) } catch {
+                throw HistoryError.badLine(
+                    index + 1, file: file, reason: "it is not the JSON that is asked for")
+            }
+            if event.id.isEmpty || event.id.contains("/") {
+                throw HistoryError.badLine(
+                    index + 1, file: file, reason: "its id is no document id")
+            }
+            if !seen.insert(event.id).inserted { throw HistoryError.duplicateID(event.id) }
+            events.append(event)
+        }
+        return try History(events, source: "\(events.count) events of \(file)", limit: limit)
+            .checked()
+    }
+
+    /// The commits of a repository; `authoredAt` and `committedAt` are git's own two times.
+    static func read(git directory: String, limit: Int?) throws -> History {
+        let fields = ["%H", "%an", "%at", "%ct", "%s"].joined(separator: "%x1f")
+        let output = try run(["git", "-C", directory, "log", "--all", "--format=\(fields)"])
+        let events = output.split(separator: "\n").compactMap { line -> HistoryEvent? in
+            let parts = line.split(separator: "\u{1f}", omittingEmptySubsequences: false)
+            guard parts.count == 5, let authored = Int64(parts[2]), let committed = Int64(parts[3])
+            else { return nil }
+            return HistoryEvent(
+                id: String(parts[0].prefix(12)), author: String(parts[1]), authoredAt: authored,
+                committedAt: committed, text: String(parts[4]))
+        }
+        return try History(events, source: "\(events.count) commits of \(directory)", limit: limit)
+            .checked()
+    }
+
+    func checked() throws -> History {
+        if events.count < 2 || start == end { throw HistoryError.tooShort(events.count) }
+        return self
+    }
+
+    private static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = arguments
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        let complaint = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            throw HistoryError.gitFailed(String(decoding: complaint, as: UTF8.self))
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

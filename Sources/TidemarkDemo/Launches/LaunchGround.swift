@@ -1,0 +1,41 @@
+import Foundation
+
+/// What apps are launched on: a server with accounts, and a gate for each network in front of it.
+struct LaunchGround {
+    let folder: URL
+    let server: ServerProcess
+    let gates: LaunchGates
+    let accountsPort: Int
+
+    /// - Parameter name: Of a folder that is there as long as the body runs.
+    static func play<Result>(
+        _ name: String, on networks: [LaunchNetwork],
+        _ body: (LaunchGround) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-\(name)-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let data = folder.appendingPathComponent("server")
+        let server = try await ServerProcess(
+            data: data, options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
+        defer { server.stop() }
+        let ports = try JSONDecoder().decode(
+            Ports.self, from: Data(contentsOf: data.appendingPathComponent("ports.json")))
+        let gates = try await LaunchGates(
+            firestore: server.directPort, accounts: ports.accounts, networks)
+        let ground = LaunchGround(
+            folder: folder, server: server, gates: gates, accountsPort: ports.accounts)
+        do {
+            let result = try await body(ground)
+            await gates.close()
+            return result
+        } catch {
+            await gates.close()
+            throw error
+        }
+    }
+
+    private struct Ports: Decodable {
+        let accounts: Int
+    }
+}

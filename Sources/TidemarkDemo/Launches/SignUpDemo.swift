@@ -1,0 +1,166 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Tidemark
+import TidemarkModel
+
+/// Apps that are killed at each step of a sign-up, as they were and on Tidemark.
+struct SignUpDemo: Sendable {
+    var networks = LaunchNetwork.allCases
+    /// Devices at the same time.
+    var together = 12
+    /// Whether it is printed what each device did.
+    var tellsEach = false
+
+    /// Plays them, and prints their table as a detail.
+    func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
+        let start = ContinuousClock.now
+        return try await LaunchGround.play("signup", on: networks) { ground in
+            let devices = networks.flatMap { network in
+                Side.allCases.flatMap { side in
+                    (1...SignUpDevice.steps(of: side)).map {
+                        SignUpDevice(
+                            network: network, side: side, killAt: $0, folder: ground.folder)
+                    }
+                }
+            }
+            let outcomes = await play(devices, ground.gates, output)
+            let scenarios = try await judge(
+                outcomes, networks, ground.server, ground.accountsPort)
+            output.detail("\n" + table(scenarios))
+            let seconds = (ContinuousClock.now - start).milliseconds / 1_000
+            output.detail(String(format: "%d devices, %.1f s in all", devices.count, seconds))
+            return scenarios
+        }
+    }
+
+    private func play(
+        _ devices: [SignUpDevice], _ gates: LaunchGates, _ output: DemoOutput
+    ) async -> [SignUpOutcome] {
+        await withTaskGroup(of: SignUpOutcome.self) { group in
+            var waiting = devices[...]
+            var outcomes: [SignUpOutcome] = []
+            for device in waiting.prefix(together) { group.addTask { await device.play(gates) } }
+            waiting = waiting.dropFirst(together)
+            for await outcome in group {
+                outcomes.append(outcome)
+                ProgressLine.show("\(outcomes.count) of \(devices.count) devices")
+                if tellsEach { output.detail(outcome.story) }
+                guard let device = waiting.popFirst() else { continue }
+                group.addTask { await device.play(gates) }
+            }
+            ProgressLine.clear()
+            return outcomes
+        }
+    }
+
+    // MARK: What came of it
+
+    private func judge(
+        _ outcomes: [SignUpOutcome], _ networks: [LaunchNetwork], _ server: ServerProcess,
+        _ accountsPort: Int
+    ) async throws -> [LaunchScenario<SignUpFigures>] {
+        let accounts = try await accounts(accountsPort)
+        let direct = DirectServer(server)
+        let profiles = try await direct.documents(in: CollectionPath(unchecked: "users"))
+        await direct.close()
+        let withProfile = Set(profiles.map(\.path.id))
+        let withAccount = Set(accounts.map(\.localId))
+        func figures(_ network: LaunchNetwork, _ side: Side) -> SignUpFigures {
+            let prefix = "\(network.rawValue)-\(side.rawValue)-"
+            let own = accounts.filter { $0.email?.hasPrefix(prefix) == true }
+            let alone = profiles.filter { document in
+                guard case .string(let email)? = document.fields["email"] else { return false }
+                return email.hasPrefix(prefix) && !withAccount.contains(document.path.id)
+            }
+            let mine = outcomes.filter { $0.device.network == network && $0.device.side == side }
+            return SignUpFigures(
+                devices: mine.count, killed: mine.count(where: \.wasKilledAtStep),
+                accounts: own.count,
+                accountsWithoutProfile: own.count { !withProfile.contains($0.localId) },
+                profilesWithoutAccount: alone.count,
+                secondAccounts: max(0, own.count - mine.count),
+                deadEnds: mine.count(where: \.isDeadEnd),
+                finished: mine.count(where: \.isLive))
+        }
+        return networks.map { network in
+            let after = figures(network, .after)
+            return LaunchScenario(
+                name: "sign-up killed at every step", network: network.rawValue,
+                holds: after.holds,
+                bar: "0 orphans, 0 second accounts, 0 dead ends, every device live in the end",
+                before: figures(network, .before), after: after)
+        }
+    }
+
+    private struct Account: Decodable {
+        let localId: String
+        let email: String?
+    }
+
+    /// All of them, as an administrator lists them.
+    private func accounts(_ port: Int) async throws -> [Account] {
+        struct Page: Decodable {
+            let users: [Account]?
+            let nextPageToken: String?
+        }
+        var all: [Account] = []
+        var token = ""
+        for _ in 0..<1_000 {
+            var request = HTTPClientRequest(
+                url: "http://127.0.0.1:\(port)/identitytoolkit.googleapis.com/v1/projects/"
+                    + "\(DemoPlace.project)/accounts:batchGet?maxResults=1000"
+                    + (token.isEmpty ? "" : "&nextPageToken=\(token)"))
+            request.headers.add(name: "authorization", value: "Bearer owner")
+            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            let body = try await response.body.collect(upTo: 16 << 20)
+            let page = try JSONDecoder().decode(Page.self, from: Data(body.readableBytesView))
+            all += page.users ?? []
+            guard let next = page.nextPageToken, !next.isEmpty, page.users?.isEmpty == false else {
+                return all
+            }
+            token = next
+        }
+        return all
+    }
+
+    private func table(_ scenarios: [LaunchScenario<SignUpFigures>]) -> String {
+        func row(_ cells: [String]) -> String {
+            zip(cells, [11, 7, 8, 9, 8, 9, 7, 10, 5]).map { text, width in
+                text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
+            }.joined(separator: " ")
+        }
+        var lines = [
+            row([
+                "network", "side", "devices", "killed -9", "accounts", "orphans", "second",
+                "dead ends", "live",
+            ])
+        ]
+        for scenario in scenarios {
+            for (side, figures) in [("before", scenario.before), ("after", scenario.after)] {
+                let orphans = figures.accountsWithoutProfile + figures.profilesWithoutAccount
+                let counts = [
+                    figures.devices, figures.killed, figures.accounts, orphans,
+                    figures.secondAccounts, figures.deadEnds, figures.finished,
+                ]
+                lines.append(row([scenario.network, side] + counts.map(String.init)))
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+/// What came of all devices on one network.
+struct SignUpFigures: Encodable, Sendable {
+    let devices, killed, accounts: Int
+    let accountsWithoutProfile, profilesWithoutAccount, secondAccounts: Int
+    /// Launches from which the person had no way on.
+    let deadEnds: Int
+    let finished: Int
+
+    var holds: Bool {
+        accountsWithoutProfile + profilesWithoutAccount + secondAccounts + deadEnds == 0
+            && finished == devices
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+
+struct MessagesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messages",
+        abstract: "Page, retry and send on bad networks, as an app did and on Tidemark.",
+        discussion: """
+            Plays the messaging app's rows against servers of its own, each before and after, on every \
+            network: healthy, 3G, three calls of ten failing, offline and then back. Ends with an error \
+            when one does not hold, and says why.
+            """)
+
+    @OptionGroup var source: HistoryOptions
+    @OptionGroup var scenarios: ScenarioOptions
+
+    func run() async throws {
+        var figures = DemoFigures()
+        figures.messages = try await scenarios.playMessages(try source.load(), .verbose)
+        try scenarios.conclude(figures, .verbose)
+    }
+}
+
+extension ScenarioOptions {
+    func playMessages(
+        _ history: History, _ output: DemoOutput
+    ) async throws -> [ScenarioResult] {
+        let messages = MessagesScenarios(scale: scale, history: history)
+        output.detail("\nThe messaging app, each row on each network, of \(history.source).")
+        return try await play(messages.rows, clock: messages.clock, output)
+    }
+}

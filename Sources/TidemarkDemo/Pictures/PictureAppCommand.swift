@@ -1,0 +1,214 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TidemarkImages
+import TidemarkResilience
+
+/// The app that shows pictures: a process of its own, so that its memory is nobody else's.
+struct PictureAppCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "picture-app", abstract: "Show pictures, and say what it takes.",
+        shouldDisplay: false)
+
+    @Option var side: Side
+    @Option(help: "Where pictures are: a number is put behind it.") var address: String
+    @Option(help: "Of the pictures that are shown, screen after screen.") var shown: String
+    @Option(help: "Views at the same time.") var screen: Int
+    @Option(help: "The folder of the disk cache.") var cache: String
+    @Flag(help: "Fetch the next screen while one is seen.") var ahead = false
+    @Flag(help: "Show everything once more in the end.") var again = false
+    @Option(help: "Then decode the first picture so many times, alone.") var decodes = 0
+    @Flag(help: "Only decode the first picture, and say what memory that takes.") var once = false
+
+    private static let box = PictureSize(width: 56, height: 56)
+
+    func run() async throws {
+        let numbers = try shown.split(separator: ",").flatMap(Self.range)
+        if once { return try decodeOnce(try await file(url(numbers.first ?? 0))) }
+        let before = PeakMemory.mebibytes
+        switch side {
+        case .before: await showWhole(numbers)
+        case .after: try await showSmall(numbers)
+        }
+        print("figure MiB \(PeakMemory.mebibytes)")
+        print("figure MiB-at-start \(before)")
+        // Behind the memory's figure, which the file is no part of, and under a label of its own.
+        if decodes > 0 { try decode(try await file("\(address)-decode/0")) }
+    }
+
+    /// `7` or `0-999`.
+    private static func range(_ text: Substring) throws -> [Int] {
+        let ends = text.split(separator: "-").compactMap { Int($0) }
+        guard let first = ends.first, let last = ends.last, first <= last else {
+            throw ValidationError("\(text) is no range")
+        }
+        return Array(first...last)
+    }
+
+    private func url(_ number: Int) -> String { "\(address)/\(number)" }
+
+    // MARK: On Tidemark
+
+    private func showSmall(_ numbers: [Int]) async throws {
+        let pipeline = try ImagePipeline(folder: URL(fileURLWithPath: cache))
+        let first = try await pass(numbers, pipeline)
+        let figures = pipeline.figures
+        let memory = again ? try await pass(numbers, pipeline) : nil
+        print("figure shown \(first.shown)")
+        print("figure first-screen-ms \(first.firstScreen.milliseconds)")
+        print("figure all-ms \(first.all.milliseconds)")
+        for (origin, times) in first.times { Self.report(times, as: "\(origin.rawValue)") }
+        if let memory { Self.report(memory.times[.memory] ?? [], as: "again") }
+        print("figure resumed \(figures.resumed)")
+        print("figure decodes \(figures.decodes)")
+        print("figure without-decoding \(figures.smallFiles)")
+        print("figure received-bytes \(figures.bytesReceived)")
+    }
+
+    private struct Pass {
+        var shown = 0
+        var times: [LoadedPicture.Origin: [Duration]] = [:]
+        var firstScreen = Duration.zero
+        var all = Duration.zero
+    }
+
+    /// Screen by screen.
+    private func pass(_ numbers: [Int], _ pipeline: ImagePipeline) async throws -> Pass {
+        var pass = Pass()
+        let start = ContinuousClock.now
+        let requests = numbers.compactMap { number in
+            URL(string: url(number)).map { PictureRequest($0, size: Self.box) }
+        }
+        for first in stride(from: 0, to: requests.count, by: screen) {
+            let views = requests[first..<min(first + screen, requests.count)]
+            let next = requests[views.endIndex..<min(views.endIndex + screen, requests.count)]
+            let prefetch = ahead ? pipeline.prefetch(Array(next)) : nil
+            for (origin, time) in await show(views, pipeline) {
+                pass.shown += 1
+                pass.times[origin, default: []].append(time)
+            }
+            if first == 0 { pass.firstScreen = ContinuousClock.now - start }
+            await prefetch?.finished()
+        }
+        await pipeline.settle()
+        pass.all = ContinuousClock.now - start
+        return pass
+    }
+
+    private func show(
+        _ views: ArraySlice<PictureRequest>, _ pipeline: ImagePipeline
+    ) async -> [(LoadedPicture.Origin, Duration)] {
+        await withTaskGroup(of: (LoadedPicture.Origin, Duration)?.self) { group in
+            for view in views {
+                group.addTask {
+                    let start = ContinuousClock.now
+                    if pipeline.cached(view) != nil { return (.memory, .now - start) }
+                    guard let loaded = try? await pipeline.picture(view) else { return nil }
+                    return (loaded.origin, .now - start)
+                }
+            }
+            return await group.reduce(into: [(LoadedPicture.Origin, Duration)]()) { all, one in
+                if let one { all.append(one) }
+            }
+        }
+    }
+
+    // MARK: As it was
+
+    /// Views of the same picture share what is in flight: the whole file in memory, the whole picture
+    /// decoded, kept while it is seen. There is no disk, and nothing is taken up again.
+    private func showWhole(_ numbers: [Int]) async {
+        let start = ContinuousClock.now
+        let inFlight = SharedPictures { try await whole($0) }
+        var shown = 0
+        var times: [Duration] = []
+        for first in stride(from: 0, to: numbers.count, by: screen) {
+            let views = numbers[first..<min(first + screen, numbers.count)]
+            let pictures = await withTaskGroup(of: (Picture, Duration)?.self) { group in
+                for view in views { group.addTask { try? await inFlight.picture(view) } }
+                return await group.reduce(into: [(Picture, Duration)]()) { all, one in
+                    if let one { all.append(one) }
+                }
+            }
+            shown += pictures.count
+            times += pictures.map(\.1)
+            if first == 0 {
+                print("figure first-screen-ms \((ContinuousClock.now - start).milliseconds)")
+            }
+        }
+        print("figure shown \(shown)")
+        print("figure all-ms \((ContinuousClock.now - start).milliseconds)")
+        Self.report(times, as: "network")
+    }
+
+    private static let largest = PictureSize(width: 10_000, height: 10_000)
+
+    private func whole(_ number: Int) async throws -> Picture {
+        try PictureDecoding.picture(try await file(url(number)), into: Self.largest, .fit)
+    }
+
+    private func file(_ url: String) async throws -> [UInt8] {
+        let request = HTTPClientRequest(url: url)
+        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
+        let body = try await response.body.collect(upTo: 64 << 20)
+        guard response.status == .ok else { throw PictureError.notFound }
+        return Array(body.readableBytesView)
+    }
+
+    private func decoded(_ file: [UInt8]) throws -> Picture {
+        switch side {
+        case .before: try PictureDecoding.picture(file, into: Self.largest, .fit)
+        case .after: try PictureDecoding.picture(file, into: Self.box, .fill)
+        }
+    }
+
+    /// The file is there before: what is added is the decoder's, and the picture.
+    private func decodeOnce(_ file: [UInt8]) throws {
+        PeakMemory.restart()
+        let before = PeakMemory.mebibytes
+        let picture = try decoded(file)
+        print("figure MiB \(PeakMemory.mebibytes - before)")
+        print("figure picture-KiB \(Double(picture.pixels.count) / 1_024)")
+        print("figure shown 1")
+    }
+
+    private func decode(_ file: [UInt8]) throws {
+        var times: [Duration] = []
+        for _ in 0..<decodes {
+            let start = ContinuousClock.now
+            _ = try decoded(file)
+            times.append(.now - start)
+        }
+        Self.report(times, as: "decode-alone")
+    }
+
+    // MARK: Figures
+
+    private static func report(_ times: [Duration], as name: String) {
+        let sorted = times.sorted()
+        guard let last = sorted.last else { return }
+        print("figure \(name)-median-ms \(sorted[(sorted.count - 1) / 2].milliseconds)")
+        print("figure \(name)-p99-ms \(sorted[(sorted.count - 1) * 99 / 100].milliseconds)")
+        print("figure \(name)-longest-ms \(last.milliseconds)")
+    }
+}
+
+/// Loads in flight, each shared by all views that want it meanwhile.
+private actor SharedPictures {
+    private let load: @Sendable (Int) async throws -> Picture
+    private var inFlight: [Int: Task<Picture, any Error>] = [:]
+
+    init(_ load: @escaping @Sendable (Int) async throws -> Picture) { self.load = load }
+
+    /// The picture, and how long this view waited for it.
+    func picture(_ number: Int) async throws -> (Picture, Duration) {
+        let start = ContinuousClock.now
+        let task = inFlight[number] ?? Task { [load] in try await load(number) }
+        inFlight[number] = task
+        let result = await task.result
+        if inFlight[number] == task { inFlight[number] = nil }
+        return (try result.get(), ContinuousClock.now - start)
+    }
+}

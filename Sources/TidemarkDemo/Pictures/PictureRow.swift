@@ -1,0 +1,185 @@
+import Foundation
+import TidemarkImages
+
+/// What is shown, and what has to hold.
+struct PictureRow: Sendable {
+    let name: String
+    let slug: String
+    /// How it was made, for whoever reads the figures.
+    let note: String
+    let size: PictureSize
+    /// Pictures that differ.
+    let distinct: Int
+    /// Addresses.
+    let people: Int
+    /// By number, in the order of the views.
+    let shown: String
+    /// How many of these views the app before shows: its peak is reached early.
+    var shownBefore: String?
+    let views: Int
+    var isFailing = false
+    /// Whether the next screen is fetched while one is seen.
+    var isAhead = false
+    /// How often a picture is decoded by itself in the end.
+    var decodes = 0
+    /// Whether one picture is decoded in a process that does nothing else.
+    var isDecodedOnce = false
+    /// Whether the app is launched again, on what it has on the disk.
+    var isRelaunched = false
+    /// The most of each figure.
+    let most: [String: Double]
+    /// Just so many.
+    let exactly: [String: Double]
+
+    /// Views at the same time.
+    static let screen = 9
+    /// 100 MB.
+    static let memoryMiB = 100_000_000 / 1_048_576.0
+
+    /// - Parameters:
+    ///   - scale: By what all sizes are divided.
+    ///   - scrollScale: The same, for the thousand that are scrolled past.
+    static func all(scale: Int, scrollScale: Int? = nil) -> [PictureRow] {
+        [feed(scale), scroll(scrollScale ?? scale), thumbnail(), failing(scale)]
+    }
+
+    private static let profile = PictureSize(width: 1_600, height: 1_200)
+    private static let photograph = PictureSize(width: 4_032, height: 3_024)
+
+    /// Nine posts of the first, then the others in turn.
+    private static func feed(_ scale: Int) -> PictureRow {
+        let (posts, people) = (200 / scale, 40 / scale)
+        let authors = (0..<posts).map { $0 < screen ? 0 : ($0 - screen) % people }
+        return PictureRow(
+            name: "a feed of \(posts) posts by \(people) people, nine views of one",
+            slug: "feed",
+            note: "profile pictures of \(profile), all different; \(screen) views on a screen",
+            size: profile, distinct: people, people: people,
+            shown: authors.map(String.init).joined(separator: ","), views: posts,
+            isRelaunched: true,
+            most: [
+                "MiB": memoryMiB, "again-p99-ms": 1, "relaunched: disk-median-ms": 5,
+            ],
+            exactly: [
+                "downloads": Double(people), "shown": Double(posts), "relaunched: downloads": 0,
+                "relaunched: decodes": 0,
+            ])
+    }
+
+    private static func scroll(_ scale: Int) -> PictureRow {
+        let (count, distinct) = (1_000 / scale, min(24, 120 / scale))
+        let before = min(5 * screen, count)
+        return PictureRow(
+            name: "\(count) pictures of 12 megapixels scrolled past", slug: "scroll",
+            note: "\(distinct) different JPEGs of \(photograph) under \(count) addresses; "
+                + "the app before shows the first \(before)",
+            size: photograph, distinct: distinct, people: count, shown: "0-\(count - 1)",
+            shownBefore: "0-\(before - 1)", views: count, isAhead: true, decodes: 15,
+            most: ["MiB": memoryMiB],
+            exactly: ["downloads": Double(count), "shown": Double(count)])
+    }
+
+    private static func thumbnail() -> PictureRow {
+        let whole = Double(4 * photograph.width * photograph.height) / 1_048_576
+        return PictureRow(
+            name: "a thumbnail of a picture of 12 megapixels", slug: "thumbnail",
+            note: "a JPEG of \(photograph) into 56×56, in a process that does nothing else; "
+                + "the bar is a twentieth of the whole picture's memory",
+            size: photograph, distinct: 1, people: 1, shown: "0", views: 1, isDecodedOnce: true,
+            most: ["MiB": whole / 20], exactly: ["downloads": 1, "shown": 1])
+    }
+
+    private static func failing(_ scale: Int) -> PictureRow {
+        let people = max(10, 40 / scale)
+        return PictureRow(
+            name: "\(people) pictures on a network that fails", slug: "failing",
+            note: "of ten requests one breaks off after two fifths, one is refused (503), "
+                + "one is hung up on; bytes are the server's, also those that the break lost",
+            size: profile, distinct: people, people: people, shown: "0-\(people - 1)",
+            views: people, isFailing: true, most: ["bytes for each byte shown": 1.1],
+            exactly: ["shown": Double(people)])
+    }
+
+    func pictures() throws -> [[UInt8]] {
+        try (0..<distinct).map { number in
+            var generator = PictureGenerator(seed: UInt64(number + 1))
+            guard let file = PictureEncoder.jpeg(generator.photograph(size), size) else {
+                throw PictureError.unsupported("JPEG")
+            }
+            return file
+        }
+    }
+
+    var bar: String {
+        let limits = most.sorted { $0.key < $1.key }
+            .map { "\($0.key) at most \(Bar.number($0.value))" }
+        let exact = exactly.sorted { $0.key < $1.key }.map { "\($0.key) \(Bar.number($0.value))" }
+        return (exact + limits).joined(separator: "; ")
+    }
+
+    /// Sentences; none when it holds.
+    func complaints(_ figures: [String: Double]) -> [String] {
+        let wrong = exactly.filter { figures[$0.key] != $0.value }.map { name, value in
+            "\(name) is \(figures[name].map(Bar.number) ?? "nothing"), not \(Bar.number(value))"
+        }
+        let large = most.filter { (figures[$0.key] ?? .infinity) > $0.value }.map { name, value in
+            "\(name) is \(figures[name].map(Bar.number) ?? "nothing"), not at most "
+                + Bar.number(value)
+        }
+        let isResumed = !isFailing || figures["resumed"] ?? 0 > 0
+        return (wrong + large).sorted() + (isResumed ? [] : ["nothing was resumed"])
+    }
+}
+
+/// One row's server and devices.
+struct PicturePlace: Sendable {
+    let row: PictureRow
+    let server: PictureServer
+    let port: Int
+    let folder: URL
+
+    /// All figures of one side; those of a second launch as `disk …`.
+    func show(_ side: Side) async throws -> [String: Double] {
+        let shown = side == .before ? row.shownBefore ?? row.shown : row.shown
+        var figures = try await launch(side, shown, label: side.rawValue)
+        if side == .after {
+            figures["bytes for each byte shown"] =
+                (figures["bytes"] ?? 0) / Double(server.bytes(of: row.people))
+        }
+        guard row.isRelaunched, side == .after else { return figures }
+        let again = try await launch(side, shown, label: side.rawValue)
+        for name in [
+            "disk-median-ms", "disk-p99-ms", "disk-longest-ms", "first-screen-ms", "decodes",
+        ] {
+            figures["relaunched: \(name)"] = again[name]
+        }
+        for name in ["downloads", "requests"] {
+            figures["relaunched: \(name)"] = (again[name] ?? 0) - (figures[name] ?? 0)
+        }
+        return figures
+    }
+
+    private func launch(
+        _ side: Side, _ shown: String, label: String
+    ) async throws -> [String: Double] {
+        let path = row.isFailing ? "\(label)/failing" : label
+        let app = AppProcess(
+            [
+                "demo", "picture-app", "--side", side.rawValue,
+                "--address", "http://127.0.0.1:\(port)/\(path)", "--shown", shown,
+                "--screen", "\(PictureRow.screen)",
+                "--cache", folder.appendingPathComponent("cache").path,
+            ] + (side == .after ? ["--again"] : []) + (row.isAhead ? ["--ahead"] : [])
+                + (row.decodes > 0 ? ["--decodes", "\(row.decodes)"] : [])
+                + (row.isDecodedOnce ? ["--once"] : []))
+        var figures: [String: Double] = [:]
+        for await words in try app.start() where words.first == "figure" && words.count == 3 {
+            figures[words[1]] = Double(words[2])
+        }
+        let served = server.served(label)
+        figures["requests"] = Double(served.requests)
+        figures["downloads"] = Double(served.whole)
+        figures["bytes"] = Double(served.bytes)
+        return figures
+    }
+}

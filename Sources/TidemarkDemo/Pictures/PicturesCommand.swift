@@ -1,0 +1,30 @@
+import ArgumentParser
+
+struct PicturesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pictures",
+        abstract: "Show a feed's pictures and scroll past a thousand, before and after.",
+        discussion: """
+            Serves generated JPEGs from this process and shows them at 56×56 in processes of their own: \
+            as an app did, sharing what is in flight and decoding the whole, and on Tidemark. Ends \
+            with an error when a bar is missed, and says which.
+            """)
+
+    @Flag(help: "Play everything at a tenth of its size.") var small = false
+    @Option(
+        name: .customLong("scenario"),
+        help: ArgumentHelp(
+            "Play only the scenarios with this in their name; may be given again.",
+            valueName: "text"))
+    var names: [String] = []
+    @Option(help: "Write the figures to this file, as JSON.") var json: String?
+
+    func run() async throws {
+        let rows = PictureRow.all(scale: small ? 10 : 1).filter { row in
+            names.isEmpty || names.contains { row.name.contains($0) }
+        }
+        let scenarios = try await PicturesDemo(rows: rows).play(.verbose)
+        if let json { try LaunchFigures(scenarios: scenarios).write(to: json) }
+        if !scenarios.allSatisfy(\.holds) { throw ExitCode.failure }
+    }
+}

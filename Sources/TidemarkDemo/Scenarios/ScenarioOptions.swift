@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+
+/// Which scenarios a demo plays, and where their figures go.
+struct ScenarioOptions: ParsableArguments {
+    @Flag(help: "Play everything at a tenth of its size.")
+    var small = false
+
+    @Option(
+        name: .customLong("network"),
+        help: ArgumentHelp(
+            """
+            Play only this network; may be given again. One of \
+            \(DemoNetwork.allCases.map(\.rawValue).joined(separator: ", ")).
+            """, valueName: "name"))
+    var networks: [DemoNetwork] = []
+
+    @Option(
+        name: .customLong("scenario"),
+        help: ArgumentHelp(
+            "Play only the scenarios with this in their name; may be given again.",
+            valueName: "text"))
+    var names: [String] = []
+
+    @Option(help: "Write the figures to this file, as JSON.")
+    var json: String?
+
+    var scale: Int { small ? 10 : 1 }
+
+    /// Whether a scenario of this name is to be played.
+    func isChosen(_ name: String) -> Bool {
+        names.isEmpty || names.contains { name.contains($0) }
+    }
+
+    /// Plays them, and prints their table as a detail.
+    ///
+    /// - Parameter isConcurrent: Whether all networks are played at once.
+    func play(
+        _ rows: [any ScenarioRow], clock: Int64, isConcurrent: Bool = true, _ output: DemoOutput
+    ) async throws -> [ScenarioResult] {
+        let rows = rows.filter { isChosen($0.name) }
+        if rows.isEmpty { return [] }
+        let start = ContinuousClock.now
+        let run = ScenarioRun(
+            rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
+            isConcurrent: isConcurrent)
+        let results = try await run.run { ProgressLine.show($0) }
+        output.detail("\(ScenarioTable(results: results))")
+        if results.contains(where: { $0.after.lostAnswers > 0 }) {
+            output.detail(
+                """
+                On failing-30 answers are lost that were billed: each that is, allows a bar's reads \
+                once more.
+                """)
+        }
+        let seconds = (ContinuousClock.now - start).milliseconds / 1_000
+        output.detail(String(format: "%.1f s in all", seconds))
+        return results
+    }
+
+    /// Writes the figures, and says of everything that does not hold, why.
+    ///
+    /// - Throws: A failure when something does not.
+    func conclude(_ figures: DemoFigures, _ output: DemoOutput) throws {
+        if let json {
+            try figures.json().write(to: URL(fileURLWithPath: json), options: .atomic)
+        }
+        for complaint in figures.complaints { output.complaint(complaint) }
+        if !figures.complaints.isEmpty { throw ExitCode.failure }
+    }
+}
+
+extension DemoNetwork: ExpressibleByArgument {}

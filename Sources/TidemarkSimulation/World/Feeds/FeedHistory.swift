@@ -1,0 +1,199 @@
+import TidemarkModel
+package import TidemarkSync
+
+/// A collection and two devices that show it, each with a feed and a pager, on the real engines and
+/// the real server of a ``World``: one seed, one history.
+///
+/// Others write, edit, delete and move items, the devices write, clear and go away, and everything
+/// breaks that can. After each sync, what the feed shows is compared with a full read of the server
+/// above the clear mark, as far as the feed's way promises (``HistoryPromise``), and what the server
+/// billed with what the plans said. In the end everything is mended, and all must be shown.
+///
+/// ```swift
+/// try FeedHistory(FeedHistorySettings(seed: 17)).run()
+/// ```
+package final class FeedHistory {
+    package let settings: FeedHistorySettings
+    package let world: World
+    package internal(set) var figures = FeedHistoryFigures()
+    let mood: FeedHistoryMood
+    private(set) var devices: [HistoryDevice] = []
+    var writes = HistoryWrites()
+    /// Lets things happen.
+    private(set) lazy var driver = HistoryDriver(dice, in: self)
+    /// Compares what was shown.
+    private(set) lazy var oracle = HistoryOracle(in: self)
+    var backfills: HistoryBackfills { HistoryBackfills(history: self) }
+    /// As they were when the mood had been made.
+    private let dice: SeededRandom
+
+    static let items = "items"
+    static let shared = DocumentPath(unchecked: "marks/u")
+
+    package init(_ settings: FeedHistorySettings) throws {
+        self.settings = settings
+        var dice = SeededRandom(seed: settings.seed &+ 7_919)
+        mood = FeedHistoryMood(&dice, way: settings.way)
+        self.dice = dice
+        var worldSettings = WorldSettings(seed: settings.seed)
+        worldSettings.clients = 2
+        worldSettings.isVerbose = false
+        worldSettings.cacheSize = mood.cacheSize
+        world = try World(worldSettings)
+        for client in world.clients { devices.append(try HistoryDevice(client, in: self)) }
+        note("\(mood)")
+    }
+
+    /// A whole history from the seed.
+    ///
+    /// - Throws: ``WorldViolation`` with what was seen that may not be.
+    package func run() throws {
+        defer { world.end() }
+        for _ in 0..<driver.dice.roll(4) { driver.writeOutside() }
+        if settings.hasBackfills {
+            for device in devices { backfills.importDays(device, 8) }
+        }
+        for _ in 0..<settings.steps {
+            driver.act()
+            try pass(driver.pause())
+        }
+        try HistorySettling(history: self).settle()
+    }
+
+    /// Lets time pass, and checks what was shown after the syncs that ended.
+    func pass(_ duration: Duration) throws {
+        try world.pass(duration)
+        for device in devices {
+            device.follow()
+            device.backfill?.follow()
+            device.backfill?.checkPatience()
+        }
+        try world.pass(.zero)
+        try oracle.checkEvidence()
+        for device in devices { try oracle.checkPages(device) }
+    }
+
+    func note(_ text: @autoclosure () -> String) { world.note(text()) }
+
+    /// What a test prints when a history fails: the end of its log, and the command that plays it
+    /// again.
+    package func report(_ error: any Error) -> String {
+        """
+        \(error)
+        Again, with the whole log: \
+        TIDEMARK_\(settings.hasBackfills ? "BACKFILL" : "FEED")_SEEDS=\(settings.seed) swift test \
+        --filter \(settings.hasBackfills ? "BackfillHistoryTests" : "FeedHistoryTests")
+        \(world.log.suffix(settings.isVerbose ? 5_000 : 40).joined(separator: "\n"))
+        """
+    }
+}
+
+package struct FeedHistorySettings {
+    package var seed: UInt64
+    package var steps = 12
+    /// Of both feeds; nil for what the seed says.
+    package var way: HistoryWay?
+    /// Whether pagers, and what is shown after another start, are compared in the end; else of some.
+    package var isThorough = false
+    /// Whether devices send days and fetch old items beside.
+    package var hasBackfills = false
+    package var isVerbose = false
+    #if TIDEMARK_DEFECTS
+        package var defects: PlantedDefects = []
+    #endif
+
+    package init(seed: UInt64) { self.seed = seed }
+}
+
+/// How much a history has shown, so that a test can tell an oracle that looks away.
+package struct FeedHistoryFigures {
+    /// Syncs that ended well.
+    package var syncs = 0
+    /// Those after which every item could be compared.
+    package var whole = 0
+    /// Those whose bill was compared with their plans.
+    package var billed = 0
+    /// Items that were compared.
+    package var items = 0
+    /// Times that a listening feed said that it was fresh, and was compared.
+    package var live = 0
+    /// Items that were compared then.
+    package var liveItems = 0
+    /// Times that a pager was compared, and the rows that it showed.
+    package var pages = 0
+    package var pageRows = 0
+    /// Days and items that were compared with what a backfill claimed of them.
+    package var backfilled = 0
+
+    package init() {}
+
+    package static func += (left: inout Self, right: Self) {
+        left.syncs += right.syncs
+        left.whole += right.whole
+        left.billed += right.billed
+        left.items += right.items
+        left.live += right.live
+        left.liveItems += right.liveItems
+        left.pages += right.pages
+        left.pageRows += right.pageRows
+        left.backfilled += right.backfilled
+    }
+}
+
+extension FeedHistoryFigures: CustomStringConvertible {
+    package var description: String {
+        """
+        \(syncs) syncs (\(whole) of every item, \(billed) of the bill) with \(items) items, \(live) times \
+        that a listening feed was fresh with \(liveItems) items, \(pages) looks at pagers with \
+        \(pageRows) rows, \(backfilled) days and items of backfills
+        """
+    }
+}
+
+/// How the feeds of a history learn of changes.
+package enum HistoryWay: String, CaseIterable, Sendable {
+    case changeTime, countedChangeTime, versionAudit, countAudit, itemTime
+}
+
+/// What a history is made of: each seed leaves out some kinds of faults and changes.
+struct FeedHistoryMood: CustomStringConvertible {
+    let way: HistoryWay
+    let hasFilter: Bool
+    let sharesMarks: Bool
+    let hasPager: Bool
+    let pageSize: Int
+    let overlap: Duration
+    let window: Int
+    let cacheSize: Int64
+    let acts: [(HistoryAct, Int)]
+    let changes: [(HistoryChange, Int)]
+    let pauses: [(ClosedRange<Int>?, Int)]
+
+    init(_ dice: inout SeededRandom, way wanted: HistoryWay?) {
+        way = wanted ?? dice.pick(HistoryWay.allCases)
+        hasFilter = dice.chance(50)
+        sharesMarks = dice.chance(50)
+        hasPager = dice.chance(50)
+        pageSize = dice.pick([1, 2, 3, 3, 7, 50])
+        overlap = dice.pick([.seconds(60), .seconds(300)])
+        window = dice.pick([1, 3, 8, 500])
+        cacheSize = dice.pick([1, 1 << 20])
+        var acts = HistoryAct.always
+        for (fault, weight) in WorldAct.faults where HistoryAct.mayBreak(fault) {
+            if dice.chance(30) { acts.append((.fault(fault), weight)) }
+        }
+        self.acts = acts
+        let (usual, rare) = HistoryChange.kinds(of: way, hasFilter: hasFilter)
+        changes = usual + rare.filter { _ in dice.chance(60) }
+        pauses =
+            dice.chance(50)
+            ? [(nil, 4), (1...60, 6), (60...1_500, 6), (4_000...90_000, 2)]
+            : [(nil, 1), (1...60, 2), (500...15_000, 6), (60_000...200_000, 2)]
+    }
+
+    var description: String {
+        "a history by \(way), pages of \(pageSize), overlap \(overlap), window \(window)"
+            + (hasFilter ? ", filtered" : "") + (sharesMarks ? ", marks shared" : "")
+            + (hasPager ? ", with pagers" : "")
+    }
+}

@@ -1,0 +1,59 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+
+/// What a feed showed beside what was there.
+struct HistoryComparison {
+    let expected: [DocumentPath: HistoryTruth.Row]
+    private(set) var compared = 0
+    private(set) var difference: String?
+    /// Whether it showed exactly what was there, also where it need not.
+    private(set) var isExact = false
+
+    /// - Parameter unsettled: What changed since, or is being written by the device itself.
+    init(
+        _ feed: HistoryShown, _ then: HistoryTruth, _ unsettled: Set<DocumentPath>,
+        _ readTime: Timestamp, _ promise: HistoryPromise
+    ) {
+        expected = then.items(above: feed.marks.action)
+        if feed.hasMore, feed.rows.count != feed.size {
+            difference = "shows \(feed.rows.count) of \(feed.size), and says there is more"
+            return
+        }
+        let shown = Dictionary(uniqueKeysWithValues: feed.rows.map { ($0.path, $0) })
+        let end = feed.hasMore ? feed.rows.last?.position : nil
+        var missing: [DocumentPath] = []
+        var stale: [DocumentPath] = []
+        for (path, row) in expected where !unsettled.contains(path) {
+            compared += 1
+            guard let its = shown[path] else {
+                if end.map({ !($0 < row.position) }) ?? true { missing.append(path) }
+                continue
+            }
+            if its.content.number != row.number || its.position != row.position {
+                stale.append(path)
+            }
+        }
+        let lingering = feed.rows.filter { row in
+            !row.hasPendingWrites && expected[row.path] == nil && !unsettled.contains(row.path)
+                && row.content.updateTime <= readTime
+        }.map(\.path)
+        isExact = missing.isEmpty && stale.isEmpty && lingering.isEmpty
+        if promise.cancels(missing: missing.count, lingering: lingering.count) { return }
+        // What a count does not tell apart says nothing of a part of what is held.
+        if promise.way == .countAudit, feed.hasMore || !unsettled.isEmpty { return }
+        say("lacks", missing.filter { !promise.mayMiss($0) }, feed)
+        say("shows an old", stale.filter { !promise.mayBeStale($0) }, feed)
+        say("still shows", lingering.filter { !promise.mayLinger($0) }, feed)
+    }
+
+    private mutating func say(
+        _ what: String, _ paths: [DocumentPath], _ feed: HistoryShown
+    ) {
+        if paths.isEmpty || difference != nil { return }
+        let there = expected.values.sorted { $0.position < $1.position }.map { $0.position.path.id }
+        difference =
+            "\(what) \(paths.map(\.id).sorted()): it shows \(feed.rows.map(\.path.id)), "
+            + "there is \(there)"
+    }
+}

@@ -1,0 +1,195 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+/// A device of a history: what its app does with a feed and a pager, begun anew with each process.
+final class HistoryDevice {
+    let client: WorldClient
+    let definition: ParsedDefinition
+    unowned let history: FeedHistory
+    private(set) var feed: HistoryFeed?
+    private(set) var pager: HistoryPager?
+    private(set) var backfill: HistoryBackfill?
+    let days = HistoryDays()
+    /// The highest clear mark that the app was told of.
+    private(set) var told: Timestamp?
+    private var resetsUnderWay = 0
+    /// What had been written when the last sync began that ended well.
+    var syncedAt: (writes: Int, now: Timestamp, process: WorldProcess)?
+    /// What its feed last showed as fresh while it listened.
+    var lastLive: LiveEvidence?
+    /// What its pager was last compared as.
+    var comparedPages: HistoryPager.Compared?
+    /// Whether its app keeps the feed up to date by listening.
+    private(set) var isLive = false
+
+    init(_ client: WorldClient, in history: FeedHistory) throws {
+        self.client = client
+        self.history = history
+        #if TIDEMARK_DEFECTS
+            var definition = try Self.definition(history.mood)
+            definition.plant(history.settings.defects)
+            self.definition = definition
+        #else
+            definition = try Self.definition(history.mood)
+        #endif
+        follow()
+    }
+
+    static func query(_ mood: FeedHistoryMood) -> Query {
+        Query(
+            collectionID: FeedHistory.items,
+            filter: mood.hasFilter
+                ? .field(FieldPath(name: "room"), .equal, .integer(1)) : nil)
+    }
+
+    private static func definition(_ mood: FeedHistoryMood) throws -> ParsedDefinition {
+        let way: FeedDefinition.Way =
+            switch mood.way {
+            case .changeTime, .countedChangeTime:
+                .changeTime("updatedAt", deletedField: "deletedAt")
+            case .versionAudit: .audit(version: "v")
+            case .countAudit: .audit(version: nil)
+            case .itemTime: .itemTime
+            }
+        return try ParsedDefinition(
+            query(mood), itemTime: "createdAt", way: way, pageSize: mood.pageSize,
+            overlap: mood.overlap, window: mood.window,
+            checksMembership: mood.way == .countedChangeTime,
+            shared: mood.sharesMarks ? (FeedHistory.shared, "at") : nil)
+    }
+
+    var name: String { client.name }
+    /// By its own clock, which may be turned.
+    var now: Timestamp { history.world.time.now.advanced(by: client.skew) }
+    var clocks: DeviceTime { DeviceTime(wall: now, elapsed: history.world.time.elapsed) }
+
+    /// A process that ended has no feed any more, and a new one opens it.
+    func follow() {
+        if let feed, feed.process === client.process, client.isAlive { return }
+        feed = nil
+        pager = nil
+        backfill = nil
+        if resetsUnderWay > 0 { told = nil }
+        resetsUnderWay = 0
+        guard client.isAlive else { return }
+        let next = HistoryFeed(self)
+        feed = next
+        next.call { .open($0) }
+        if isLive { next.tell(.live(true)) }
+        if history.mood.hasPager { pager = HistoryPager(self) }
+        if history.settings.hasBackfills { backfill = HistoryBackfill(self) }
+    }
+
+    // MARK: What the app does
+
+    func sync() {
+        guard let feed, client.isAlive else { return }
+        let begin = SyncBegin(self)
+        history.note("\(name) syncs")
+        feed.sync { [unowned self, unowned feed] outcome in
+            history.oracle.synced(outcome, feed, begin, self)
+        }
+    }
+
+    func loadMore(_ count: Int) {
+        history.note("\(name) loads \(count) more")
+        feed?.loadMore(count)
+    }
+
+    func move(
+        _ name: Marks.Name, to target: FeedMachine<HistoryContent>.MarkTarget
+    ) {
+        guard let feed, client.isAlive else { return }
+        history.note("\(self.name) moves its \(name) mark to \(target)")
+        let isReset = target == .milliseconds(-1) && name == .action
+        if isReset { resetsUnderWay += 1 }
+        feed.call({ .move(name, to: target, $0) }) { [unowned self] outcome in
+            if isReset { resetsUnderWay -= 1 }
+            moved(name, outcome)
+        }
+    }
+
+    /// No mark goes ahead of the server's time, whatever became of the device's clock.
+    ///
+    /// - Precondition: The server's time was told.
+    func check(_ event: FeedEvent) {
+        switch event {
+        case .moved(_, .moved(let time)), .moved(_, .clamped(let time)),
+            .received(.moved(let time)), .received(.clamped(let time)):
+            if time <= history.world.time.now { return }
+            history.world.violate(
+                .feedMarks, "\(name)'s mark is at \(time.worldText), ahead of the server's time")
+        case .moved, .received, .used, .dropped, .notShared, .asked: return
+        }
+    }
+
+    private func moved(_ name: Marks.Name, _ outcome: FeedMachine<HistoryContent>.Outcome) {
+        history.note("\(self.name)'s \(name) mark: \(outcome)")
+        guard name == .action, case .moved(let move?) = outcome else { return }
+        switch move {
+        case .reset: told = nil
+        case .moved(let time), .clamped(let time), .ignored(let time):
+            // Ahead of the server's time it goes back, when that is told.
+            let isAhead = time > history.world.time.now.advanced(by: Marks.travel)
+            if resetsUnderWay == 0, !isAhead { told = max(told ?? time, time) }
+        }
+    }
+
+    /// Whether its feed is complete, as of a time that the server told.
+    var isFresh: Bool { if case .fresh? = feed?.machine.shown.phase { true } else { false } }
+
+    func goLive(_ isWanted: Bool) {
+        history.note("\(name) \(isWanted ? "listens" : "listens no more")")
+        isLive = isWanted
+        feed?.tell(.live(isWanted))
+    }
+
+    func page() {
+        guard let pager, client.isAlive else { return }
+        history.note("\(name) pages")
+        pager.loadMore()
+    }
+
+    // MARK: What it shows
+
+    /// What holds at every moment.
+    func published(_ feed: HistoryFeed) {
+        let rows = feed.machine.shown.rows
+        if let fault = history.oracle.fault(of: rows.map(\.position)) {
+            history.world.violate(.feedOrder, "\(name)'s feed shows \(fault)")
+        }
+        for row in rows where history.writes.versions[row.content.number] != row.path {
+            history.world.violate(.feedOrder, "\(name)'s feed shows what nobody wrote: \(row)")
+        }
+        if isLive, case .fresh(let readTime) = feed.machine.shown.phase {
+            history.oracle.saw(feed, freshAsOf: readTime, self)
+        }
+        guard resetsUnderWay == 0, let told else { return }
+        if let row = rows.first(where: { $0.isStored && $0.time <= told }) {
+            history.world.violate(
+                .feedMarks, "\(name)'s feed shows \(row.path.id), cleared at \(told)")
+        }
+    }
+}
+
+extension FeedRow {
+    /// Whether its time is not still to be set by the server.
+    var isStored: Bool { if case .timestamp = position.value { true } else { false } }
+}
+
+/// What a row of a history shows.
+struct HistoryContent: Hashable, Sendable {
+    let number: Int64
+    let updateTime: Timestamp
+
+    init(_ view: ViewDocument) {
+        if case .integer(let number)? = view.document.fields["v"] {
+            self.number = number
+        } else {
+            number = 0
+        }
+        updateTime = view.document.updateTime
+    }
+}

@@ -1,0 +1,245 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+/// What may happen in one step of a history.
+enum HistoryAct {
+    case writeOutside, writeHere
+    case sync, syncQuietly, loadMore, clear, consume, live, page
+    case absence
+    case backfill(BackfillAct)
+    case fault(WorldAct)
+
+    static let always: [(HistoryAct, Int)] = [
+        (.writeOutside, 26), (.writeHere, 8), (.sync, 10), (.syncQuietly, 22), (.loadMore, 4),
+        (.clear, 5), (.consume, 3), (.live, 3), (.page, 6), (.absence, 5),
+    ]
+
+    /// What a history of feeds has no use for: it reads and collects by itself.
+    static func mayBreak(_ fault: WorldAct) -> Bool {
+        switch fault {
+        case .read: false
+        default: true
+        }
+    }
+}
+
+/// Lets happen what happens in a history: picks each act by the seed, and performs it.
+final class HistoryDriver {
+    var dice: SeededRandom
+    /// When something last broke or was mended.
+    private(set) var lastTrouble = Duration.zero
+    private unowned let history: FeedHistory
+
+    /// - Parameter dice: From which the mood was made.
+    init(_ dice: SeededRandom, in history: FeedHistory) {
+        self.dice = dice
+        self.history = history
+    }
+
+    /// How long nothing happens before the next act.
+    func pause() -> Duration {
+        dice.pick(weighted: history.mood.pauses).map { dice.milliseconds($0) } ?? .zero
+    }
+
+    /// Everything has been mended.
+    func mended() { lastTrouble = history.world.time.elapsed }
+
+    /// One step of a history; time passes only where it has to.
+    func act() {
+        let device = dice.pick(history.devices)
+        let client = device.client
+        if !client.isAlive, dice.chance(60) { return startDevice(device) }
+        if !history.world.server.isUp, dice.chance(40) {
+            return trouble { history.world.driver.startServer() }
+        }
+        if !client.disk.full.isEmpty, dice.chance(30) {
+            return trouble { history.world.driver.perform(.freeDisk, client) }
+        }
+        if !client.hasNetwork, dice.chance(30) {
+            return trouble { history.world.driver.perform(.getsNetwork, client) }
+        }
+        if history.world.driver.disabled.contains(client.index), dice.chance(30) {
+            return trouble { history.world.driver.perform(.enableNetwork, client) }
+        }
+        let more =
+            history.settings.hasBackfills
+            ? BackfillAct.all.map { (HistoryAct.backfill($0), $1) } : []
+        perform(dice.pick(weighted: history.mood.acts + more), device)
+    }
+
+    private func perform(_ act: HistoryAct, _ device: HistoryDevice) {
+        switch act {
+        case .writeOutside: writeOutside()
+        case .writeHere: writeHere(device)
+        case .sync: device.sync()
+        case .syncQuietly:
+            device.sync()
+            try? history.world.pass(.seconds(3))
+        case .loadMore: device.loadMore(1 + dice.roll(5))
+        case .clear: device.move(.action, to: target(device))
+        case .consume: device.move(.consumption, to: target(device))
+        case .live: device.goLive(dice.chance(60))
+        case .page: device.page()
+        case .absence: absence(device)
+        case .backfill(let act): history.backfills.perform(act, device)
+        case .fault(let fault):
+            trouble { history.world.driver.perform(fault, device.client) }
+            // Apps mark as seen what there is by now, by the clock that they have.
+            if case .turnClock = fault {
+                device.move(.consumption, to: .milliseconds(device.now.milliseconds))
+            }
+        }
+    }
+
+    /// Whatever is billed soon after is not what was planned.
+    func trouble(_ body: () -> Void) {
+        lastTrouble = history.world.time.elapsed
+        body()
+    }
+
+    func startDevice(_ device: HistoryDevice) {
+        trouble { device.client.start() }
+        device.follow()
+    }
+
+    private func target(_ device: HistoryDevice) -> FeedMachine<HistoryContent>.MarkTarget {
+        switch dice.roll(10) {
+        case 0..<5: return .newest
+        case 5..<8:
+            let times = device.feed?.machine.shown.rows.map(\.time) ?? []
+            let time = times.isEmpty ? history.world.time.now : dice.pick(times)
+            return .time(time.advanced(by: dice.pick([.zero, .microseconds(-1), .seconds(1)])))
+        case 8:
+            return .milliseconds(history.world.time.now.milliseconds + Int64(dice.roll(120_000)))
+        default:
+            return history.mood.sharesMarks || dice.chance(50) ? .newest : .milliseconds(-1)
+        }
+    }
+
+    /// Short ones with the app open, long ones with every app closed; others write meanwhile.
+    private func absence(_ device: HistoryDevice) {
+        let seconds = dice.pick([
+            1, 20, 59, 61, 290, 310, 1_700, 1_900, 3_700, 86_400, 2_600_000, 31_536_000,
+        ])
+        history.note("an absence of \(seconds) s")
+        let gone = seconds > 600 ? history.devices : [device]
+        for device in gone where device.client.isAlive {
+            trouble { dice.chance(50) ? device.client.kill() : device.client.terminate() }
+        }
+        let parts = 1 + dice.roll(4)
+        for _ in 0..<parts {
+            try? history.world.pass(.milliseconds(seconds * 1_000 / parts))
+            if dice.chance(60) { writeOutside() }
+        }
+        for device in gone where !device.client.isAlive { startDevice(device) }
+    }
+
+    // MARK: Writing
+
+    /// Some changes in one commit, so that their change times are equal.
+    func writeOutside() {
+        guard history.world.server.isUp else { return }
+        let count = dice.pick([1, 1, 1, 2, 3, 6])
+        let mutations = (0..<count).compactMap { _ in makeChange(nil) }
+        commit(mutations)
+    }
+
+    private func commit(_ mutations: [Mutation]) {
+        // A document once in a commit: their order would decide.
+        var paths: Set<DocumentPath> = []
+        let mutations = mutations.filter { paths.insert($0.path).inserted }
+        if mutations.isEmpty { return }
+        history.note("outside history.writes \(mutations.map(\.worldText))")
+        switch history.world.server.commit(mutations, in: World.database) {
+        case .success(let time): history.writes.committed(mutations, at: time)
+        case .failure(let status): history.world.violate(.convergence, "a commit failed: \(status)")
+        }
+    }
+
+    private func writeHere(_ device: HistoryDevice) {
+        guard device.client.isAlive, let mutation = makeChange(device) else { return }
+        history.note("\(device.client.name) history.writes \(mutation.worldText)")
+        history.writes.begun(mutation)
+        let (name, process) = (device.client.name, device.client.process)
+        let sink = WorldBox { [unowned history] in history }
+        device.client.engine?.write([mutation]) { event in
+            guard process.isAlive else { return }
+            sink.value().note("\(name)'s write of \(mutation.path.id) is \(event)")
+        }
+    }
+
+    private func makeChange(_ device: HistoryDevice?) -> Mutation? {
+        let change = dice.pick(weighted: history.mood.changes)
+        let number = history.writes.nextNumber(&dice)
+        if change == .insert || history.writes.paths.isEmpty {
+            return insert(number, device)
+        }
+        let path = dice.pick(history.writes.paths)
+        switch change {
+        case .insert: return nil
+        case .erase: return Mutation(path: path, .delete)
+        case .edit: return patch(path, ["v": .integer(number)])
+        case .move: return patch(path, ["v": .integer(number), "createdAt": itemTime(device)])
+        case .delete:
+            return patch(
+                path, ["v": .integer(number), "deletedAt": .timestamp(history.world.time.now)])
+        case .restore: return patch(path, ["v": .integer(number), "deletedAt": .null])
+        case .leave: return patch(path, ["v": .integer(number), "room": .integer(2)])
+        case .join: return patch(path, ["v": .integer(number), "room": .integer(1)])
+        case .slowEdit: return slow(path, ["v": .integer(number)])
+        case .slowInsert:
+            guard device == nil else { return insert(number, device) }
+            return slow(
+                history.writes.nextPath(&dice),
+                ["v": .integer(number), "room": .integer(1), "createdAt": itemTime(nil)])
+        }
+    }
+
+    private static let updatedAt = FieldTransform(FieldPath(name: "updatedAt"), .serverTimestamp)
+
+    private func insert(_ number: Int64, _ device: HistoryDevice?) -> Mutation {
+        let room = Value.integer(history.mood.hasFilter && dice.chance(15) ? 2 : 1)
+        var fields: MapValue = ["v": .integer(number), "room": room]
+        var transforms = [Self.updatedAt]
+        let isOwn = device != nil && history.mood.way == .itemTime
+        if isOwn || dice.chance(history.mood.way == .itemTime ? 70 : 20) {
+            transforms.append(FieldTransform(FieldPath(name: "createdAt"), .serverTimestamp))
+        } else {
+            fields["createdAt"] = itemTime(device)
+        }
+        return Mutation(path: history.writes.nextPath(&dice), .set(fields), transforms: transforms)
+    }
+
+    private func patch(_ path: DocumentPath, _ fields: MapValue) -> Mutation {
+        Mutation(
+            path: path, .patch(fields, mask: fields.map { FieldPath(name: $0.key) }),
+            transforms: [Self.updatedAt])
+    }
+
+    /// Its server had its time of change long before it was committed.
+    private func slow(_ path: DocumentPath, _ fields: MapValue) -> Mutation {
+        var fields = fields
+        fields["updatedAt"] = .timestamp(
+            history.world.time.now.advanced(by: .zero - dice.milliseconds(0...55_000)))
+        return Mutation(path: path, .patch(fields, mask: fields.map { FieldPath(name: $0.key) }))
+    }
+
+    private func itemTime(_ device: HistoryDevice?) -> Value {
+        let now = device?.now ?? history.world.time.now
+        switch dice.roll(10) {
+        case 0..<3: return .timestamp(now)
+        // Equal to another one.
+        case 3..<6:
+            return .timestamp(
+                history.writes.itemTimes.isEmpty ? now : dice.pick(history.writes.itemTimes))
+        case 6..<9:
+            let late = dice.pick([1...900, 1_000...60_000, 86_400_000...2_600_000_000])
+            return .timestamp(now.advanced(by: .zero - dice.milliseconds(late)))
+        default:
+            guard history.mood.way != .itemTime else { return .timestamp(now) }
+            return .timestamp(now.advanced(by: dice.milliseconds(1_000...86_400_000)))
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+// Pagers: what they show, at every moment and in the end.
+
+extension HistoryOracle {
+    /// A pager whose pages the server has confirmed shows a full read, wherever nothing has been written
+    /// since the first of them was told.
+    func checkPages(_ device: HistoryDevice) throws {
+        guard history.world.server.isUp, let pager = device.pager, pager.process.isAlive,
+            pager.isCurrent,
+            let first = pager.firstReadTime
+        else { return }
+        let state = HistoryPager.Compared(
+            rows: Array(pager.machine.rows), writes: history.writes.count)
+        if device.comparedPages == state { return }
+        let (then, now) = (try? truth(at: first), try truth(at: nil))
+        guard then?.all.mapValues(\.updateTime) == now.all.mapValues(\.updateTime) else { return }
+        let found = WorldFound<Set<DocumentPath>>()
+        askPending(device, pager.process) { found.value = $0 }
+        try history.world.pass(.zero)
+        guard found.value?.isEmpty == true, pager.process.isAlive, pager.isCurrent else { return }
+        device.comparedPages = state
+        try checkPager(device, pager)
+    }
+
+    func checkPager(_ device: HistoryDevice, _ pager: HistoryPager) throws {
+        guard pager.isCurrent else {
+            throw WorldViolation(.pagers, "\(device.name)'s pager stays what the cache had")
+        }
+        history.figures.pages += 1
+        history.figures.pageRows += pager.machine.rows.count
+        let documents = Array(try truth(at: nil).all.values)
+        if let fault = pager.fault(documents, history.mood) {
+            throw WorldViolation(
+                .pagers,
+                "\(device.name)'s pager: \(fault); it shows \(pager.machine.rows.map(\.path.id))")
+        }
+    }
+}

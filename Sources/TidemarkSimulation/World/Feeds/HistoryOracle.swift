@@ -1,0 +1,233 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkServer
+import TidemarkSync
+
+/// What was shown, against what the server held.
+final class HistoryOracle {
+    /// What was shown after syncs, and is still to be compared.
+    private var evidence: [SyncEvidence] = []
+    /// What listening feeds showed as fresh, and is still to be compared.
+    private var liveEvidence: [LiveEvidence] = []
+    unowned let history: FeedHistory
+
+    init(in history: FeedHistory) { self.history = history }
+
+    func synced(
+        _ outcome: HistoryFeed.Machine.Outcome, _ feed: HistoryFeed, _ begin: SyncBegin,
+        _ device: HistoryDevice
+    ) {
+        guard case .synced(let result) = outcome else {
+            return history.note("\(device.name) could not sync: \(outcome)")
+        }
+        let evidence = SyncEvidence(result, feed, begin, device)
+        history.note(
+            "\(device.name) synced for \(result.reads), shows "
+                + "\(evidence.shown.rows.map { "\($0.path.id) \($0.content.number)" })"
+                + (evidence.shown.hasMore ? " and more" : ""))
+        history.figures.syncs += 1
+        // What is written while a sync is under way, it may or may not have been told of.
+        device.syncedAt = begin.isJoined ? nil : (begin.writes, begin.now, feed.process)
+        self.evidence.append(evidence)
+        askPending(device, feed.process) { evidence.pending = $0 }
+    }
+
+    /// A feed that listens says that it is complete as of a time, whenever it does.
+    func saw(_ feed: HistoryFeed, freshAsOf readTime: Timestamp, _ device: HistoryDevice) {
+        let evidence = LiveEvidence(feed, readTime, device)
+        if let last = device.lastLive, last.readTime == readTime, last.shown == evidence.shown {
+            return
+        }
+        device.lastLive = evidence
+        liveEvidence.append(evidence)
+        askPending(device, feed.process) { evidence.pending = $0 }
+    }
+
+    /// - Parameter then: Not called where the process ends first.
+    func askPending(
+        _ device: HistoryDevice, _ process: WorldProcess,
+        then: @escaping (Set<DocumentPath>) -> Void
+    ) {
+        let sink = WorldBox { then }
+        device.client.engine?.pendingWrites { result in
+            guard process.isAlive, case .success(let writes) = result else { return }
+            sink.value()(Set(writes.flatMap(\.mutations).map(\.path)))
+        }
+    }
+
+    /// What the server has billed a device for, without its listens.
+    func reads(of device: HistoryDevice) -> Int {
+        history.world.server.meter(by: [.label, .method])
+            .filter { $0.label == device.name && $0.method != "Listen" }
+            .reduce(0) { $0 + $1.reads }
+    }
+
+    func sharedMark() -> Timestamp? {
+        guard history.world.server.isUp,
+            case .success(let document?) = history.world.server.document(
+                at: FeedHistory.shared, in: World.database)
+        else { return nil }
+        switch document.fields["at"] {
+        case .double(let milliseconds)?:
+            return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
+        case .integer(let milliseconds)?: return Timestamp(milliseconds: milliseconds)
+        default: return nil
+        }
+    }
+
+    /// What is wrong with an order of rows by itself; nil when nothing is.
+    func fault(of positions: [PagePosition]) -> String? {
+        if Set(positions.map(\.path)).count != positions.count {
+            return "something twice: \(positions.map(\.path.id))"
+        }
+        for (upper, lower) in zip(positions, positions.dropFirst()) where !(upper < lower) {
+            return "\(upper.path.id) above \(lower.path.id)"
+        }
+        return nil
+    }
+
+    /// While the server is down, what was shown waits.
+    func checkEvidence() throws {
+        guard history.world.server.isUp, !evidence.isEmpty || !liveEvidence.isEmpty else { return }
+        let (syncs, live) = (evidence, liveEvidence)
+        (evidence, liveEvidence) = ([], [])
+        let now = try truth(at: nil)
+        for one in syncs { try check(one, now) }
+        for one in live { try check(one, now) }
+    }
+
+    private func check(_ evidence: LiveEvidence, _ now: HistoryTruth) throws {
+        guard
+            let comparison = try compare(
+                evidence.shown, at: evidence.readTime, evidence.pending, now,
+                "\(evidence.device.name)'s feed listens, is fresh, and", .feedLive)
+        else { return }
+        history.figures.live += 1
+        history.figures.liveItems += comparison.compared
+    }
+
+    /// What was shown with a full read at the time as of which it is said to be complete.
+    ///
+    /// - Returns: Nil where the server does not remember, or the process was gone before it told.
+    private func compare(
+        _ shown: HistoryShown, at readTime: Timestamp, _ pending: Set<DocumentPath>?,
+        _ now: HistoryTruth, _ name: String, _ kind: WorldCheck
+    ) throws -> HistoryComparison? {
+        guard let pending, let then = try? truth(at: readTime) else { return nil }
+        let unsettled = Set(
+            then.all.keys.filter { then.all[$0]?.updateTime != now.all[$0]?.updateTime }
+                + now.all.keys.filter { then.all[$0] == nil })
+        let comparison = HistoryComparison(
+            shown, then, unsettled.union(pending), readTime,
+            HistoryPromise(
+                way: kind == .feedLive ? history.mood.way.whileListening : history.mood.way,
+                writes: history.writes,
+                now: now))
+        if let difference = comparison.difference {
+            throw WorldViolation(
+                kind, "\(name) \(difference); complete as of \(readTime.worldText)")
+        }
+        if unsettled.isEmpty, pending.isEmpty {
+            if kind == .feedSyncs { history.figures.whole += 1 }
+            // Those below the window may still be being counted while a feed listens.
+            if kind == .feedSyncs || !shown.hasMore { try checkUnread(shown, comparison, name) }
+        }
+        return comparison
+    }
+
+    /// Whether the server held the same at both times, as far as it still knows.
+    private func isSame(at time: Timestamp, and other: Timestamp) -> Bool {
+        guard let before = try? truth(at: time), let after = try? truth(at: other) else {
+            return false
+        }
+        return before.all.mapValues(\.updateTime) == after.all.mapValues(\.updateTime)
+    }
+
+    func truth(at time: Timestamp?) throws -> HistoryTruth {
+        switch history.world.server.documents(
+            Query(collectionID: FeedHistory.items), at: time, in: World.database)
+        {
+        case .success(let documents): return HistoryTruth(documents, history.mood)
+        case .failure(let status): throw status
+        }
+    }
+
+    private func check(_ evidence: SyncEvidence, _ now: HistoryTruth) throws {
+        let name = "\(evidence.device.name)'s feed"
+        try checkBill(evidence)
+        // One that is ahead of the server's time counts as far as that, when it is read.
+        if !evidence.begin.isJoined,
+            let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),
+            evidence.shown.marks.action.map({ $0 < mark }) ?? true
+        {
+            throw WorldViolation(
+                .feedMarks,
+                "\(name) was cleared at \(mark) by another device, and has "
+                    + "\(evidence.shown.marks.action.map { "\($0)" } ?? "no mark")")
+        }
+        guard let readTime = evidence.result.readTime else {
+            throw WorldViolation(.feedSyncs, "\(name) was synced, and is not complete")
+        }
+        let comparison = try compare(
+            evidence.shown, at: readTime, evidence.pending, now, name, .feedSyncs)
+        history.figures.items += comparison?.compared ?? 0
+    }
+
+    private func checkUnread(
+        _ shown: HistoryShown, _ comparison: HistoryComparison, _ name: String
+    ) throws {
+        // Below the window there may be more, or less, than was compared.
+        let isSeen =
+            switch history.mood.way {
+            case .changeTime: !shown.hasMore || history.writes.vanished.isEmpty
+            case .countedChangeTime, .versionAudit: true
+            case .countAudit, .itemTime: !shown.hasMore
+            }
+        guard comparison.isExact, isSeen else { return }
+        let floor = shown.marks.floor
+        let unread = comparison.expected.values.count { row in floor.map { row.time > $0 } ?? true }
+        if shown.unread == unread { return }
+        throw WorldViolation(.feedUnread, "\(name) tells \(shown.unread) unread, not \(unread)")
+    }
+
+    // MARK: What it cost
+
+    /// Only where nothing broke that is billed and not told.
+    private func checkBill(_ evidence: SyncEvidence) throws {
+        // A backfill's reads, and a person's beside it, are the device's too.
+        guard !history.settings.hasBackfills, !evidence.begin.isShared,
+            evidence.begin.server != nil,
+            evidence.begin.server == history.world.server.run,
+            evidence.begin.time - history.driver.lastTrouble > .seconds(60)
+                || history.driver.lastTrouble == .zero,
+            history.world.network.weather == .calm
+        else { return }
+        history.figures.billed += 1
+        let billed = evidence.reads - evidence.begin.reads
+        let plans = evidence.result.plans
+        let name = "\(evidence.device.name)'s feed"
+        guard billed == evidence.result.reads else {
+            throw WorldViolation(
+                .feedBill,
+                "\(name) counted \(evidence.result.reads) reads, the server billed \(billed)")
+        }
+        let text = plans.map { "\($0.kind) \($0.prediction)" }
+        let most = plans.reduce(0) { sum, plan in
+            plan.prediction.atMost.map { min(sum + $0, 1 << 40) } ?? 1 << 40
+        }
+        let least = plans.reduce(0) { $0 + $1.prediction.atLeast }
+        guard billed <= most, billed >= least else {
+            throw WorldViolation(.feedBill, "\(name) cost \(billed), the plans were \(text)")
+        }
+        let unchanged = plans.compactMap(\.prediction.ifUnchanged)
+        guard let since = evidence.unwrittenSince, unchanged.count == plans.count,
+            let readTime = evidence.result.readTime, isSame(at: since, and: readTime)
+        else { return }
+        let predicted = unchanged.reduce(0, +)
+        guard abs(billed - predicted) <= 1 else {
+            throw WorldViolation(
+                .feedBill,
+                "\(name) cost \(billed) though nothing had changed, the plans were \(text)")
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+
+/// A pager's machine in a process of a device, on the listeners of its engine; it remembers which
+/// parts it was told of, and when.
+final class HistoryPager {
+    typealias Machine = PageMachine<HistoryContent>
+
+    /// A part of the collection, as the server was at a time.
+    struct Told {
+        let range: Range<PageEdge>
+        let readTime: Timestamp
+        /// Where its rows begin: above, more may have come since.
+        let newest: PageEdge
+    }
+
+    private struct Window {
+        let after: PagePosition?
+        let limit: Int
+        var handle: (any CancellableCall)?
+        var told: [Told] = []
+        /// Of the last snapshot.
+        var isFromCache = true
+    }
+
+    let process: WorldProcess
+    private(set) var machine: Machine
+    private unowned let device: HistoryDevice
+    private let engine: SyncEngine
+    private var windows: [Machine.WindowID: Window] = [:]
+    private var ended: [Told] = []
+
+    private static let createdAt = FieldPath(name: "createdAt")
+
+    /// - Precondition: The device's app runs.
+    init(_ device: HistoryDevice) {
+        guard let engine = device.client.engine else { preconditionFailure("no app runs") }
+        self.device = device
+        self.engine = engine
+        process = device.client.process
+        machine = Machine(pageSize: 4)
+        #if TIDEMARK_DEFECTS
+            machine.defects = device.history.settings.defects
+        #endif
+    }
+
+    /// Of all rows that there are, in the order of the pages.
+    static func query(_ mood: FeedHistoryMood) -> QueryValue {
+        var query = HistoryDevice.query(mood)
+        query.orders = [Order(createdAt, .descending), Order(.documentID, .descending)]
+        return query
+    }
+
+    func loadMore() { step(.loadMore) }
+
+    private func step(_ event: Machine.Event) {
+        guard process.isAlive else { return }
+        for effect in machine.step(event) {
+            switch effect {
+            case .stop(let id): end(id)
+            case .listen(let id, let after, let limit): listen(id, after, limit)
+            case .load: preconditionFailure("every page of a history listens")
+            }
+        }
+        if let fault = device.history.oracle.fault(of: machine.rows.map(\.position)) {
+            device.history.world.violate(.pagerOrder, "\(device.name)'s pager shows \(fault)")
+        }
+    }
+
+    private func listen(_ id: Machine.WindowID, _ after: PagePosition?, _ limit: Int) {
+        windows[id] = Window(after: after, limit: limit)
+        var query = Self.query(device.history.mood)
+        query.limit = .first(limit)
+        if let after {
+            let name = ReferenceValue(database: World.database, path: after.path)
+            query.start = Cursor(values: [after.value, .reference(name)], before: false)
+        }
+        let sink = WorldBox { [weak self] in self }
+        let handle = engine.listen(query, .init(includeMetadataChanges: true)) { event in
+            sink.value()?.hear(id, event)
+        }
+        if windows[id] == nil { handle.cancel() }
+        windows[id]?.handle = handle
+    }
+
+    private func hear(_ id: Machine.WindowID, _ event: Result<ViewSnapshot, SyncError>) {
+        guard process.isAlive, windows[id] != nil else { return }
+        switch event {
+        case .failure(let error):
+            device.history.note("\(device.name)'s page \(id) fails: \(error)")
+            end(id)
+            step(.failed(id, FirestoreError(error)))
+        case .success(let snapshot):
+            let rows = snapshot.documents.compactMap { view in
+                view.document.fields[Self.createdAt].map { value in
+                    PageRow(
+                        PagePosition(value: value, path: view.path), HistoryContent(view),
+                        isPending: view.hasPendingWrites)
+                }
+            }
+            note(rows, snapshot, of: id)
+            step(.snapshot(id, rows, isFromCache: snapshot.isFromCache))
+        }
+    }
+
+    private func note(
+        _ rows: [Machine.Row], _ snapshot: ViewSnapshot, of id: Machine.WindowID
+    ) {
+        guard var window = windows[id] else { return }
+        let upper = window.after.map { PageEdge.after($0) } ?? .newest
+        let isShort = rows.count < window.limit && !snapshot.isFromCache
+        let lower = isShort ? .oldest : rows.last.map { PageEdge.after($0.position) } ?? upper
+        window.isFromCache = snapshot.isFromCache
+        if upper < lower, let readTime = snapshot.readTime, !snapshot.isFromCache {
+            window.told.append(
+                Told(
+                    range: upper..<lower, readTime: readTime,
+                    newest: rows.first.map { .before($0.position) } ?? lower))
+        }
+        windows[id] = window
+    }
+
+    private func end(_ id: Machine.WindowID) {
+        guard let window = windows.removeValue(forKey: id) else { return }
+        window.handle?.cancel()
+        ended += window.told
+    }
+
+    // MARK: What it should show
+
+    /// What it showed when so much had been written.
+    struct Compared: Equatable {
+        let rows: [Machine.Row]
+        let writes: Int
+    }
+
+    /// As of when the page that was told first was told; nil where one was not.
+    var firstReadTime: Timestamp? { windows.values.compactMap { $0.told.last?.readTime }.min() }
+
+    /// Whether the server has confirmed all of its pages, and one of them is the head.
+    var isCurrent: Bool {
+        windows.values.contains { $0.after == nil }
+            && windows.values.allSatisfy { !$0.isFromCache && !$0.told.isEmpty }
+    }
+
+    /// What is wrong with what it shows, when nothing has been written for a while; nil when nothing
+    /// is.
+    func fault(_ documents: [Document], _ mood: FeedHistoryMood) -> String? {
+        let truth = Self.query(mood).rows(of: documents).compactMap { document in
+            document.fields[Self.createdAt].map {
+                (PagePosition(value: $0, path: document.path), document)
+            }
+        }
+        let shown = Dictionary(uniqueKeysWithValues: machine.rows.map { ($0.path, $0) })
+        let live = windows.values.compactMap { $0.told.last?.range }
+        let bottom = machine.rows.last?.position
+        let isWhole = !machine.hasMore
+        for (position, document) in truth {
+            guard isWhole || bottom.map({ !($0 < position) }) ?? false else { continue }
+            guard let told = lastTold(of: position) else {
+                return "\(document.path.id) is in a part that nobody told of"
+            }
+            if let row = shown[document.path], row.position == position,
+                row.content.number == document.number
+            {
+                continue
+            }
+            if document.updateTime <= told { return "\(document.path.id) is missing" }
+        }
+        let there = Dictionary(uniqueKeysWithValues: truth.map { ($0.1.path, $0) })
+        for row in machine.rows where live.contains(where: { $0.contains(row.position) }) {
+            guard let (position, document) = there[row.path], position == row.position,
+                document.number == row.content.number
+            else { return "\(row.path.id) is shown where it is not" }
+        }
+        return nil
+    }
+
+    /// As of when the part with a position was told last; now where a page listens to it.
+    private func lastTold(of position: PagePosition) -> Timestamp? {
+        if windows.values.contains(where: { $0.told.last?.range.contains(position) ?? false }) {
+            return .max
+        }
+        let earlier = ended + windows.values.flatMap { $0.told.dropLast() }
+        return earlier.filter { told in
+            let lower = max(told.range.lowerBound, told.newest)
+            return lower < told.range.upperBound
+                && (lower..<told.range.upperBound).contains(position)
+        }.map(\.readTime).max()
+    }
+}

@@ -1,0 +1,150 @@
+import TidemarkApp
+import TidemarkModel
+import TidemarkSync
+import TidemarkTesting
+
+/// The end of a history: everything is mended, and all must be shown.
+struct HistorySettling {
+    unowned let history: FeedHistory
+
+    /// Mends everything, and expects of all feeds and pagers to show what the server holds; of some
+    /// histories, as it takes as long as all before, also after another sync and another start.
+    func settle() throws {
+        try history.world.mend()
+        history.driver.mended()
+        for device in history.devices { device.follow() }
+        // Longer than any backoff, so that what waits is sent.
+        try history.pass(.seconds(150))
+        try settleLive()
+        for device in history.devices { device.goLive(false) }
+        try history.pass(.seconds(5))
+        for device in history.devices { try syncWell(device) }
+        if history.settings.hasBackfills { try history.backfills.settle() }
+        let isThorough = history.settings.isThorough || history.driver.dice.chance(35)
+        if isThorough {
+            for device in history.devices {
+                device.loadMore(.max)
+                try history.pass(.seconds(1))
+                try syncWell(device)
+            }
+            try checkShared()
+            for device in history.devices { try checkRest(device) }
+        }
+        for device in history.devices { try settlePager(device) }
+        if isThorough {
+            for device in history.devices { try checkRestart(device) }
+        }
+        try listenWhileOthersWrite()
+    }
+
+    /// All feeds listen, and are fresh again and again.
+    private func listenWhileOthersWrite() throws {
+        for device in history.devices {
+            device.client.setNetwork(true, isNoticed: true)
+            device.goLive(true)
+        }
+        try settleLive()
+        for _ in 0..<3 {
+            history.driver.writeOutside()
+            try history.pass(.seconds(5))
+        }
+        try settleLive()
+        for device in history.devices { device.goLive(false) }
+    }
+
+    /// Those that listen need no sync.
+    private func settleLive() throws {
+        for device in history.devices where device.isLive {
+            for _ in 0..<40 where !device.isFresh { try history.pass(.seconds(10)) }
+            guard device.isFresh else {
+                throw WorldViolation(
+                    .convergence, "\(device.name)'s feed listens, and never gets fresh")
+            }
+            history.note("\(device.name) listens, and is fresh")
+        }
+    }
+
+    /// With everything mended a sync succeeds, at the latest the third.
+    private func syncWell(_ device: HistoryDevice) throws {
+        for _ in 0..<3 {
+            let before = history.figures.syncs
+            device.sync()
+            try history.pass(.seconds(30))
+            if history.figures.syncs > before { return }
+        }
+        throw WorldViolation(.convergence, "\(device.name) cannot sync, with everything mended")
+    }
+
+    /// Another sync brings nothing, and shows the same.
+    private func checkRest(_ device: HistoryDevice) throws {
+        guard let shown = device.feed?.machine.shown else { return }
+        try syncWell(device)
+        let promise = HistoryPromise(
+            way: history.mood.way, writes: history.writes, now: try history.oracle.truth(at: nil))
+        guard let again = device.feed?.machine.shown,
+            again.rows.filter({ promise.isWhole($0.path) })
+                == shown.rows.filter({ promise.isWhole($0.path) })
+        else {
+            throw WorldViolation(
+                .feedRest, "\(device.name) shows something else, and nothing happened")
+        }
+    }
+
+    /// All devices of the user have cleared alike.
+    private func checkShared() throws {
+        guard history.mood.sharesMarks, let mark = history.oracle.sharedMark() else { return }
+        for device in history.devices where device.feed?.machine.marks.action != mark {
+            throw WorldViolation(
+                .feedMarks,
+                "\(device.name) is cleared at "
+                    + "\(device.feed?.machine.marks.action.map { "\($0)" } ?? "no time"), "
+                    + "the other history.devices at \(mark)")
+        }
+    }
+
+    /// A new process shows from its disk what the one before showed.
+    private func checkRestart(_ device: HistoryDevice) throws {
+        guard let shown = device.feed?.machine.shown else { return }
+        let marks = device.feed?.machine.marks
+        history.driver.dice.chance(50) ? device.client.kill() : device.client.terminate()
+        device.client.setNetwork(false, isNoticed: true)
+        device.client.start()
+        device.follow()
+        device.loadMore(.max)
+        try history.pass(.seconds(2))
+        guard let feed = device.feed else {
+            throw WorldViolation(.convergence, "\(device.name) cannot start")
+        }
+        guard feed.machine.marks == marks else {
+            throw WorldViolation(.feedMarks, "\(device.name) has other marks after a restart")
+        }
+        // What the way does not promise, a pager may have brought or taken away.
+        let promise = HistoryPromise(
+            way: history.mood.way, writes: history.writes, now: try history.oracle.truth(at: nil))
+        let before = shown.rows.filter { promise.isWhole($0.path) }
+        let after = feed.machine.shown.rows.filter { promise.isWhole($0.path) }
+        guard before == after else {
+            throw WorldViolation(
+                .feedRest,
+                "\(device.name) shows \(after.map(\.path.id)) after a restart, "
+                    + "not \(before.map(\.path.id))")
+        }
+    }
+
+    private func settlePager(_ device: HistoryDevice) throws {
+        guard let pager = device.pager else { return }
+        for _ in 0..<60 {
+            if pager.isCurrent, !pager.machine.hasMore { break }
+            if !pager.machine.isLoadingMore { pager.loadMore() }
+            try history.pass(.seconds(1))
+            for _ in 0..<6 where pager.machine.isLoadingMore || !pager.isCurrent {
+                try history.pass(.seconds(10))
+            }
+            try history.oracle.checkPager(device, pager)
+        }
+        guard !pager.machine.hasMore else {
+            throw WorldViolation(.pagers, "\(device.name)'s pager never comes to the end")
+        }
+        try history.oracle.checkPager(device, pager)
+    }
+}

@@ -1,0 +1,48 @@
+import TidemarkModel
+import TidemarkStore
+import TidemarkSync
+
+/// What a client has of the documents that a world's queries find.
+struct WorldHoldings {
+    private var documents: [DocumentPath: OracleDocument] = [:]
+
+    init(_ contents: CacheContents) {
+        for stored in contents.documents where stored.kind == .found {
+            documents[stored.path] = OracleDocument(
+                fields: stored.contents.decoded, version: stored.updateTime)
+        }
+        for batch in contents.batches {
+            for mutation in batch.baseMutations + batch.mutations {
+                documents[
+                    mutation.path, default: OracleDocument(fields: nil, version: nil)
+                ].apply(mutation, at: batch.localWriteTime)
+            }
+        }
+    }
+
+    func fields(_ path: DocumentPath) -> MapValue? { documents[path]?.fields }
+    func isWritten(_ path: DocumentPath) -> Bool { documents[path]?.isWritten == true }
+
+    func rows(of query: Query) -> [WorldRow] {
+        let all = documents.compactMap { path, document in
+            document.fields.map { (path: path, fields: $0) }
+        }
+        return QueryOracle(query, in: World.database).rows(of: all).map {
+            WorldRow(path: $0.path, fields: $0.fields)
+        }
+    }
+}
+
+struct WorldRow: Equatable {
+    let path: DocumentPath
+    let fields: MapValue
+
+    init(path: DocumentPath, fields: MapValue) {
+        self.path = path
+        self.fields = fields
+    }
+
+    init(_ view: ViewDocument) { self.init(path: view.path, fields: view.document.fields) }
+
+    var text: String { "\(path.id)(\(fields.worldText))" }
+}

@@ -1,0 +1,79 @@
+package import TidemarkModel
+import TidemarkServer
+package import TidemarkSync
+package import TidemarkTesting
+
+/// A process in a world: what it queued and the timers it set are gone when it is killed, and what
+/// it does in the step that killed it reaches nobody.
+// @unchecked: a world lives in one thread.
+package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Sendable {
+    private let time: VirtualScheduler
+    private var jobs: [Int: @Sendable () -> Void] = [:]
+    private var lastJob = 0
+    package private(set) var isAlive = true
+
+    package init(on time: VirtualScheduler) { self.time = time }
+
+    package func kill() {
+        isAlive = false
+        jobs = [:]
+    }
+
+    // MARK: As a client's executor
+
+    package func enqueue(_ job: @escaping @Sendable () -> Void) {
+        guard let id = keep(job) else { return }
+        time.enqueue { [weak self] in self?.take(id)?() }
+    }
+
+    package func schedule(
+        _ name: TimerID, after delay: Duration, _ job: @escaping @Sendable () -> Void
+    ) -> any CancellableCall {
+        let id = keep(job) ?? 0
+        let timer = time.schedule(name, after: delay) { [weak self] in self?.take(id)?() }
+        return ProcessTimer(process: self, id: id, timer: timer)
+    }
+
+    package var elapsed: Duration { time.elapsed }
+
+    private func keep(_ job: @escaping @Sendable () -> Void) -> Int? {
+        guard isAlive else { return nil }
+        lastJob += 1
+        jobs[lastJob] = job
+        return lastJob
+    }
+
+    fileprivate func take(_ id: Int) -> (@Sendable () -> Void)? { jobs.removeValue(forKey: id) }
+
+    // MARK: As a server's executor
+
+    package var uptime: Duration { time.elapsed }
+
+    package func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {
+        guard let id = keep(job) else { return }
+        _ = time.schedule(after: delay) { [weak self] in self?.take(id)?() }
+    }
+
+    package func async(_ job: @escaping @Sendable () -> Void) { enqueue(job) }
+
+    /// At once: nothing of the process can be under way when it is called from outside.
+    package func sync(_ job: @Sendable () -> Void) { job() }
+}
+
+// @unchecked: a world lives in one thread.
+private final class ProcessTimer: CancellableCall, @unchecked Sendable {
+    private weak var process: WorldProcess?
+    private let id: Int
+    private let timer: any CancellableCall
+
+    init(process: WorldProcess, id: Int, timer: any CancellableCall) {
+        self.process = process
+        self.id = id
+        self.timer = timer
+    }
+
+    func cancel() {
+        timer.cancel()
+        _ = process?.take(id)
+    }
+}

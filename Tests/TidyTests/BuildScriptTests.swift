@@ -1,0 +1,57 @@
+import Foundation
+import Testing
+
+/// `Scripts/build` with a compiler of the test's own.
+@Suite(.timeLimit(.minutes(1))) struct `The build script` {
+    private static let warning = "Sources/A/b.swift:3:1: warning: 'x' is not used"
+    private static let error = "Sources/A/b.swift:4:1: error: no such thing"
+
+    /// - Parameter status: With which the compiler ends.
+    /// - Returns: What was printed, and the exit status.
+    private func build(_ lines: [String], status: Int32) throws -> (text: String, status: Int32) {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-build-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let scripts = folder.appendingPathComponent("Scripts")
+        try FileManager.default.createDirectory(at: scripts, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(
+            at: Repository.root.appendingPathComponent("Scripts/build"),
+            to: scripts.appendingPathComponent("build"))
+        let said = lines.map { "echo \"\($0)\"" }.joined(separator: "\n")
+        let compiler = folder.appendingPathComponent("compiler")
+        try "#!/bin/sh\n\(said)\nexit \(status)\n".write(
+            to: compiler, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: compiler.path)
+
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = scripts.appendingPathComponent("build")
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["SWIFT": compiler.path], uniquingKeysWith: { $1 })
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+    }
+
+    @Test func `prints nothing into a pipe when all is well`() throws {
+        let result = try build(["Building for debugging...", "[1/2] Compiling A"], status: 0)
+        #expect(result.text == "" && result.status == 0)
+    }
+
+    @Test func `prints a warning of this package, once, and none of another`() throws {
+        let other = "/somewhere/else.swift:1:1: warning: of a dependency"
+        let own = "$PWD/" + Self.warning
+        let result = try build([own, other, own], status: 0)
+        #expect(result.text.components(separatedBy: Self.warning).count == 2)
+        #expect(!result.text.contains("dependency") && result.status == 0)
+    }
+
+    @Test func `fails as the compiler does, and says why`() throws {
+        let result = try build(["[1/2] Compiling A", "$PWD/" + Self.error], status: 1)
+        #expect(result.status == 1)
+        #expect(result.text.contains(Self.error) && result.text.contains("The build failed."))
+    }
+}
