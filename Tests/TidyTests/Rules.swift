@@ -68,6 +68,7 @@ enum ImportRules {
     static let allowed: [String: Set<String>] = [
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
+        "TidemarkRules": ["TidemarkModel"],
         "TidemarkStore": ["TidemarkModel", "GRDB", "GRDBSQLite"],
         "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
         "TidemarkWire": [
