@@ -101,7 +101,7 @@ let package = Package(
                 "TidemarkModel", "CTidemarkZlib", grpcCore, grpcHTTP2, nioCore, nioHPACK, nioHTTP2,
                 protobuf,
             ]),
-        library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
+        library("TidemarkServer", ["TidemarkModel", "TidemarkRules", "TidemarkStore"]),
         library(
             "TidemarkHTTP",
             [

@@ -75,7 +75,7 @@ enum ImportRules {
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
             "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
         ],
-        "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
+        "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",

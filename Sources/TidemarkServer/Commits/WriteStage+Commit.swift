@@ -23,6 +23,7 @@ extension WriteStage {
         do {
             (row, time) = try takeCommitTime(database)
             let draft = try granted(valid, database, time, transaction, claimant)
+            try checkRules(valid, context, draft.draft.requestTime, transaction)
             let reply = CommitReply(results: draft.results, commitTime: time)
             // From here on a failure is the store's, and undoes the whole batch.
             commits.append(try store(draft.draft.differences, database, row, time, transaction))

@@ -37,6 +37,8 @@ final class ServerCore {
     /// When quiet streams get a new token, by the executor's time; nil while nobody listens.
     var nextRefresh: Duration?
     var indexes: IndexRegister
+    /// Security rules; nil where everything is allowed.
+    var rules: RulesSettings?
     /// How far the server's clock is ahead of the machine's.
     var clockOffset: Duration = .zero
 

@@ -21,6 +21,7 @@ extension ServerCore {
                 if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
                 try admit(query, in: stream.database)
             }
+            try checkRules(request.kind, stream.context, transaction)
             let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
             var opening = TargetOpening(
                 core: self, target: target, request: request, stream: stream,

@@ -11,6 +11,7 @@ extension ServerCore {
         let start = outputs.count
         let before = meter.total
         do {
+            try checkRules(request, context, transaction)
             try reply(id, to: request, context, transaction, &outputs)
         } catch {
             outputs.removeSubrange(start...)
