@@ -96,6 +96,7 @@ let package = Package(
     targets: [
         library("TidemarkModel"),
         library("TidemarkResilience"),
+        library("TidemarkRules", ["TidemarkModel"]),
         library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
         library(
             "TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"], planted),
@@ -105,7 +106,7 @@ let package = Package(
                 "TidemarkModel", "CTidemarkZlib", grpcCore, grpcHTTP2, nioCore, nioHPACK, nioHTTP2,
                 protobuf,
             ]),
-        library("TidemarkServer", ["TidemarkModel", "TidemarkStore"]),
+        library("TidemarkServer", ["TidemarkModel", "TidemarkRules", "TidemarkStore"]),
         library(
             "TidemarkHTTP",
             [
@@ -194,6 +195,8 @@ let package = Package(
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
+        // Imports the model alone, so that it builds in seconds.
+        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"]),
         tests("TidemarkResilienceTests", ["TidemarkResilience", "TidemarkTesting"]),
         tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkSimulation"]),
         tests(

@@ -68,13 +68,14 @@ enum ImportRules {
     static let allowed: [String: Set<String>] = [
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
+        "TidemarkRules": ["TidemarkModel"],
         "TidemarkStore": ["TidemarkModel", "GRDB", "GRDBSQLite"],
         "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
             "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
         ],
-        "TidemarkServer": ["TidemarkModel", "TidemarkStore"],
+        "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",

@@ -1,5 +1,13 @@
 /// The digest of RFC 1321, because Firestore's bloom filters are made with it. Protects nothing.
-enum MD5 {
+package enum MD5 {
+    /// The digest as bytes.
+    package static func digest(_ message: [UInt8]) -> [UInt8] {
+        let (low, high) = message.withUnsafeBytes { hash($0) }
+        return [low, high].flatMap { half in
+            (0..<8).map { UInt8(truncatingIfNeeded: half >> ($0 * 8)) }
+        }
+    }
+
     /// The digest as two numbers, its first and last eight bytes read in little-endian order.
     static func hash(_ text: String) -> (low: UInt64, high: UInt64) {
         var copy = text

@@ -8,6 +8,7 @@ struct CommitStage {
     private let transactions: Transactions
     private let listens: Listens
     private let admission: QueryAdmission
+    private let rules: RulesChecks
     private let billing: Billing
 
     /// Only while the store's transaction runs.
@@ -33,12 +34,13 @@ struct CommitStage {
 
     init(
         _ clocks: DatabaseClocks, _ transactions: Transactions, _ listens: Listens,
-        _ admission: QueryAdmission, _ billing: Billing
+        _ admission: QueryAdmission, _ rules: RulesChecks, _ billing: Billing
     ) {
         self.clocks = clocks
         self.transactions = transactions
         self.listens = listens
         self.admission = admission
+        self.rules = rules
         self.billing = billing
         databases = clocks.states
     }
@@ -71,6 +73,7 @@ struct CommitStage {
         do {
             (row, time) = try takeCommitTime(database)
             let draft = try granted(valid, database, time, transaction, claimant)
+            try askRules(valid, context, draft.draft.requestTime, transaction)
             let reply = CommitReply(results: draft.results, commitTime: time)
             // From here on a failure is the store's, and undoes the whole batch.
             commits.append(try store(draft.draft.differences, database, row, time, transaction))
@@ -86,6 +89,24 @@ struct CommitStage {
             }
             throw error
         }
+    }
+
+    /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
+    private mutating func askRules(
+        _ mutations: [Mutation], _ context: CallContext, _ time: Timestamp,
+        _ transaction: StoreTransaction
+    ) throws {
+        var reads = 0
+        defer {
+            if reads > 0 {
+                bills.append(
+                    Bill(
+                        context: context, method: method,
+                        collection: CollectionPath(unchecked: RulesChecks.target),
+                        usage: Usage(reads: reads)))
+            }
+        }
+        try rules.check(mutations, context, time, transaction) { reads = $0 }
     }
 
     /// Applies the mutations in memory: what they make of the documents, and their results.

@@ -84,7 +84,8 @@ extension ServerCore {
 
     private func makeStage() -> WriteStage {
         WriteStage(
-            CommitStage(clocks, transactions, listens, indexes, configuration.billing),
+            CommitStage(
+                clocks, transactions, listens, indexes, rules, configuration.billing),
             WriteStreamStage(
                 streams, clocks, transactions, randomBits: environment.randomBits,
                 remembered: configuration.rememberedWriteStreams),

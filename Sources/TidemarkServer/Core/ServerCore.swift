@@ -27,6 +27,7 @@ final class ServerCore {
     let transactions: Transactions
     let listens: Listens
     let reads: ReadAnswers
+    let rules: RulesChecks
 
     init(
         _ configuration: FirestoreServer.Configuration, environment: ServerEnvironment
@@ -45,7 +46,8 @@ final class ServerCore {
             clocks, streams, environment, lockTimeout: configuration.lockTimeout)
         listens = Listens(clocks, meter, configuration.billing, environment.executor)
         let access = ReadAccess(clocks, transactions, indexes, meter, configuration.billing)
-        reads = ReadAnswers(access, transactions)
+        rules = RulesChecks(clocks, meter)
+        reads = ReadAnswers(access, transactions, rules)
     }
 
     private static func openStore(
@@ -83,7 +85,18 @@ final class ServerCore {
 
     var publisher: CommitPublisher { CommitPublisher(listens: listens) }
     var targets: TargetRequests {
-        TargetRequests(listens: listens, clocks: clocks, admission: indexes)
+        TargetRequests(listens: listens, clocks: clocks, admission: indexes, rules: rules)
+    }
+
+    /// Asks the rules again about every listen, and ends those that are refused now.
+    func judgeListensAgain() throws(StoreError) -> [Output] {
+        do {
+            return try store.read { targets.judgeAgain($0) }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw .unreadable(detail: "\(error)")
+        }
     }
 
     /// When something becomes due by itself, by the executor's time.

@@ -62,6 +62,13 @@ final class Listens {
     }
 
     /// All targets of a database, by stream and id.
+    /// Every target with its stream, in the order in which they came.
+    var allTargets: [(stream: ListenStream, target: LiveTarget)] {
+        registry.streams.sorted { $0.key < $1.key }.flatMap { _, stream in
+            stream.targets.values.sorted { $0.id < $1.id }.map { (stream, $0) }
+        }
+    }
+
     func targets(in database: DatabaseID) -> [LiveTarget] { registry.targets(in: database) }
 
     /// The targets that may see a document.

@@ -6,6 +6,7 @@ struct TargetRequests {
     let listens: Listens
     let clocks: DatabaseClocks
     let admission: QueryAdmission
+    let rules: RulesChecks
 
     // MARK: Beginning and ending
 
@@ -28,6 +29,7 @@ struct TargetRequests {
                 if query.findNearest != nil { throw RPCStatus.noVectorSearchHere }
                 try admission.admit(query, in: stream.database)
             }
+            try rules.check(request.kind, stream.context, transaction)
             let target = LiveTarget(streamID: streamID, id: id, kind: request.kind)
             var opening = TargetOpening(
                 listens: listens, target: target, request: request, stream: stream,
@@ -43,6 +45,19 @@ struct TargetRequests {
             outputs.removeSubrange(beginning...)
             refuse(RPCStatus(storeFailure: error))
         }
+    }
+
+    /// Asks the rules about every target again, and ends those that are refused now.
+    func judgeAgain(_ transaction: StoreTransaction) -> [Output] {
+        var outputs: [Output] = []
+        for (stream, target) in listens.allTargets {
+            do { try rules.check(target.kind, stream.context, transaction) } catch {
+                let cause = RPCStatus(storeFailure: error)
+                listens.remove(target.id, of: target.streamID)
+                refuse(target.id, target.streamID, cause, &outputs)
+            }
+        }
+        return outputs
     }
 
     /// Answers a target that makes no sense as one that cannot be served: its stream lives on.

@@ -15,11 +15,13 @@ struct ReadCall {
 final class ReadAnswers {
     private let access: ReadAccess
     private let transactions: Transactions
+    private let rules: RulesChecks
     private var unfinished = UnfinishedAnswers()
 
-    init(_ access: ReadAccess, _ transactions: Transactions) {
+    init(_ access: ReadAccess, _ transactions: Transactions, _ rules: RulesChecks) {
         self.access = access
         self.transactions = transactions
+        self.rules = rules
     }
 
     // MARK: Beginning
@@ -40,6 +42,7 @@ final class ReadAnswers {
         let start = outputs.count
         let before = access.billed
         do {
+            try rules.check(call.request, call.context, transaction)
             try reply(call.id, to: call.request, call.context, transaction, &outputs)
         } catch {
             outputs.removeSubrange(start...)

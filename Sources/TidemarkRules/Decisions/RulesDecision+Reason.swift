@@ -1,0 +1,73 @@
+extension RulesDecision {
+    /// Why the request was refused: a sentence for each `allow` that was tried. Empty when it is allowed.
+    ///
+    /// - Parameter trace: Of the same decision: with it, the values that decided are named.
+    public func reason(in source: SourceText, trace: RulesTrace? = nil) -> String {
+        if isAllowed { return "" }
+        if verdicts.isEmpty {
+            return "No rule allows '\(method.rawValue)' at this path."
+        }
+        var sentences = verdicts.map { sentence(of: $0) }
+        if let decider = trace?.decider(in: source) { sentences.append(decider) }
+        return sentences.joined(separator: " ")
+    }
+
+    private func sentence(of verdict: Verdict) -> String {
+        let place = "'\(method.rawValue)' at L\(verdict.position.line)"
+        switch verdict.outcome {
+        case .allowed: return "Allowed: \(place)."
+        case .denied: return "False for \(place): \(verdict.expression)."
+        case .failed(let cause, let position):
+            return "Error for \(place), at L\(position): \(cause.message)" + lacks(verdict)
+        case .undecided:
+            return
+                "Not sure for every result of the query, \(place): \(verdict.expression)."
+                + lacks(verdict)
+        }
+    }
+
+    /// What the query could add.
+    private func lacks(_ verdict: Verdict) -> String {
+        if verdict.lacking.isEmpty { return "" }
+        return " Add " + verdict.lacking.map(\.swift).joined(separator: " or ") + "."
+    }
+
+    /// Production's line for each error: `Error: firestore.rules line [5], column [22]. …`.
+    public var productionNotes: [String] {
+        var notes: [String] = []
+        for verdict in verdicts {
+            guard case .failed(let cause, let position) = verdict.outcome else { continue }
+            let place = "line [\(position.line)], column [\(position.column)]"
+            let note = "Error: firestore.rules \(place). \(cause.message)"
+            if !notes.contains(note) { notes.append(note) }
+        }
+        return notes
+    }
+}
+
+extension RulesTrace {
+    /// The innermost expression that made the last condition false, with the values in it.
+    func decider(in source: SourceText) -> String? {
+        guard var index = entries.indices.last, entries[index].isFalse else { return nil }
+        // Parts are noted before the whole: what decided stands just before it.
+        while index > 0, entries[index - 1].isFalse { index -= 1 }
+        let decider = entries[index]
+        let parts = entries[..<index].reversed().prefix { decider.range.contains($0.range) }
+        let values = parts.filter { part in
+            !parts.contains { $0.range != part.range && $0.range.contains(part.range) }
+        }.reversed().compactMap { part -> String? in
+            let text = source.excerpt(part.range)
+            let value = part.outcome.shown
+            return text == value ? nil : "\(text) is \(value)"
+        }
+        if values.isEmpty { return nil }
+        let position = source.position(at: decider.range.lowerBound)
+        return "At L\(position): " + values.joined(separator: ", ") + "."
+    }
+}
+
+extension RulesTrace.Entry {
+    fileprivate var isFalse: Bool {
+        if case .success(.boolean(false)) = outcome { true } else { false }
+    }
+}

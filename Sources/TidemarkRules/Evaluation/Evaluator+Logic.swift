@@ -1,0 +1,58 @@
+// True, false, error, and for queries: not known, which may be any of the three.
+extension Evaluator {
+    /// A boolean; nil where it is not known.
+    mutating func condition(_ node: Node) throws(RulesFailure) -> Bool? {
+        let value = try evaluate(node)
+        switch value {
+        case .boolean(let value): return value
+        case .known(let knowledge):
+            if knowledge.kind == .boolean || knowledge.kind == nil {
+                lack(knowledge, .isTrue)
+                return nil
+            }
+        default: break
+        }
+        throw failure(.notBoolean(value.typeName), node)
+    }
+
+    /// False where one operand is, whatever the others are.
+    mutating func conjunction(
+        _ operands: [Node], _ node: Node
+    ) throws(RulesFailure) -> RulesValue {
+        try join(operands, node, decisive: false)
+    }
+
+    /// True where one operand is, whatever the others are.
+    mutating func disjunction(
+        _ operands: [Node], _ node: Node
+    ) throws(RulesFailure) -> RulesValue {
+        try join(operands, node, decisive: true)
+    }
+
+    private mutating func join(
+        _ operands: [Node], _ node: Node, decisive: Bool
+    ) throws(RulesFailure) -> RulesValue {
+        var failure: RulesFailure?
+        var isKnown = true
+        for (index, operand) in operands.enumerated() {
+            if index > 0 { try spend(1, at: node) }
+            do throws(RulesFailure) {
+                guard let value = try condition(operand) else {
+                    isKnown = false
+                    continue
+                }
+                if value == decisive { return .boolean(decisive) }
+            } catch {
+                if error.cause.isLimit { throw error }
+                failure = failure ?? error
+            }
+        }
+        if let failure, isKnown || !decisive { throw failure }
+        return isKnown ? .boolean(!decisive) : .known(Knowledge(kind: .boolean))
+    }
+}
+
+extension RulesFailure.Cause {
+    /// Whether it ends the whole evaluation: no operator absorbs it.
+    var isLimit: Bool { self == .outOfEvaluations || self == .tooComplex }
+}

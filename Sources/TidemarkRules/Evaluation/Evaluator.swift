@@ -1,0 +1,206 @@
+import TidemarkModel
+
+/// Evaluates the expressions of one request.
+///
+/// Errors are values of the language: `&&` and `||` absorb them from either side. Swift's typed `throw`
+/// carries them from where they arise to the operator that absorbs them.
+struct Evaluator {
+    let functions: [Ruleset.Function]
+    let request: RulesRequest
+    let documents: any RulesDocuments
+    var reads: RulesReads
+    /// What the wildcards of the block stand for.
+    var captures: [RulesValue] = []
+    /// Told of every value, when somebody asks.
+    let trace: RulesTrace?
+    /// Conditions that a query lacks, as far as the undecided expressions name one.
+    var lacking: [MissingCondition] = []
+
+    private var locals: [Result<RulesValue, RulesFailure>] = []
+    private var base = 0
+    private var evaluations = 0
+    private var depth = 0
+    /// What may be copied, compared and matched before an evaluation is called too complex: elements of
+    /// lists, bytes of texts, steps of patterns.
+    var work = 2_000_000
+
+    /// Levels of expressions and calls that are open at once, which bounds the stack.
+    private static let mostLevels = 250
+    /// Bytes of a text, and elements of a list, that an expression may make.
+    static let mostElements = 1 << 20
+
+    init(
+        _ ruleset: Ruleset, _ request: RulesRequest, _ documents: any RulesDocuments,
+        reads: RulesReads, trace: RulesTrace?
+    ) {
+        functions = ruleset.functions
+        self.request = request
+        self.documents = documents
+        self.reads = reads
+        self.trace = trace
+    }
+
+    mutating func evaluate(_ node: Node) throws(RulesFailure) -> RulesValue {
+        depth += 1
+        defer { depth -= 1 }
+        if depth > Self.mostLevels { throw RulesFailure(cause: .tooComplex, offset: node.start) }
+        guard let trace else { return try compute(node) }
+        do throws(RulesFailure) {
+            let value = try compute(node)
+            trace.note(node, .success(value))
+            return value
+        } catch {
+            trace.note(node, .failure(error))
+            throw error
+        }
+    }
+
+    /// Counts expressions, as production does.
+    mutating func spend(_ count: Int, at node: Node) throws(RulesFailure) {
+        evaluations += count
+        if evaluations > RulesLimits.evaluations { throw failure(.outOfEvaluations, node) }
+    }
+
+    /// Counts what an expression looks at.
+    mutating func use(_ amount: Int, at node: Node) throws(RulesFailure) {
+        work -= amount
+        if work < 0 { throw failure(.tooComplex, node) }
+    }
+
+    /// Whether the values are of all results of a query, and some of them are only known in part.
+    var isProof: Bool { request.method == .list }
+
+    func failure(_ cause: RulesFailure.Cause, _ node: Node) -> RulesFailure {
+        RulesFailure(cause: cause, offset: node.start)
+    }
+
+    private mutating func compute(_ node: Node) throws(RulesFailure) -> RulesValue {
+        try spend(Self.price(of: node.operation), at: node)
+        switch node.operation {
+        case .constant(let value): return value
+        case .local(let index): return try locals[base + index].get()
+        case .capture(let index):
+            return index < captures.count ? captures[index] : .known(Knowledge())
+        case .request: return .map(request.request)
+        case .resource: return try resource(node)
+        case .unknownName(let name): throw failure(.undefinedProperty(name), node)
+        case .list(let nodes): return .list(try all(nodes))
+        case .map(let entries): return try map(entries)
+        case .path(let parts): return try path(parts)
+        case .not(let inner):
+            guard let value = try condition(inner) else { return .known(Knowledge()) }
+            return .boolean(!value)
+        case .negative(let inner): return try negative(inner, node)
+        case .and(let operands): return try conjunction(operands, node)
+        case .or(let operands): return try disjunction(operands, node)
+        case .binary(let symbol, let left, let right):
+            return try binary(symbol, left, right, node)
+        case .conditional(let test, let first, let second):
+            guard let value = try condition(test) else { return .known(Knowledge()) }
+            return try evaluate(value ? first : second)
+        case .isType(let inner, let type):
+            return try evaluate(inner).isOf(type).map { RulesValue.boolean($0) }
+                ?? .known(Knowledge())
+        case .member(let inner, let name): return try member(name, of: evaluate(inner), node)
+        case .index(let value, let index):
+            return try element(of: evaluate(value), at: evaluate(index), node)
+        case .slice(let value, let first, let second):
+            return try slice(evaluate(value), evaluate(first), evaluate(second), node)
+        case .function(let index, let arguments): return try call(index, arguments, node)
+        case .builtin(let builtin, let arguments, let nameStart):
+            return try call(builtin, all(arguments), node, nameStart)
+        case .method(let receiver, let method, let arguments, let pattern, let nameStart):
+            let call = MethodCall(
+                node: node, method: method, nameStart: nameStart, pattern: pattern,
+                receiver: try evaluate(receiver), arguments: try all(arguments))
+            return try answer(call)
+        case .unknownFunction(let name, let arguments):
+            _ = try all(arguments)
+            throw failure(.functionNotFound(name), node)
+        }
+    }
+
+    /// What production charges for an expression itself, its parts aside.
+    private static func price(of operation: Node.Operation) -> Int {
+        switch operation {
+        case .and(let operands), .or(let operands): operands.count - 1
+        case .conditional: 2
+        case .path(let parts): 1 + parts.count
+        default: 1
+        }
+    }
+
+    private mutating func all(_ nodes: [Node]) throws(RulesFailure) -> [RulesValue] {
+        var values: [RulesValue] = []
+        values.reserveCapacity(nodes.count)
+        for node in nodes { values.append(try evaluate(node)) }
+        return values
+    }
+
+    private func resource(_ node: Node) throws(RulesFailure) -> RulesValue {
+        switch request.resource {
+        case .value(let value): return value
+        case .failure(let cause): throw failure(cause, node)
+        }
+    }
+
+    private mutating func map(
+        _ entries: [(key: Node, value: Node)]
+    ) throws(RulesFailure) -> RulesValue {
+        var pairs: [(key: String, value: RulesValue)] = []
+        for (key, value) in entries {
+            guard case .string(let name) = try evaluate(key) else {
+                throw failure(.unsupported(received: "map key", expected: "string"), key)
+            }
+            pairs.append((name, try evaluate(value)))
+        }
+        return .map(RulesMap(pairs))
+    }
+
+    private mutating func path(_ parts: [Node.PathPart]) throws(RulesFailure) -> RulesValue {
+        var segments: [String] = []
+        var isKnown = true
+        for part in parts {
+            switch part {
+            case .text(let text): segments.append(text)
+            case .node(let node):
+                switch try evaluate(node) {
+                case .string(let text): segments += text.split(separator: "/").map(String.init)
+                case .integer(let number): segments.append(String(number))
+                case .path(let path): segments += path.segments
+                case .known: isKnown = false
+                case .null: throw failure(.nullValue, node)
+                case let other:
+                    let expected = "path segment of type string"
+                    throw failure(
+                        .unsupported(received: other.typeName, expected: expected), node)
+                }
+            }
+        }
+        return isKnown ? .path(RulesPath(segments)) : .known(Knowledge())
+    }
+
+    /// Calls a function of the file. A variable's error arises where the variable is used.
+    private mutating func call(
+        _ index: Int, _ arguments: [Node], _ node: Node
+    ) throws(RulesFailure) -> RulesValue {
+        let function = functions[index]
+        let values = try all(arguments)
+        let outer = base
+        let start = locals.count
+        for value in values { locals.append(.success(value)) }
+        base = start
+        defer {
+            locals.removeSubrange(start...)
+            base = outer
+        }
+        for variable in function.variables {
+            do throws(RulesFailure) {
+                locals.append(.success(try evaluate(variable)))
+            } catch {
+                locals.append(.failure(error))
+            }
+        }
+        return try evaluate(function.result)
+    }
+}

@@ -1,0 +1,45 @@
+/// Why an expression has no value.
+public struct RulesFailure: Error, Sendable {
+    public let cause: Cause
+    /// Its place in the file, in bytes.
+    let offset: Int
+
+    public enum Cause: Hashable, Sendable {
+        case undefinedProperty(String)
+        case nullValue
+        case functionNotFound(String)
+        case divisionByZero
+        case outOfBounds(index: Int64, size: Int)
+        /// As in `set.difference(list)`, and what it should have been.
+        case unsupported(received: String, expected: String)
+        /// An operand of `&&`, `||`, `!`, `?:` or a condition that is no boolean: its type.
+        case notBoolean(String)
+        case outOfRange(String)
+        case badPattern(String)
+        case outOfEvaluations
+        case tooComplex
+        /// A read of a document that could not be made: the function, the path, why.
+        case read(String, path: String, reason: String)
+
+        /// Production's sentence, where it has one.
+        public var message: String {
+            switch self {
+            case .undefinedProperty(let name): "Property \(name) is undefined on object."
+            case .nullValue: "Null value error."
+            case .functionNotFound(let name): "Function not found error: Name: [\(name)]."
+            case .divisionByZero: "Divide by zero error."
+            case .outOfBounds(let index, let size):
+                "Index out of bound error. Index: [\(index)] , size: [\(size)]."
+            case .unsupported(let received, let expected):
+                "Unsupported operation error. Received: \(received). Expected: \(expected)."
+            case .notBoolean(let type): "A boolean is needed here, and this is of type \(type)."
+            case .outOfRange(let text): text
+            case .badPattern(let pattern): RulesText.badPattern(pattern)
+            case .outOfEvaluations: RulesText.outOfEvaluations
+            case .tooComplex: RulesText.tooComplex
+            case .read(let function, let path, let reason):
+                "Service call error. Function: [\(function)], Argument: [\(path)]. \(reason)"
+            }
+        }
+    }
+}

@@ -1,0 +1,60 @@
+/// A rules file that was read and found right: what decides about requests.
+///
+/// A value: cheap to copy, safe to share. Reading one takes time in proportion to the file.
+public struct Ruleset: Sendable {
+    public let source: SourceText
+    /// `1` or `2`.
+    public let version: Int
+    /// What the file's author should know, in the order of the text.
+    public let warnings: [RulesIssue]
+    let blocks: [Block]
+    let functions: [Function]
+
+    /// Reads a file.
+    ///
+    /// - Throws: ``InvalidRules`` with every error in it.
+    public init(_ text: String) throws(InvalidRules) {
+        let source = SourceText(text)
+        guard source.bytes.count <= RulesLimits.sourceBytes else {
+            let text = "The file has \(source.bytes.count) bytes; 256 KB are allowed."
+            throw InvalidRules([
+                RulesIssue(.error, at: SourceText.Position(line: 1, column: 1), text)
+            ])
+        }
+        let (file, faults) = Parser.parse(source)
+        var checker = Checker(source)
+        checker.check(file)
+        let issues = (faults + checker.issues).sorted()
+        let errors = issues.filter { $0.severity == .error }
+        if !errors.isEmpty { throw InvalidRules(errors) }
+        self.source = source
+        version = file.version
+        warnings = issues
+        blocks = checker.blocks
+        functions = checker.functions
+    }
+
+    /// A `match` block with its whole path, from the service down.
+    struct Block: Sendable {
+        let pattern: PathPattern
+        let allows: [Allow]
+        let start: Int
+    }
+
+    struct Allow: Sendable {
+        let methods: [RulesMethod]
+        /// Nil for an `allow` that needs nothing.
+        let condition: Node?
+        let conditionStart: Int
+        let start: Int
+        let end: Int
+    }
+
+    struct Function: Sendable {
+        let name: String
+        let parameters: Int
+        let variables: [Node]
+        let result: Node
+        let start: Int
+    }
+}

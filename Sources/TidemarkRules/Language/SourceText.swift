@@ -1,0 +1,53 @@
+/// The text of a rules file, and where its lines begin.
+public struct SourceText: Sendable {
+    public let text: String
+    let bytes: [UInt8]
+    private let lineStarts: [Int]
+
+    public init(_ text: String) {
+        self.text = text
+        bytes = Array(text.utf8)
+        lineStarts =
+            [0]
+            + bytes.indices.lazy.filter { [bytes] in bytes[$0] == UInt8(ascii: "\n") }.map {
+                $0 + 1
+            }
+    }
+
+    /// A place in the file, as production counts it: lines and columns from 1, columns in characters.
+    public struct Position: Hashable, Sendable, Comparable, CustomStringConvertible {
+        public let line: Int
+        public let column: Int
+
+        public init(line: Int, column: Int) {
+            self.line = line
+            self.column = column
+        }
+
+        public static func < (left: Self, right: Self) -> Bool {
+            (left.line, left.column) < (right.line, right.column)
+        }
+
+        public var description: String { "\(line):\(column)" }
+    }
+
+    /// - Parameter offset: In bytes; behind the end counts as the end.
+    public func position(at offset: Int) -> Position {
+        let offset = min(max(offset, 0), bytes.count)
+        var (low, high) = (0, lineStarts.count)
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lineStarts[middle] <= offset { low = middle } else { high = middle }
+        }
+        // A byte that continues a character is no character of its own.
+        let column = bytes[lineStarts[low]..<offset].count { $0 & 0xC0 != 0x80 }
+        return Position(line: low + 1, column: column + 1)
+    }
+
+    /// The text between two places, on one line.
+    public func excerpt(_ range: Range<Int>) -> String {
+        let range = range.clamped(to: 0..<bytes.count)
+        let words = bytes[range].split { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        return words.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    }
+}

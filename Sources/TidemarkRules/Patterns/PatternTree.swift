@@ -1,0 +1,103 @@
+/// A pattern as it is written.
+indirect enum PatternTree: Sendable {
+    case nothing
+    case set(ScalarSet)
+    case sequence([PatternTree])
+    case choice([PatternTree])
+    /// `most` is nil for any number.
+    case repetition(PatternTree, least: Int, most: Int?, isGreedy: Bool)
+    case group(PatternTree, number: Int)
+    case boundary(Boundary)
+
+    enum Boundary: Sendable {
+        case textStart, textEnd, lineStart, lineEnd, word, noWord
+    }
+}
+
+/// A set of characters.
+struct ScalarSet: Sendable {
+    var isNegated = false
+    var ranges: [ClosedRange<UInt32>] = []
+    /// Sets inside it: `\pL`, `\W`, `[:^alpha:]`.
+    var members: [ScalarSet] = []
+    /// General categories, as in `Lu`; `L` is all that begin so.
+    var categories: [String] = []
+    var ignoresCase = false
+
+    static func one(_ scalar: Unicode.Scalar, ignoresCase: Bool = false) -> ScalarSet {
+        ScalarSet(ranges: [scalar.value...scalar.value], ignoresCase: ignoresCase)
+    }
+
+    func contains(_ scalar: Unicode.Scalar) -> Bool {
+        var found = has(scalar)
+        if !found, ignoresCase {
+            found = scalar.otherCases.contains { has($0) }
+        }
+        return found != isNegated
+    }
+
+    private func has(_ scalar: Unicode.Scalar) -> Bool {
+        for range in ranges where range.contains(scalar.value) { return true }
+        for member in members where member.contains(scalar) { return true }
+        if categories.isEmpty { return false }
+        let category = scalar.properties.generalCategory.letters
+        return categories.contains { category.hasPrefix($0) }
+    }
+}
+
+extension Unicode.Scalar {
+    /// The same letter in the other case, where it has one.
+    fileprivate var otherCases: [Unicode.Scalar] {
+        if isASCII {
+            let letter = value | 0x20
+            return (0x61...0x7A).contains(letter) ? [Unicode.Scalar(value ^ 0x20)!] : []
+        }
+        return [properties.lowercaseMapping, properties.uppercaseMapping].compactMap { text in
+            let scalars = text.unicodeScalars
+            return scalars.count == 1 && scalars.first != self ? scalars.first : nil
+        }
+    }
+
+    var isWordCharacter: Bool {
+        (0x61...0x7A).contains(value | 0x20) || (0x30...0x39).contains(value) || value == 0x5F
+    }
+}
+
+extension Unicode.GeneralCategory {
+    /// As Unicode abbreviates it.
+    var letters: String {
+        switch self {
+        case .uppercaseLetter: "Lu"
+        case .lowercaseLetter: "Ll"
+        case .titlecaseLetter: "Lt"
+        case .modifierLetter: "Lm"
+        case .otherLetter: "Lo"
+        case .nonspacingMark: "Mn"
+        case .spacingMark: "Mc"
+        case .enclosingMark: "Me"
+        case .decimalNumber: "Nd"
+        case .letterNumber: "Nl"
+        case .otherNumber: "No"
+        case .connectorPunctuation: "Pc"
+        case .dashPunctuation: "Pd"
+        case .openPunctuation: "Ps"
+        case .closePunctuation: "Pe"
+        case .initialPunctuation: "Pi"
+        case .finalPunctuation: "Pf"
+        case .otherPunctuation: "Po"
+        case .mathSymbol: "Sm"
+        case .currencySymbol: "Sc"
+        case .modifierSymbol: "Sk"
+        case .otherSymbol: "So"
+        case .spaceSeparator: "Zs"
+        case .lineSeparator: "Zl"
+        case .paragraphSeparator: "Zp"
+        case .control: "Cc"
+        case .format: "Cf"
+        case .surrogate: "Cs"
+        case .privateUse: "Co"
+        case .unassigned: "Cn"
+        @unknown default: "Cn"
+        }
+    }
+}

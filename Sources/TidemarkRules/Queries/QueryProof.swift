@@ -1,0 +1,99 @@
+public import TidemarkModel
+
+extension Ruleset {
+    /// More conjunctions than any query of production has; beyond, only what holds for all counts.
+    private static let mostConjunctions = 512
+
+    /// Decides about a query, an aggregation or a listen: whether each document that it can have in its
+    /// result is allowed, whatever the database holds.
+    ///
+    /// No document is looked at but those that `get` and the like read. What the query does not say
+    /// enough about is refused, and the verdict says which conditions are missing.
+    ///
+    /// - Parameters:
+    ///   - caller: Who asks; nil for nobody.
+    ///   - reads: What the request's rules have read so far.
+    public func decide(
+        _ query: Query, in database: String = "(default)", as caller: RulesCaller?,
+        at time: Timestamp, reading documents: any RulesDocuments,
+        reads: RulesReads = RulesReads(), trace: RulesTrace? = nil
+    ) -> RulesDecision {
+        var reads = reads
+        reads.beginOperation()
+        var verdicts: [RulesDecision.Verdict] = []
+        for conjunction in Self.conjunctions(of: query.filter) {
+            let facts = QueryFacts(conjunction, of: query)
+            let request = RulesRequest(query, facts, in: database, as: caller, at: time)
+            var evaluator = Evaluator(self, request, documents, reads: reads, trace: trace)
+            verdicts = []
+            let isAllowed = evaluator.isAllowed(in: self, &verdicts)
+            reads = evaluator.reads
+            if !isAllowed {
+                return RulesDecision(
+                    method: .list, verdicts: verdicts, isAllowed: false, reads: reads)
+            }
+        }
+        return RulesDecision(method: .list, verdicts: verdicts, isAllowed: true, reads: reads)
+    }
+
+    /// The filter as alternatives, of which each result fulfils one.
+    private static func conjunctions(of filter: Filter?) -> [[Filter]] {
+        guard let filter, !filter.isVacuous else { return [[]] }
+        if let all = filter.disjunctiveNormalForm(limit: mostConjunctions) {
+            return all.isEmpty ? [sure(filter)] : all
+        }
+        return [sure(filter)]
+    }
+
+    /// The comparisons that hold for every result.
+    private static func sure(_ filter: Filter) -> [Filter] {
+        switch filter {
+        case .field, .unary: [filter]
+        case .and(let filters): filters.flatMap(sure)
+        case .or: []
+        }
+    }
+}
+
+extension RulesRequest {
+    /// A request for all documents that `facts` allows.
+    init(
+        _ query: Query, _ facts: QueryFacts, in database: String, as caller: RulesCaller?,
+        at time: Timestamp
+    ) {
+        let known = facts.name.map { RulesPath($0.path, in: $0.database.database) }
+        let unknown = RulesValue.known(Knowledge())
+        let name = known.map { RulesValue.path($0) } ?? unknown
+        let orders = query.orders.map { order in
+            (
+                key: order.field.encoded,
+                value: RulesValue.string(order.direction == .ascending ? "ASC" : "DESC")
+            )
+        }
+        let facets = RulesMap([
+            ("limit", query.limit.map { .integer(Int64($0.count)) } ?? .null),
+            ("offset", .integer(Int64(query.offset))),
+            ("orderBy", orders.isEmpty ? .null : .map(RulesMap(orders))),
+        ])
+        method = .list
+        path = known.map { $0.segments.map { .text($0) } } ?? query.pathParts(in: database)
+        request = RulesMap([
+            ("auth", caller?.value ?? .null), ("method", .string("list")), ("path", name),
+            ("query", .map(facets)), ("time", .timestamp(time)),
+        ])
+        let id = known?.segments.last.map { RulesValue.string($0) } ?? unknown
+        resource = .value(
+            .map(RulesMap([("__name__", name), ("data", facts.data), ("id", id)])))
+    }
+}
+
+extension Query {
+    /// What is known of the paths of its results.
+    fileprivate func pathParts(in database: String) -> [PathPattern.Part] {
+        var parts: [PathPattern.Part] = [.text("databases"), .text(database), .text("documents")]
+        parts += (parent?.segments ?? []).map { .text($0) }
+        if allDescendants { parts.append(.anyNumber) }
+        parts.append(collectionID.map { .text($0) } ?? .anyOne)
+        return parts + [.anyOne]
+    }
+}

@@ -1,0 +1,24 @@
+public import TidemarkRules
+
+/// Security rules that a server obeys, and what it tells those whom it refuses.
+public struct RulesSettings: Sendable {
+    public enum Errors: String, Hashable, Sendable, CaseIterable {
+        /// Production's sentence, and nothing else.
+        case production
+        /// Which expression was not true, where it stands, and its values.
+        case explained
+    }
+
+    public var rules: Ruleset
+    public var errors: Errors
+    /// Tokens of administrators beside `owner`: rules are not asked about their calls.
+    public var administrators: Set<String>
+
+    public init(
+        _ rules: Ruleset, errors: Errors = .explained, administrators: Set<String> = []
+    ) {
+        self.rules = rules
+        self.errors = errors
+        self.administrators = administrators
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import TidemarkModel
+import TidemarkRules
+
+/// Who calls, by the token that came: an account, an administrator, or nobody.
+enum RulesIdentity {
+    case administrator
+    case caller(RulesCaller?)
+
+    /// Signatures and times are not looked at: where tokens are signed, a ``CallerGate`` did that before.
+    ///
+    /// - Throws: `invalidArgument` for what is no token.
+    init(_ token: String?, administrators: Set<String>) throws(RPCStatus) {
+        guard let token, !token.isEmpty else {
+            self = .caller(nil)
+            return
+        }
+        if token == "owner" || token.hasPrefix("ya29.") || administrators.contains(token) {
+            self = .administrator
+            return
+        }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, let data = Self.decoded(parts[1]),
+            let claims = try? JSONDecoder().decode(JSONTree.self, from: data), claims.fields != nil,
+            case .map(let map) = claims.rulesValue
+        else { throw .invalidArgument("invalid jwt") }
+        var uid = ""
+        for name in ["sub", "user_id"] {
+            if case .string(let text)? = map[name] { uid = text }
+        }
+        self = .caller(RulesCaller(uid: uid, claims: map))
+    }
+
+    /// base64url, padded or not.
+    private static func decoded(_ text: Substring) -> Data? {
+        var text = text.replacing("-", with: "+").replacing("_", with: "/")
+        while text.utf8.count % 4 != 0 { text += "=" }
+        return Data(base64Encoded: String(text))
+    }
+}
+
+extension JSONTree {
+    fileprivate var rulesValue: RulesValue {
+        switch self {
+        case .null: .null
+        case .bool(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .float(value)
+        case .text(let value): .string(value)
+        case .list(let values): .list(values.map(\.rulesValue))
+        case .object(let members): .map(RulesMap(members.map { ($0.key, $0.value.rulesValue) }))
+        }
+    }
+}

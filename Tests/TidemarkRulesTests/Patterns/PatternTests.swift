@@ -1,0 +1,61 @@
+import Testing
+
+@testable import TidemarkRules
+
+@Suite struct `A pattern` {
+    private func matches(_ pattern: String, _ text: String) throws -> Bool? {
+        var steps = 1_000_000
+        return try Pattern(pattern).matchesWhole(text, steps: &steps)
+    }
+
+    @Test(arguments: [
+        "(?=a)", "(?!a)", "(?<=a)", "(?<!a)", "(a)\\1", "a**", "a++", "*a", "(", ")", "[", "[b-a]",
+        "a{2,1}", "a{1001}", "\\p{Nonsense}", "[[:nope:]]", "(?z)a", "\\", "\\y", "\\x{110000}",
+        "((a{1000}){1000})", "(?P<>a)",
+    ])
+    func `is refused where RE2 refuses it`(pattern: String) {
+        #expect(throws: InvalidPattern.self) { try Pattern(pattern) }
+    }
+
+    @Test(arguments: [
+        ("a{,2}", "a{,2}"), ("a{x}", "a{x}"), ("(?i:a)b", "Ab"), ("(?i)a(?-i)b", "Ab"),
+        ("[a\\]b]+", "]ab"), ("[^\\d\\s]+", "ab"), ("[[:^digit:]]", "x"), ("\\PL", "1"),
+        ("\\p{Greek}+", "αβγ"), ("\\p{^Lu}", "a"), ("\\x{1F469}", "👩"), ("a|b|", ""),
+        ("(?m)^a$\n^b$", "a\nb"), ("\\Aab\\z", "ab"), ("a\\Bb", "ab"), ("(?U)a+", "aaa"),
+        ("[-a]+", "a-"), ("[a-]+", "a-"), ("\\07", "\u{07}"), ("(?:(?:))*", ""), ("(a*)*", "aaa"),
+        ("(|a)+", "aa"), ("[\\w.]+@[\\w.]+", "a.b@c.d"), ("\\Q.*", ".*"), ("(?s).+", "a\nb"),
+    ])
+    func `matches as RE2 does`(pattern: String, text: String) throws {
+        #expect(try matches(pattern, text) == true)
+    }
+
+    @Test(arguments: [
+        ("a", "A"), ("[^a]", "a"), ("\\d", "٣"), ("\\w", "é"), ("^a$", "a\n"), (".", "\n"),
+        ("a{3}", "aa"), ("(?i:a)b", "AB"), ("\\bab", "xab"), ("[[:lower:]]", "A"), ("", "a"),
+    ])
+    func `does not match what RE2 does not`(pattern: String, text: String) throws {
+        #expect(try matches(pattern, text) == false)
+    }
+
+    @Test func `replaces the leftmost matches, preferring as it is written`() throws {
+        func replace(_ pattern: String, _ text: String, _ replacement: String) throws -> String? {
+            var steps = 10_000
+            return try Pattern(pattern).replacing(in: text, with: replacement, steps: &steps)
+        }
+        #expect(try replace("a|ab", "abab", "x") == "xbxb")
+        #expect(try replace("ab|a", "abab", "x") == "xx")
+        #expect(try replace("a+?", "aaa", "x") == "xxx")
+        #expect(try replace("(a)(b)?", "ac", "[$1$2]") == "[a]c")
+        #expect(try replace("", "ab", "-") == "-a-b-")
+        #expect(try replace("b", "abc", "\\$1") == "a$1c")
+    }
+
+    @Test func `takes time in proportion to text and pattern`() throws {
+        var steps = 10_000_000
+        let text = String(repeating: "a", count: 20_000)
+        #expect(try Pattern("(a*)*(a*)*b").matchesWhole(text, steps: &steps) == false)
+        #expect(steps > 9_000_000, "\(steps)")
+        var few = 1_000
+        #expect(try Pattern("a*b").matchesWhole(text, steps: &few) == nil)
+    }
+}

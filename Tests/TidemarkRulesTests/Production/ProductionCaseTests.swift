@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+
+@testable import TidemarkRules
+
+@Suite(.enabled(if: ProductionCases.arePresent))
+struct `Production's verdicts` {
+    @Test func `are ours, with its messages at its places`() throws {
+        let scenarios = try ProductionCases.all()
+        #expect(!scenarios.isEmpty)
+        for scenario in scenarios {
+            let rules = try Ruleset(scenario.rules)
+            for test in scenario.cases { try check(test, rules, scenario.name) }
+        }
+    }
+
+    private func check(
+        _ test: ProductionCases.Case, _ rules: Ruleset, _ scenario: String
+    ) throws {
+        let request = try #require(test.request, "\(scenario): \(test.method)")
+        let trace = RulesTrace()
+        let decision = rules.decide(
+            request, reading: MockedDocuments(test: test), trace: trace)
+        let name = "\(scenario): \(test.description)"
+        #expect(
+            decision.isAllowed == (test.production == "ALLOW"),
+            "\(name)\n\(trace.lines(of: rules.source))")
+        if decision.isAllowed { return }
+        // Of operands that are no booleans production says nothing.
+        let notes = decision.productionNotes.filter { !$0.contains("A boolean is needed") }
+        #expect(notes == test.notes, "\(name)")
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import TidemarkModel
+
+@testable import TidemarkRules
+
+/// What production answered to cases of its Rules Test API, one scenario a file.
+enum ProductionCases {
+    /// `TIDEMARK_RULES_CASES`, or the folder beside the repository.
+    static let folder: URL = {
+        if let path = ProcessInfo.processInfo.environment["TIDEMARK_RULES_CASES"] {
+            return URL(fileURLWithPath: path)
+        }
+        return (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+            url.deletingLastPathComponent()
+        }.appendingPathComponent("shared/rules-tests")
+    }()
+
+    static let arePresent: Bool = {
+        if FileManager.default.fileExists(atPath: folder.path) { return true }
+        RulesTestsNotRun.note("production's verdicts on rules", missing: "../shared/rules-tests")
+        return false
+    }()
+
+    struct Scenario: Decodable {
+        let name: String
+        let rules: String
+        let cases: [Case]
+    }
+
+    struct Case: Decodable {
+        let description: String
+        let method: String
+        let path: String
+        /// Absent and null are told apart nowhere: the API knows no null.
+        let auth: JSON?
+        /// The document before a request.
+        let resource: JSON?
+        /// The document after a write.
+        let data: JSON?
+        let requestTime: String?
+        let functionMocks: [Mock]?
+        let production: String
+        let notes: [String]
+    }
+
+    struct Mock: Decodable {
+        let function: String
+        let path: String
+        let result: JSON
+    }
+
+    static func all() throws -> [Scenario] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            .filter { $0.hasSuffix(".json") }
+            .map { file in
+                let data = try Data(contentsOf: folder.appendingPathComponent(file))
+                return try JSONDecoder().decode(Scenario.self, from: data)
+            }
+    }
+}
+
+/// Any JSON, as a value of the language.
+struct JSON: Decodable {
+    let value: RulesValue
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        let intValue: Int? = nil
+        init?(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        if let members = try? decoder.container(keyedBy: Key.self) {
+            value = .map(
+                RulesMap(
+                    try members.allKeys.map { key in
+                        (key.stringValue, try members.decode(JSON.self, forKey: key).value)
+                    }))
+            return
+        }
+        let single = try decoder.singleValueContainer()
+        if single.decodeNil() {
+            value = .null
+        } else if let bool = try? single.decode(Bool.self) {
+            value = .boolean(bool)
+        } else if let whole = try? single.decode(Int64.self) {
+            value = .integer(whole)
+        } else if let number = try? single.decode(Double.self) {
+            value = .float(number)
+        } else if let text = try? single.decode(String.self) {
+            value = .string(text)
+        } else {
+            value = .list(try single.decode([JSON].self).map(\.value))
+        }
+    }
+
+    var map: RulesMap? {
+        if case .map(let map) = value { map } else { nil }
+    }
+}
+
+/// The Rules Test API: it evaluates with mocks. There are no ids and names, who is not signed in has no
+/// `auth`, a document that is not there cannot even be compared, and what is not mocked is no function.
+extension ProductionCases.Case {
+    private var root: [String] { ["databases", "(default)", "documents"] }
+
+    var request: RulesRequest? {
+        guard let method = RulesMethod(rawValue: method) else { return nil }
+        let path = RulesPath(root + path.split(separator: "/").map(String.init))
+        var request: [(key: String, value: RulesValue)] = [
+            ("method", .string(method.rawValue)), ("path", .path(path)),
+            ("time", .timestamp(time)),
+        ]
+        if let auth = auth?.map {
+            request.append(
+                ("auth", .map(RulesMap([("token", .map(RulesMap([])))] + auth.entries))))
+        }
+        if let data { request.append(("resource", Self.document(data.value))) }
+        let resource: RulesRequest.Resource =
+            resource.map { .value(Self.document($0.value)) } ?? .failure(.nullValue)
+        return RulesRequest(method, at: path, request: RulesMap(request), resource: resource)
+    }
+
+    private var time: Timestamp {
+        let format = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+        let date = requestTime.flatMap { try? format.parse($0) } ?? Date(timeIntervalSince1970: 0)
+        return Timestamp(milliseconds: Int64(date.timeIntervalSince1970 * 1_000))
+    }
+
+    fileprivate static func document(_ data: RulesValue) -> RulesValue {
+        .map(RulesMap([("data", data)]))
+    }
+}
+
+/// The mocks of a case. The document that a write leaves is known without one.
+struct MockedDocuments: RulesDocuments {
+    let test: ProductionCases.Case
+
+    func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
+        let name = path.segments.dropFirst(3).joined(separator: "/")
+        let isAfter = function == .getAfter || function == .existsAfter
+        if isAfter, name == test.path {
+            guard let data = test.data, test.method != "delete" else { return .missing }
+            return .document(RulesMap([("data", data.value)]))
+        }
+        let wanted = function == .existsAfter || function == .exists ? "exists" : "get"
+        guard
+            let mock = test.functionMocks?.first(where: { $0.path == name && $0.function == wanted }
+            )
+        else { return .unavailable }
+        if wanted == "exists", case .boolean(let exists) = mock.result.value {
+            return exists ? .document(RulesMap([])) : .missing
+        }
+        return .document(RulesMap([("data", mock.result.value)]))
+    }
+}
