@@ -7,10 +7,14 @@ public import Foundation
 // loaded before, or is older than one of its id that was, changes nothing.
 
 extension Firestore {
-    /// - Parameter progress: Told when a part is stored, on the calling task.
-    /// - Returns: The last progress, of the state `success`.
-    /// - Throws: `invalidArgument` for what is no bundle of this database; nothing was loaded then
-    ///   unless a part was stored before.
+    /// Loads a bundle of documents and query results into the cache. Costs no reads.
+    ///
+    /// - Parameters:
+    ///   - data: The bundle, as a server's library makes it.
+    ///   - progress: Called after each stored part, on the calling task.
+    /// - Returns: The last progress, whose state is `success`.
+    /// - Throws: `invalidArgument` when `data` is not a bundle of this database. Parts that were stored
+    ///   before the error stay in the cache.
     @discardableResult
     public func loadBundle(
         _ data: Data, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil

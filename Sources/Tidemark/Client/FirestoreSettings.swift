@@ -31,9 +31,19 @@ public final class FirestoreSettings: Sendable {
 
     init(_ values: Values) { state = Mutex(values) }
 
+    /// Makes settings from the values that differ from the defaults.
+    ///
     /// - Parameters:
-    ///   - cacheSizeBytes: Nil for no bound.
-    ///   - readDeadline: Nil waits for as long as the server is thought to be reachable.
+    ///   - host: `HOST:PORT` of the server; nil for `FIRESTORE_EMULATOR_HOST` or Google's.
+    ///   - isSSLEnabled: Whether connections use TLS.
+    ///   - cache: Where documents and pending writes are kept.
+    ///   - user: The user whose cache is opened; nil before anybody signs in.
+    ///   - sharesCacheBetweenUsers: Whether all users have one cache file.
+    ///   - cacheSizeBytes: The size from which the oldest documents are removed; nil for no bound.
+    ///   - label: The label under which reads are counted.
+    ///   - readDeadline: How long a read waits for the server; nil for as long as it seems reachable.
+    ///   - token: A bearer token for every call; nil for none.
+    ///   - onBusyCache: What to do when another process has the cache open.
     public convenience init(
         host: String? = nil, isSSLEnabled: Bool = true, cache: Cache = .standard,
         user: String? = nil, sharesCacheBetweenUsers: Bool = false,

@@ -47,7 +47,10 @@ extension Firestore {
         /// Decodes what ``DocumentSnapshot/data()`` or ``DocumentSnapshot/get(_:)`` returned.
         /// Decoding a snapshot itself, ``DocumentSnapshot/data(as:with:decoder:)``, is faster.
         ///
-        /// - Parameter document: What a ``DocumentID`` is filled from.
+        /// - Parameters:
+        ///   - type: The type to decode.
+        ///   - container: A dictionary of fields, or the value of one field.
+        ///   - document: The document that a ``DocumentID`` is filled from; nil leaves it nil.
         /// - Throws: `DecodingError` with the path of the field, ``FirestoreDecodingError``, or
         ///   ``FirestoreError`` for what is no value of Firestore.
         public func decode<T: Decodable>(

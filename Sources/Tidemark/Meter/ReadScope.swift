@@ -3,12 +3,13 @@ extension ReadTag {
     /// around it where it says nothing.
     @TaskLocal public static var current = ReadTag()
 
-    /// Counts the reads of everything that `body` asks for, and of the tasks it begins, for a part of
-    /// the app, a screen or a cause. What it does not say stays as it is around it. Costs nothing.
+    /// Counts the reads of `body`, and of the tasks it starts, under a label, a screen or a cause.
+    ///
+    /// Nil leaves the surrounding value. Costs no reads.
     ///
     /// ```swift
     /// try await ReadTag.with(label: "inbox", screen: "Inbox") {
-    ///     try await firestore.collection("rooms").getDocuments()
+    ///     _ = try await firestore.collection("rooms").getDocuments()
     /// }
     /// ```
     ///

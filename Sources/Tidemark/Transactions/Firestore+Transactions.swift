@@ -1,9 +1,11 @@
 import Dispatch
 
 extension Firestore {
-    /// Runs `body`, and commits what it wrote if nothing that it read has changed meanwhile; else runs
-    /// it again, after a wait that grows. Needs the server: known to be offline, it throws `unavailable`
-    /// after the first attempt.
+    /// Runs `body` and commits its writes, if no document that it read has changed meanwhile.
+    ///
+    /// Otherwise `body` runs again, after a delay that grows. A transaction needs the server: while the
+    /// client is known to be offline, it throws `unavailable` after the first attempt. Costs one read
+    /// for each document read, in each attempt.
     ///
     /// `body` may run several times and must change nothing but by the transaction. What it throws ends
     /// the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes commit
@@ -13,7 +15,10 @@ extension Firestore {
     /// long as it cannot be done twice: when a document that it reads and changes is still as it was.
     /// Else the transaction throws, with a ``FirestoreError/detail`` that says so: read again and decide.
     ///
-    /// - Parameter maxAttempts: At least 1. Source of the default: client-engine 2.0.
+    /// - Parameters:
+    ///   - maxAttempts: How often `body` runs at most; at least 1.
+    ///   - body: Reads first, then writes, all through the transaction that it is given.
+    /// - Returns: What `body` returned in the attempt that was committed.
     /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition` when the
     ///   documents kept changing, and nothing was committed; `unavailable`, `deadlineExceeded`,
     ///   `internal`, `unknown` or `dataLoss` when the server could not be reached or its answer was
@@ -90,6 +95,7 @@ extension Firestore {
     ///
     /// - Parameters:
     ///   - options: Nil for the defaults.
+    ///   - block: Reads first, then writes, all through the transaction that it is given.
     ///   - completion: Called on the listeners' queue, with what the block returned at its last attempt.
     public func runTransaction<T: Sendable>(
         with options: TransactionOptions?,

@@ -123,7 +123,7 @@ public final class Pager: Sendable {
         }
     }
 
-    /// Asks what has changed in the pages that came from disk, where ``PagesFromDisk/keptRight`` says
+    /// Asks what has changed in the pages that came from disk, where ``PagesFromDisk/keptRight(changeTime:deletedField:)`` says
     /// how; it is done once when the pager begins. Costs a read for each change and at least one.
     ///
     /// - Throws: What the server or the disk answered; the next one asks for the same again.

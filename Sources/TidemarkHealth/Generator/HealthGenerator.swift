@@ -17,8 +17,11 @@ public struct HealthGenerator: Sendable {
     public let isValid: Bool
 
     /// - Parameters:
-    ///   - days: At least 1.
-    ///   - end: The last day. By default one on which 90 days hold a change of clocks.
+    ///   - days: How many days; at least 1.
+    ///   - seed: The same seed makes the same export.
+    ///   - end: The last day. 90 days until the default include a change of clocks.
+    ///   - isDamaged: Whether a few records are damaged.
+    ///   - isValid: Whether an XML parser accepts the file.
     public init(
         days: Int, seed: UInt64, end: HealthDay = HealthDay("2026-05-10")!, isDamaged: Bool = false,
         isValid: Bool = false

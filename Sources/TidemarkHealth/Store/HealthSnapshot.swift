@@ -17,8 +17,12 @@ public struct HealthSnapshot {
             [days.lowerBound.number, days.upperBound.number])
     }
 
-    /// The last hours there are, newest first.
-    /// - Parameter since: Seconds since 1970; hours that begin before are left out.
+    /// The newest hours of one kind, newest first.
+    ///
+    /// - Parameters:
+    ///   - kind: What was measured.
+    ///   - limit: How many hours at most; at least 1.
+    ///   - since: Seconds since 1970; hours that begin before are left out.
     public func latest(_ kind: HealthKind, limit: Int, since: Int64 = .min) throws -> [HourEntry] {
         precondition(limit > 0)
         // By the day too, which is what is sorted: no zone is a whole day from UTC. Without it, hours that

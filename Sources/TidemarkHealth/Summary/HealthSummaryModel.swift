@@ -17,8 +17,9 @@ public final class HealthSummaryModel {
     @ObservationIgnored private var timer: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - moment: What time it is, and where.
-    ///   - clock: For the half second in which changes are collected.
+    ///   - store: The store to read.
+    ///   - moment: Returns the current time and time zone.
+    ///   - clock: Measures the half second in which changes are collected.
     public init(
         _ store: HealthStore, moment: @escaping @Sendable () -> HealthMoment,
         clock: any Clock<Duration> = ContinuousClock()

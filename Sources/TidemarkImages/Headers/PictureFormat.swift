@@ -5,7 +5,7 @@ public enum PictureFormat: String, Sendable, CaseIterable {
     /// As many bytes tell a format.
     static let signatureLength = 12
 
-    /// - Parameter bytes: A file's first bytes, ``signatureLength`` of them or all there are.
+    /// - Parameter bytes: A file's first 12 bytes, or all of a shorter file.
     /// - Returns: Nil for anything else than a JPEG, a PNG or a WebP.
     public init?(firstBytes bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.signatureLength))

@@ -1,7 +1,7 @@
 /// What the first bytes of a picture say of it, so that limits apply before anything is decoded.
 ///
-/// Read in Swift, by nothing that knows how to decode. It never traps, whatever the bytes are, and looks
-/// at no more than ``maximumSegments`` parts of a file.
+/// Reading a header decodes no pixels, never traps on damaged bytes, and looks at a bounded number of
+/// segments.
 public struct PictureHeader: Hashable, Sendable {
     public let format: PictureFormat
     /// As stored: before it is turned.

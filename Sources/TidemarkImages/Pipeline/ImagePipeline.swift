@@ -34,9 +34,13 @@ public final class ImagePipeline: Sendable {
         var times = CostCache<PictureID, Int64>(limit: 1_000)
     }
 
-    /// - Parameter folder: For the disk cache: its own alone, and of one process at a time. What is left
-    ///   of downloads that a process did not end is removed.
-    /// - Throws: What the file system says.
+    /// Opens the disk cache, and removes the unfinished downloads of a process that was killed.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the disk cache, for this pipeline and one process only.
+    ///   - settings: Sizes and bounds.
+    ///   - environment: Network, clock and logging.
+    /// - Throws: The file system's error.
     public init(
         folder: URL, settings: ImageSettings = ImageSettings(),
         environment: ImageEnvironment = ImageEnvironment()

@@ -23,9 +23,11 @@ public final class ProfilePictures: Sendable {
     private let table = Mutex(ProfileTable())
     private let lookups = SingleFlight<[UInt8], ProfilePicture?>()
 
-    /// - Parameter lookup: Reads a profile: where the picture of the person of this id is, nil when they
-    ///   have none. Asked once for all who want it at the same time, and not again until
-    ///   ``changed(_:to:)`` or ``forget(_:)``.
+    /// - Parameters:
+    ///   - pipeline: Loads the pictures.
+    ///   - lookup: Returns where the picture of the person with this id is; nil when they have none.
+    ///     Called once for all views that request it at the same time, and not again until
+    ///     ``changed(_:to:)`` or ``forget(_:)``.
     public init(
         _ pipeline: ImagePipeline,
         lookup: @escaping @Sendable (String) async throws -> ProfilePicture?
@@ -46,7 +48,7 @@ public final class ProfilePictures: Sendable {
                 picture.url, size: size, mode: mode, version: picture.version, priority: priority))
     }
 
-    /// What is in memory, at once.
+    /// The picture, if it is in memory. Never waits.
     public func cached(
         of user: String, size: PictureSize, mode: ContentMode = .fill
     ) -> Picture? {
@@ -55,9 +57,11 @@ public final class ProfilePictures: Sendable {
             PictureRequest(picture.url, size: size, mode: mode, version: picture.version))
     }
 
-    /// A profile was read or written: what a listener to profiles calls with each.
+    /// Replaces a person's picture. Call it when a profile was read or written.
     ///
-    /// - Parameter picture: Nil when the person has none any more.
+    /// - Parameters:
+    ///   - user: The person's id.
+    ///   - picture: The new picture; nil when the person has none any more.
     public func changed(_ user: String, to picture: ProfilePicture?) async {
         let old = table.withLock { $0.set(user, picture) }
         lookups.forget(Array(user.utf8))
