@@ -30,7 +30,8 @@ public struct OrphanAudit: Sendable {
         self.now = now
     }
 
-    /// - Throws: ``AuditError`` or `RPCStatus`. Nothing is written when the comparison did not reach its end.
+    /// - Throws: ``AuditError`` or `RPCStatus`. Nothing is written when the comparison did not reach
+    ///   its end.
     public func run(repair: OrphanRepair? = nil) async throws -> OrphanReport {
         var reads = 0
         let merge = try await merge(&reads)

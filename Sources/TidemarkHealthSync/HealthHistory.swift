@@ -15,8 +15,8 @@ public import TidemarkHealth
 /// ```
 ///
 /// Documents go through the durable queue in batches; a day counts as sent when the server has
-/// acknowledged it. A day that is sent again, after a kill or an import, is the same document. Sending
-/// costs one write a day and no reads.
+/// acknowledged it. A day that is sent again, after a kill or an import, is the same document.
+/// Sending costs one write a day and no reads.
 public struct HealthHistory: BackfillSource, BackfillSink {
     public typealias Items = [HealthDayRecord]
 
@@ -94,7 +94,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
             bytes: hours.count * 60)
     }
 
-    /// What was sent, without the days that an import has changed since: those are sent again.
+    /// What was sent, without the days that an import has changed since, which are sent again.
     public func coverage() async throws(BackfillFailure) -> Coverage {
         var coverage = try await record.coverage()
         do throws(HealthExportError) {

@@ -4,8 +4,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-// The examples of doc comments and of the articles that show the same, line by line: the tidy tests see
-// to it that every one stands in a test.
+// The examples of doc comments and of articles, line by line: the tidy tests compare them.
 
 @MainActor @Suite(.timeLimit(.minutes(5))) struct `The doc comments' examples` {
     private struct Message: Decodable, Sendable { var text: String }

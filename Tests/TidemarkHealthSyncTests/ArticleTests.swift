@@ -6,7 +6,7 @@ import TidemarkHealth
 import TidemarkHealthSync
 import TidemarkServer
 
-// The examples of the module's page and of its doc comments, line by line: the tidy tests compare them.
+// The examples of the module's page and doc comments, line by line: the tidy tests compare them.
 
 @Suite(.timeLimit(.minutes(5))) struct `The article on health days` {
     @Test func `sends them`() async throws {

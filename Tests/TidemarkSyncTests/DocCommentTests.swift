@@ -4,7 +4,7 @@ import TidemarkTesting
 
 @testable import TidemarkSync
 
-// The examples of doc comments, line by line: the tidy tests see to it that every one stands in a test.
+// The examples of doc comments, line by line: the tidy tests compare them.
 
 @Suite struct `The doc comments of what tests play` {
     private let configuration = SyncEngine.Configuration(

@@ -18,8 +18,8 @@ enum Catalogues {
             })
     }
 
-    /// What is wrong with a page: a title, one sentence that says what it is for, and links that lead
-    /// somewhere on the site too, where a path to a Markdown file does not.
+    /// What is wrong with a page. It needs a title, one sentence that says what it is for, and links
+    /// as `<doc:Page>`: a path to a Markdown file leads nowhere on the site.
     static func violations(in file: Repository.File) -> [Violation] {
         var found: [Violation] = []
         func refuse(_ line: Int, _ text: String) {

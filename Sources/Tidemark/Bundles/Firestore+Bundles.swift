@@ -13,8 +13,8 @@ extension Firestore {
     ///   - data: The bundle, as a server's library makes it.
     ///   - progress: Called after each stored part, on the calling task.
     /// - Returns: The last progress, whose state is `success`.
-    /// - Throws: `invalidArgument` when `data` is not a bundle of this database. Parts that were stored
-    ///   before the error stay in the cache.
+    /// - Throws: `invalidArgument` when `data` is not a bundle of this database. Parts that were
+    ///   stored before the error stay in the cache.
     @discardableResult
     public func loadBundle(
         _ data: Data, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil
@@ -24,7 +24,7 @@ extension Firestore {
         return try await loading.run { () async throws(FirestoreError) in chunks.next() }
     }
 
-    /// As with `Data`. The stream is opened and closed here, and is not to be used elsewhere.
+    /// Loads a bundle from a stream, which is opened and closed here.
     @discardableResult
     public func loadBundle(
         _ stream: InputStream, progress: (@Sendable (LoadBundleTaskProgress) -> Void)? = nil
@@ -36,7 +36,7 @@ extension Firestore {
         }
     }
 
-    /// As with `Data`, of bytes as they come.
+    /// Loads a bundle from bytes as they arrive.
     ///
     /// - Throws: `unavailable` when the bytes end with an error.
     @discardableResult
@@ -117,8 +117,8 @@ private struct Chunks {
 }
 
 extension Firestore {
-    /// The query of this name in the bundles that were loaded; nil when there is none. Listening to it
-    /// goes on from the bundle's result, so that only what changed since is read.
+    /// The query of this name in the loaded bundles; nil if there is none. A listener of it starts
+    /// from the bundle's result and reads only what changed since.
     public func getQuery(named name: String) async throws(FirestoreError) -> Query? {
         let source: [UInt8]? = try await answer { engine.namedQuery(name, completion: $0) }
         guard let source else { return nil }
@@ -132,8 +132,8 @@ extension Firestore {
         }
     }
 
-    /// As the `async` form; `completion` is called on the listeners' queue, with nil when there is no such
-    /// query or it could not be looked up.
+    /// As the `async` form; `completion` is called on the listeners' queue, with nil when there is
+    /// no such query or it could not be looked up.
     public func getQuery(
         named name: String, completion: @escaping @Sendable (Query?) -> Void
     ) {

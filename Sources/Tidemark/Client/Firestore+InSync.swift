@@ -1,8 +1,8 @@
 import Dispatch
 
 extension Firestore {
-    /// Calls `listener` once now, and then whenever listeners have been given snapshots: all of them
-    /// have seen the same changes then, so that what they show fits together.
+    /// Calls `listener` once now, and each time all listeners have received their snapshots of the
+    /// same changes.
     public func addSnapshotsInSyncListener(
         _ listener: @escaping @Sendable () -> Void
     ) -> any ListenerRegistration {

@@ -2,13 +2,15 @@
 // acknowledged them; what the encoder cannot encode is thrown before anything is queued.
 
 extension DocumentReference {
-    /// Reads the document once and decodes it. Costs one read, like ``getDocument(source:within:)``.
+    /// Reads the document once and decodes it. Costs one read, like
+    /// ``getDocument(source:within:)``.
     ///
     /// - Parameters:
     ///   - type: The type to decode. An optional type is nil for a document that does not exist.
     ///   - serverTimestampBehavior: What a server timestamp reads as before the server has set it.
     ///   - decoder: How values become Swift types.
-    ///   - source: Where to look: the server, the cache, or the cache when the server does not answer.
+    ///   - source: Where to look: the server, the cache, or the cache when the server does not
+    ///     answer.
     /// - Throws: ``FirestoreError``, `DecodingError` or ``FirestoreDecodingError``.
     public func getDocument<T: Decodable>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
@@ -109,8 +111,8 @@ extension DocumentSnapshot {
     ///   - type: The type to decode. An optional type is nil for a document that does not exist.
     ///   - serverTimestampBehavior: What a server timestamp reads as before the server has set it.
     ///   - decoder: How values become Swift types.
-    /// - Throws: `DecodingError` with the path of the field, `valueNotFound` for a document that does
-    ///   not exist, or ``FirestoreDecodingError``.
+    /// - Throws: `DecodingError` with the path of the field, `valueNotFound` for a document that
+    ///   does not exist, or ``FirestoreDecodingError``.
     public func data<T: Decodable>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
         decoder: Firestore.Decoder = Firestore.Decoder()

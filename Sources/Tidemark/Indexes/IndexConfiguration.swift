@@ -20,11 +20,11 @@ private struct IndexConfigurationJSON: Decodable {
 }
 
 extension Firestore {
-    /// Makes the indexes of a `firestore.indexes.json` on this device, in idle moments; returns once it
-    /// is noted which. Those that are there stay. Seldom needed: the indexes that queries would do with
-    /// are made on their own.
+    /// Makes the indexes of a `firestore.indexes.json` on this device, when it is idle. Returns
+    /// once the list is stored. Existing indexes stay. Seldom needed, because the cache makes the
+    /// indexes that its queries need.
     ///
-    /// - Throws: `invalidArgument` for what is no configuration; nothing has changed then.
+    /// - Throws: `invalidArgument` for an invalid configuration; nothing is changed then.
     public func setIndexConfiguration(_ json: String) async throws(FirestoreError) {
         let definitions = try Self.definitions(in: Data(json.utf8))
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in

@@ -2,16 +2,16 @@
 public typealias DownloadedRows = TidemarkSync.DownloadedRows
 
 extension Query {
-    /// Reads the rows from the server into the cache, and hands none over: for results that are larger
-    /// than what fits into memory. Costs one read a row that the server sends, and at least one.
+    /// Reads the rows from the server into the cache without returning them, for results that do
+    /// not fit into memory. Costs one read for each row that the server sends, at least one.
     ///
-    /// Rows are stored as they come, so that what came stays whatever happens next; a connection that
-    /// breaks is resumed behind the last row. What it keeps in memory grows by 8 to 16 bytes a row.
-    /// Documents that are no rows any more are forgotten at the end. Afterwards reads and aggregations
-    /// from the cache find all rows.
+    /// Rows are stored as they arrive and stay if the download fails. A broken connection is
+    /// resumed after the last row. Memory grows by 8 to 16 bytes for each row. Documents that are
+    /// no longer rows are removed at the end. Afterwards, reads and aggregations from the cache
+    /// find all rows.
     ///
-    /// - Parameter deadline: How long it may take in all; nil for as long as rows come, with no more than
-    ///   ``FirestoreSettings/readDeadline`` between two of them.
+    /// - Parameter deadline: The limit of the whole download; nil for as long as rows arrive, with
+    ///   at most ``FirestoreSettings/readDeadline`` between two of them.
     public func download(
         within deadline: Duration? = nil
     ) async throws(FirestoreError) -> DownloadedRows {

@@ -1,5 +1,5 @@
 extension Query {
-    /// The rows for which the filter holds too.
+    /// The rows that also match the filter.
     public func whereFilter(_ filter: Filter) -> Query {
         changed { query throws(FirestoreError) in
             let new = try filter.value(for: query, in: self.firestore.databaseID)

@@ -3,26 +3,28 @@ import Dispatch
 extension Firestore {
     /// Runs `body` and commits its writes, if no document that it read has changed meanwhile.
     ///
-    /// Otherwise `body` runs again, after a delay that grows. A transaction needs the server: while the
-    /// client is known to be offline, it throws `unavailable` after the first attempt. Costs one read
-    /// for each document read, in each attempt.
+    /// Otherwise `body` runs again, after a delay that grows. A transaction needs the server: while
+    /// the client is known to be offline, it throws `unavailable` after the first attempt. Costs
+    /// one read for each document read, in each attempt.
     ///
-    /// `body` may run several times and must change nothing but by the transaction. What it throws ends
-    /// the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes commit
-    /// nothing: each read is then true by itself.
+    /// `body` may run several times and must change nothing but by the transaction. What it throws
+    /// ends the transaction, unless it is a ``FirestoreError`` that may pass. Reads without writes
+    /// commit nothing: each read is then true by itself.
     ///
-    /// What is returned was committed once. Where the answer to a commit is lost, `body` runs again as
-    /// long as it cannot be done twice: when a document that it reads and changes is still as it was.
-    /// Else the transaction throws, with a ``FirestoreError/detail`` that says so: read again and decide.
+    /// What is returned was committed once. Where the answer to a commit is lost, `body` runs again
+    /// as long as it cannot be done twice: when a document that it reads and changes is still as it
+    /// was. Else the transaction throws, with a ``FirestoreError/detail`` that says so: read again
+    /// and decide.
     ///
     /// - Parameters:
     ///   - maxAttempts: How often `body` runs at most; at least 1.
     ///   - body: Reads first, then writes, all through the transaction that it is given.
     /// - Returns: What `body` returned in the attempt that was committed.
-    /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition` when the
-    ///   documents kept changing, and nothing was committed; `unavailable`, `deadlineExceeded`,
-    ///   `internal`, `unknown` or `dataLoss` when the server could not be reached or its answer was
-    ///   lost; `cancelled` when the task was cancelled or the user changed.
+    /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition`
+    ///   when the documents kept changing, and nothing was committed; `unavailable`,
+    ///   `deadlineExceeded`, `internal`, `unknown` or `dataLoss` when the server could not be
+    ///   reached or its answer was lost; `cancelled` when the task was cancelled or the user
+    ///   changed.
     public func runTransaction<T: Sendable>(
         maxAttempts: Int = 5, _ body: (Transaction) async throws -> T
     ) async throws -> T {
@@ -79,7 +81,7 @@ extension Firestore {
 
 /// How a transaction is run.
 public struct TransactionOptions: Hashable, Sendable {
-    /// At least 1. Source of the default: client-engine 2.0.
+    /// How often the block runs at most; at least 1.
     public var maxAttempts = 5
 
     public init() {}
@@ -91,12 +93,14 @@ extension Firestore {
         with options: TransactionOptions, _ body: (Transaction) async throws -> T
     ) async throws -> T { try await runTransaction(maxAttempts: options.maxAttempts, body) }
 
-    /// As the `async` form, for a block that waits for its reads: it is called on a background queue.
+    /// As the `async` form, for a block that waits for its reads: it is called on a background
+    /// queue.
     ///
     /// - Parameters:
     ///   - options: Nil for the defaults.
     ///   - block: Reads first, then writes, all through the transaction that it is given.
-    ///   - completion: Called on the listeners' queue, with what the block returned at its last attempt.
+    ///   - completion: Called on the listeners' queue, with what the block returned at its last
+    ///     attempt.
     public func runTransaction<T: Sendable>(
         with options: TransactionOptions?,
         block: @escaping @Sendable (Transaction) throws -> T,

@@ -1,18 +1,18 @@
 // The queue of writes, for an app that shows it or takes care of what was refused.
 
 extension Firestore {
-    /// What waits for the server, in the order in which it will be sent.
+    /// The writes that wait for the server, in the order in which they will be sent.
     public func pendingWrites() async throws(FirestoreError) -> [PendingWrite] {
         try await answer { engine.pendingWrites(completion: $0) }
     }
 
-    /// What the server refused, oldest first. A refused write is undone on this device and kept here
-    /// with the reason until it is discarded or tried again, the newest 1,000 of them.
+    /// The writes that the server refused, oldest first. A refused write is undone on this device
+    /// and kept with the reason until it is discarded or retried. The newest 1,000 are kept.
     public func rejectedWrites() async throws(FirestoreError) -> [RejectedWrite] {
         try await answer { engine.rejectedWrites(completion: $0) }
     }
 
-    /// Forgets a rejected write.
+    /// Removes a rejected write.
     public func discardRejectedWrite(_ batch: Int64) async throws(FirestoreError) {
         try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
             engine.discardRejectedWrite(batch) { error in
@@ -30,8 +30,8 @@ extension Firestore {
         try await receipt { engine.retryRejectedWrite(batch, observer: $0) }
     }
 
-    /// How many writes wait and since when, and how many were refused: now, and after each change.
-    /// Ends when the loop is left.
+    /// The numbers of pending and rejected writes, now and after each change. Ends when the loop is
+    /// left.
     public var writeQueueStates: AsyncStream<WriteQueueState> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
             let handle = engine.observeWriteQueue { input.yield($0) }

@@ -1,13 +1,13 @@
 import GRDB
 
-/// The store as it was at one moment. Every read names how much it wants.
+/// The store at one moment. Every read has a limit.
 public struct HealthSnapshot {
     let db: Database
 
     private static let columns =
         "hour.start, hour.offset, zone.name, sum, count, minimum, maximum, last, lastTime"
 
-    /// Hours of some local days, oldest first: at most 25 a day and kind, in a zone.
+    /// The hours of some local days, oldest first: at most 25 for each day, kind and zone.
     public func entries(
         _ kind: HealthKind, days: ClosedRange<HealthDay>
     ) throws -> [HourEntry] {
@@ -55,8 +55,7 @@ public struct HealthSnapshot {
         }
     }
 
-    /// What the days come to, oldest first; days of which nothing is known are left out. One row a
-    /// day.
+    /// The totals of some local days, oldest first, without days that have no data.
     public func totals(
         _ kind: HealthKind, days: ClosedRange<HealthDay>
     ) throws -> [DayTotal] {
@@ -75,8 +74,7 @@ public struct HealthSnapshot {
         }
     }
 
-    /// The first and the last local day of a kind, or of all; nil when there is none. Costs two
-    /// seeks a kind.
+    /// The first and the last local day of a kind, or of all kinds; nil if there is no data.
     public func days(_ kind: HealthKind? = nil) throws -> ClosedRange<HealthDay>? {
         var found: ClosedRange<HealthDay>?
         for kind in kind.map({ [$0] }) ?? HealthKind.allCases {
@@ -96,7 +94,7 @@ public struct HealthSnapshot {
     }
 }
 
-/// What a local day comes to.
+/// The total of a local day.
 public struct DayTotal: Hashable, Sendable {
     public let kind: HealthKind
     public let day: HealthDay

@@ -2,11 +2,11 @@ public import Foundation
 import Synchronization
 import TidemarkResilience
 
-/// Where a person's picture is, and which one it is.
+/// The address and version of a person's picture.
 public struct ProfilePicture: Hashable, Sendable {
     public let url: URL
-    /// Changes with the picture: a counter, a digest, a time of change. With one the server is never
-    /// asked whether the picture still holds. Nil when there is none, and the server's rules apply.
+    /// A text that changes with the picture: a counter, a digest, a time. With a version, the
+    /// server is never asked whether the picture is still valid; without one, HTTP's rules apply.
     public let version: String?
 
     public init(_ url: URL, version: String? = nil) {
@@ -15,8 +15,9 @@ public struct ProfilePicture: Hashable, Sendable {
     }
 }
 
-/// Pictures of people, by their ids. Nine views of one person share one look at the profile and one
-/// download; when the profile has another picture, the old one is dropped everywhere. Thread-safe.
+/// Loads people's pictures by their ids. Nine views of one person share one look at the profile and
+/// one download. When a profile has another picture, the old one is removed everywhere.
+/// Thread-safe.
 public final class ProfilePictures: Sendable {
     private let pipeline: ImagePipeline
     private let lookup: @Sendable (String) async throws -> ProfilePicture?
@@ -25,8 +26,8 @@ public final class ProfilePictures: Sendable {
 
     /// - Parameters:
     ///   - pipeline: Loads the pictures.
-    ///   - lookup: Returns where the picture of the person with this id is; nil when they have none.
-    ///     Called once for all views that request it at the same time, and not again until
+    ///   - lookup: Returns where the picture of the person with this id is; nil when they have
+    ///     none. Called once for all views that request it at the same time, and not again until
     ///     ``changed(_:to:)`` or ``forget(_:)``.
     public init(
         _ pipeline: ImagePipeline,
@@ -36,8 +37,8 @@ public final class ProfilePictures: Sendable {
         self.lookup = lookup
     }
 
-    /// - Throws: ``PictureError``, ``PictureError/noPicture`` for who has none; what `lookup` throws;
-    ///   `CancellationError`.
+    /// - Throws: ``PictureError``, ``PictureError/noPicture`` for a person without one, what
+    ///   `lookup` throws, or `CancellationError`.
     public func picture(
         of user: String, size: PictureSize, mode: ContentMode = .fill,
         priority: PicturePriority = .visible
@@ -68,7 +69,7 @@ public final class ProfilePictures: Sendable {
         if let old { await pipeline.remove(old.url, version: old.version) }
     }
 
-    /// The profile is read again the next time. Its picture stays where it is.
+    /// Reads the profile again at the next request. The picture stays in the caches.
     public func forget(_ user: String) {
         table.withLock { $0.forget(user) }
         lookups.forget(Array(user.utf8))

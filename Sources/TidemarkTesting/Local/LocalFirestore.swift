@@ -102,8 +102,8 @@ public final class LocalFirestore: Sendable {
     /// Removes every document of a database, as the emulator's clearing does: listeners are told that
     /// each is gone, the clock goes on, and the past cannot be read any more. Nothing is billed.
     ///
-    /// - Throws: `RPCStatus` when a name is none, or the data cannot be written; nothing has changed
-    ///   then.
+    /// - Throws: `RPCStatus` when a name is invalid, or the data cannot be written; nothing is
+    ///   changed then.
     public func clear(
         projectID: String? = nil, databaseID: String = "(default)"
     ) async throws(RPCStatus) {

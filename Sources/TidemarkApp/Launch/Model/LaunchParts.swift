@@ -53,7 +53,8 @@ public struct LaunchParts: Sendable {
     ///   - jobs: Performs and resumes sign-ups and deletions.
     ///   - files: What a launch keeps on this device.
     ///   - showContent: Reads the first content from the device, and asks no server.
-    ///   - runFeeds: Keeps the user's feeds live, and calls its second argument with whether they are.
+    ///   - runFeeds: Keeps the user's feeds live, and calls its second argument with whether they
+    ///     are.
     ///   - runBackground: What may wait until the feeds are live.
     ///   - beginSignUp: Calls ``AccountJobs/signUp(_:profile:step:)`` with what the onboarding asked.
     public init(
