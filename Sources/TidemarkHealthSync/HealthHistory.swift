@@ -4,13 +4,17 @@ public import TidemarkHealth
 
 /// Sends the days of a `HealthStore` to Firestore, newest first, one document a day.
 ///
-/// It is both the source and the sink of a `Backfill`:
+/// It is both the source and the sink of a `Backfill`, which runs until it is released:
 ///
 /// ```swift
 /// let days = firestore.collection("users/kim/days")
 /// let history = try HealthHistory(store, to: days, now: { Timestamp(date: Date()) })
 /// if let job = try history.job() {
-///     try await Backfill([.init(job, from: history, to: history)]).start()
+///     let backfill = Backfill([.init(job, from: history, to: history)])
+///     try await backfill.start()
+///     for await state in await backfill.progress {
+///         print(state.fraction)
+///     }
 /// }
 /// ```
 ///

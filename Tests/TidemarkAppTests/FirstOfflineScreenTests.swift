@@ -47,8 +47,9 @@ import TidemarkTesting
         let receipt = try await firestore.collection("rooms/blue/messages").document()
             .enqueueSetData(from: Message(text: "hello"))
         let committed = try await receipt.acknowledged()
-        while room.messages.first?.sentAt != committed || !room.isCurrent { await Task.yield() }
+        while room.messages.first?.sentAt == nil || !room.isCurrent { await Task.yield() }
         #expect(room.messages.map(\.text) == ["hello"])
+        #expect(room.messages[0].sentAt?.seconds == committed.seconds)
         following.cancel()
         await local.stop()
     }

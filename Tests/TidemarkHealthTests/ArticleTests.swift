@@ -24,7 +24,7 @@ import TidemarkHealth
         print(report.added, report.counts)
         #expect(report.added > 0)
 
-        let summary = HealthSummaryModel(store) { HealthMoment(seconds: now, offset: 3_600) }
+        let summary = HealthSummaryModel(store) { HealthMoment(seconds: now, offset: 60) }
         while summary.refreshes == 0 { await Task.yield() }
         #expect(summary.summary.stepsToday != nil)
     }

@@ -2,7 +2,7 @@ public import Tidemark
 
 /// Fetches or sends history in the background, newest first, one part at a time.
 ///
-/// It pauses while somebody waits for something else.
+/// It pauses while somebody waits for something else, and ends when it is released.
 ///
 /// ```swift
 /// let backfill = Backfill([.init(job, from: source, to: sink)])
