@@ -7,13 +7,14 @@ ARGS ?=
 help:
 	@echo "make demo          play five apps as they were and on Tidemark, and compare: 6 minutes; ARGS=--full plays all"
 	@echo "make test          run every test"
+	@echo "make docs          build the documentation, and check every link and symbol in it"
 	@echo "make serve         start a local Firestore: ARGS=\"--data ./data\""
 	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server and bench-health hold it to limits"
 	@echo "make long          run the random tests for an hour"
 	@echo "make ci            run what CI runs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo test long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
+.PHONY: help demo test docs long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -31,6 +32,11 @@ test: setup
 	@$(SWIFT) test --skip-build --quiet
 	@$(MAKE) --no-print-directory interop
 	@Scripts/not-run
+
+# The catalogues of all modules, with the toolchain's docc: every warning is an error. Uses the debug build,
+# and prints where the result is and how to read it.
+docs: setup
+	@Scripts/docs
 
 # For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
 # seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random

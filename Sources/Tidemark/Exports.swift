@@ -3,8 +3,8 @@
 @_exported public import TidemarkModel
 @_exported public import TidemarkSync
 
-/// The query as a value, apart from any client: what a ``Query`` stands for.
+/// The query as a value, apart from any client: what a ``Query-class`` stands for.
 public typealias QueryValue = TidemarkModel.Query
 
-/// The condition as a value: what a ``Filter`` stands for.
+/// The condition as a value: what a ``Filter-struct`` stands for.
 public typealias FilterValue = TidemarkModel.Filter

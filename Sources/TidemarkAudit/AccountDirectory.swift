@@ -18,8 +18,9 @@ public struct AccountDirectory: Sendable {
     private static let timeout = TimeAmount.seconds(10)
 
     /// - Parameters:
-    ///   - host: HOST:PORT of a server without TLS; nil for Google's.
-    ///   - token: What an administrator shows, `owner` to an emulator.
+    ///   - project: The project's id.
+    ///   - host: `HOST:PORT` of a server without TLS; nil for Google's.
+    ///   - token: The administrator's token: `owner` for an emulator.
     public init(project: String, host: String?, token: String) {
         base =
             host.map { "http://\($0)/identitytoolkit.googleapis.com" }

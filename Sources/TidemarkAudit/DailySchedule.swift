@@ -6,8 +6,10 @@ public struct DailySchedule: Hashable, Sendable {
     public let minute: Int
     public let timeZone: TimeZone
 
-    /// - Parameter time: As in `02:00`.
-    /// - Returns: Nil for what is no time.
+    /// - Parameters:
+    ///   - time: Hours and minutes, as in `02:00`.
+    ///   - timeZone: The place whose time it is.
+    /// - Returns: Nil when `time` is not a time of day.
     public init?(_ time: String, in timeZone: TimeZone) {
         let parts = time.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let hour = Int(parts[0]), let minute = Int(parts[1]),

@@ -14,8 +14,11 @@ public struct OrphanAudit: Sendable {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - report: Where it writes what it found; nil for nowhere.
+    ///   - accounts: The accounts of the project.
+    ///   - profiles: Their profiles.
+    ///   - report: The document to which the result is written; nil for none.
     ///   - grace: How old an account must be to count, in whole seconds.
+    ///   - now: Returns the current time.
     public init(
         accounts: AccountDirectory, profiles: ProfileDirectory, report: DocumentPath?,
         grace: Duration = .seconds(600), now: @escaping @Sendable () -> Timestamp
@@ -27,7 +30,8 @@ public struct OrphanAudit: Sendable {
         self.now = now
     }
 
-    /// - Throws: ``AuditError`` or ``RPCStatus``; where it was not done to its end, nothing was written.
+    /// - Throws: ``AuditError`` or `RPCStatus`. Nothing is written when the comparison did not reach
+    ///   its end.
     public func run(repair: OrphanRepair? = nil) async throws -> OrphanReport {
         var reads = 0
         let merge = try await merge(&reads)

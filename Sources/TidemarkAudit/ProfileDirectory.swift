@@ -10,8 +10,10 @@ public struct ProfileDirectory: Sendable {
     let collection: CollectionPath
 
     /// - Parameters:
-    ///   - transport: To Firestore.
-    ///   - token: What an administrator shows; nil for nothing.
+    ///   - transport: The connection to Firestore.
+    ///   - database: The database with the profiles.
+    ///   - collection: The collection with one profile for each account.
+    ///   - token: The administrator's token; nil for none.
     public init(
         _ transport: any Transport, database: DatabaseID, collection: CollectionPath,
         token: String?

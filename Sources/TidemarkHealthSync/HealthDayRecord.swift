@@ -1,11 +1,10 @@
 public import Tidemark
 public import TidemarkHealth
 
-/// All hours of a local day as one document: a reader of a day pays for one read and not for 24 a
-/// kind.
+/// All hours of a local day as one document, so that reading a day costs one read.
 ///
-/// A map of kinds, each with parallel arrays, oldest hour first: some 20 kB for a watch's day, of
-/// which a document holds 1 MiB. Numbers are the store's own, millionths of the kind's unit.
+/// A map of kinds, each with parallel arrays, oldest hour first. A day of a watch takes about 20
+/// kB. Numbers are millionths of the kind's unit, as in the store.
 public struct HealthDayRecord: Hashable, Sendable {
     public let day: HealthDay
     public let hours: [HourEntry]
@@ -16,10 +15,10 @@ public struct HealthDayRecord: Hashable, Sendable {
         self.hours = hours
     }
 
-    /// As in `2026-05-10`: the same day is the same document, however often it is written.
+    /// The document's id, as in `2026-05-10`. The same day is the same document.
     public var documentID: String { "\(day)" }
 
-    /// The fields but for the time of the change, which the server sets.
+    /// The fields, without the time of the change, which the server sets.
     package var fields: [String: Any] {
         var kinds: [String: Any] = [:]
         for (kind, hours) in Dictionary(grouping: hours, by: \.kind) {
@@ -44,12 +43,12 @@ public struct HealthDayRecord: Hashable, Sendable {
         return ["day": time, "kinds": kinds]
     }
 
-    /// Midnight of the day in UTC, whatever the zone it was lived in: what days are ordered by.
+    /// Midnight of the day in UTC, by which days are ordered.
     public var time: Timestamp { Timestamp(seconds: day.number * 86_400, nanoseconds: 0) }
 }
 
 extension HealthDayRecord {
-    /// Nil for a document that is none of these, or of a later version that this one cannot read.
+    /// Nil if the document is not such a record, or of a later version.
     public init?(documentID: String, fields: MapValue) {
         guard let day = HealthDay(documentID), case .map(let kinds)? = fields["kinds"] else {
             return nil

@@ -2,18 +2,25 @@ public import Tidemark
 public import TidemarkApp
 public import TidemarkHealth
 
-/// Sends what a ``HealthStore`` holds to Firestore, a document a day, newest first: the source and
-/// the sink of a backfill.
+/// Sends the days of a `HealthStore` to Firestore, newest first, one document a day.
+///
+/// It is both the source and the sink of a `Backfill`, which runs until it is released:
 ///
 /// ```swift
-/// let history = try HealthHistory(store, to: firestore.collection("users/kim/days"))
+/// let days = firestore.collection("users/kim/days")
+/// let history = try HealthHistory(store, to: days, now: { Timestamp(date: Date()) })
 /// if let job = try history.job() {
-///     await Backfill([.init(job, from: history, to: history)]).start()
+///     let backfill = Backfill([.init(job, from: history, to: history)])
+///     try await backfill.start()
+///     for await state in await backfill.progress {
+///         print(state.fraction)
+///     }
 /// }
 /// ```
 ///
-/// Documents go through the durable queue in batches and count when the server has acknowledged
-/// them. A day that is sent again, after a kill or an import, is the same document.
+/// Documents go through the durable queue in batches; a day counts as sent when the server has
+/// acknowledged it. A day that is sent again, after a kill or an import, is the same document.
+/// Sending costs one write a day and no reads.
 public struct HealthHistory: BackfillSource, BackfillSink {
     public typealias Items = [HealthDayRecord]
 
@@ -25,10 +32,12 @@ public struct HealthHistory: BackfillSource, BackfillSink {
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - collection: Of this person's days.
-    ///   - name: Under it, what is covered is remembered.
-    ///   - daysPerPart: 1 to 100: days in a batch, and in memory.
-    /// - Throws: `invalidArgument` when that makes no sense.
+    ///   - store: The person's health data on this device.
+    ///   - collection: The collection of this person's days.
+    ///   - name: The name under which the cache remembers which days were sent.
+    ///   - daysPerPart: Days in a batch and in memory, 1 to 100.
+    ///   - now: Returns the current time.
+    /// - Throws: `invalidArgument` when `daysPerPart` is out of range.
     public init(
         _ store: HealthStore, to collection: CollectionReference, name: String = "health",
         daysPerPart: Int = 30, now: @escaping @Sendable () -> Timestamp
@@ -44,7 +53,10 @@ public struct HealthHistory: BackfillSource, BackfillSink {
         record = BackfillRecord(collection.firestore, name: name)
     }
 
-    /// All that the store holds; nil when that is nothing.
+    /// A job for all days that the store holds; nil when it is empty.
+    ///
+    /// - Parameter priority: Jobs with a higher priority run first.
+    /// - Throws: `HealthExportError` when the store cannot be read.
     public func job(priority: Int = 0) throws(HealthExportError) -> BackfillJob? {
         guard let days = try health.read({ try $0.days() }) else { return nil }
         return BackfillJob(
@@ -86,7 +98,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
             bytes: hours.count * 60)
     }
 
-    /// What was sent, without the days that an import has changed since: those are sent again.
+    /// What was sent, without the days that an import has changed since, which are sent again.
     public func coverage() async throws(BackfillFailure) -> Coverage {
         var coverage = try await record.coverage()
         do throws(HealthExportError) {

@@ -1,14 +1,14 @@
-/// Why there is no picture.
+/// Why a picture could not be loaded.
 public enum PictureError: Error, Hashable, Sendable {
-    /// It is not of `http` or `https`, or names no host.
+    /// The address is not `http` or `https`, or has no host.
     case badURL
-    /// There is none (404, 410).
+    /// The server has no such picture (404, 410).
     case notFound
-    /// Whoever asks may not see it (401, 403 and the other 4xx).
+    /// The server refused (401, 403 and the other 4xx).
     case refused(status: Int)
-    /// No answer, or one that broke off again and again.
+    /// The server did not answer, or every attempt broke off.
     case unreachable
-    /// The server is in trouble (5xx), or has had too much (429).
+    /// The server failed (5xx) or is overloaded (429).
     case serverFailed(status: Int, retryAfter: Duration?)
     /// More than ``PictureLimits/maximumBytes``; how many, where the server said so.
     case tooManyBytes(Int?)
@@ -17,13 +17,13 @@ public enum PictureError: Error, Hashable, Sendable {
     /// Decoding would take more than ``PictureLimits/maximumDecodeBytes``: nothing was decoded.
     case tooMuchMemory(PictureSize)
     case notAPicture
-    /// It breaks off or contradicts itself.
+    /// The file is damaged.
     case damaged
-    /// A picture, and of a kind that is not decoded here.
+    /// The format is not supported.
     case unsupported(String)
     /// The device's disk is full or cannot be written.
     case storageFailed
-    /// So much waits that this would not come to its turn.
+    /// Too many pictures wait.
     case tooManyRequests
     /// There is no picture of this person.
     case noPicture
@@ -33,7 +33,7 @@ public enum PictureError: Error, Hashable, Sendable {
         case waitForNetwork
         case retry(after: Duration?)
         case freeStorage
-        /// Nothing: show what stands for a picture that is not there.
+        /// Show a placeholder.
         case showPlaceholder
     }
 
@@ -84,13 +84,13 @@ public enum PictureError: Error, Hashable, Sendable {
     }
 }
 
-/// How large a picture may be. Applied before it is decoded, and while it is downloaded.
+/// The largest picture that is downloaded and decoded.
 public struct PictureLimits: Hashable, Sendable {
-    /// Of a download, whatever the server said before.
+    /// The most bytes of a download.
     public var maximumBytes: Int
-    /// Width times height. A phone's largest camera has 48 million.
+    /// The most pixels. A phone's largest camera has 48 million.
     public var maximumPixels: Int
-    /// What one decode may hold in memory.
+    /// The most bytes of memory for one decode.
     public var maximumDecodeBytes: Int
 
     /// - Precondition: All are positive.

@@ -10,10 +10,11 @@ import Testing
     private static let tests = Repository.swift.filter { $0.path.hasPrefix("Tests/") && !$0.isTidy }
         .map { $0.lines.map(Self.code) }
 
-    /// Without its indentation and the comment at its end.
+    /// Without its indentation, and without comments.
     private static func code(_ line: String) -> String {
         let parts = line.components(separatedBy: "  //")
-        return parts[0].filter { !$0.isWhitespace }
+        let code = parts[0].filter { !$0.isWhitespace }
+        return code.hasPrefix("//") ? "" : code
     }
 
     private struct Example {
@@ -22,20 +23,37 @@ import Testing
         let code: [String]
     }
 
-    private func examples(of file: Repository.File) -> [Example] {
+    /// The Swift code blocks among lines.
+    private static func examples(
+        of path: String, _ lines: [(number: Int, text: String)]
+    ) -> [Example] {
         var found: [Example] = []
         var open: (line: Int, code: [String])?
-        for (index, line) in file.lines.enumerated() {
+        for (number, line) in lines {
             if line.hasPrefix("```swift") {
-                open = (index + 2, [])
+                open = (number + 1, [])
             } else if line.hasPrefix("```"), let example = open {
-                found.append(Example(article: file.path, line: example.line, code: example.code))
+                found.append(Example(article: path, line: example.line, code: example.code))
                 open = nil
             } else {
                 open?.code.append(line)
             }
         }
         return found
+    }
+
+    private func examples(of file: Repository.File) -> [Example] {
+        Self.examples(of: file.path, file.lines.enumerated().map { ($0.offset + 1, $0.element) })
+    }
+
+    /// The examples of the doc comments of a source file.
+    private static func comments(of file: Repository.File) -> [Example] {
+        let lines = file.lines.enumerated().compactMap { index, line -> (Int, String)? in
+            let text = line.drop { $0 == " " }
+            guard text.hasPrefix("///") else { return nil }
+            return (index + 1, String(text.dropFirst(text.hasPrefix("/// ") ? 4 : 3)))
+        }
+        return examples(of: file.path, lines)
     }
 
     /// Whether its lines follow one another in a test, but for what a test has between them.
@@ -48,12 +66,39 @@ import Testing
         }
     }
 
-    @Test func `show code that a test runs`() {
-        let all = articles.flatMap(examples)
-        #expect(all.count >= 11)
-        let found = all.filter { !isRun($0) }.map { example in
+    private func check(_ examples: [Example]) {
+        let found = examples.filter { !isRun($0) }.map { example in
             Violation(file: example.article, line: example.line, text: "no test runs this example")
         }
         #expect(found.isEmpty, "\(found.report)")
+    }
+
+    @Test func `show code that a test runs`() {
+        let all = articles.flatMap(examples)
+        #expect(all.count >= 35, "only \(all.count) examples were found")
+        check(all)
+    }
+
+    /// Of the modules that an app imports.
+    @Test func `and the doc comments show code that a test runs`() {
+        let sources = Repository.swift.filter { file in
+            file.path.hasPrefix("Sources/")
+                && Catalogues.modules.contains { file.path.hasPrefix("Sources/\($0)/") }
+        }
+        let all = sources.flatMap(Self.comments)
+        #expect(all.count >= 15, "only \(all.count) examples were found")
+        check(all)
+    }
+
+    @Test func `of a doc comment are found`() {
+        let file = Repository.File(
+            path: "Sources/TidemarkA/A.swift",
+            lines: [
+                "/// Makes an a.", "///", "/// ```swift", "/// let a = A()", "///", "/// a.run()",
+                "/// ```", "struct A {}", "    /// ```", "    /// not Swift", "    /// ```",
+            ])
+        let found = Self.comments(of: file)
+        #expect(found.map(\.line) == [4] && found[0].code == ["let a = A()", "", "a.run()"])
+        #expect(!isRun(found[0]), "no test has these lines")
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 /// How far the load of a bundle has come.
 public struct LoadBundleTaskProgress: Hashable, Sendable {
     public var documentsLoaded = 0
-    /// As the bundle says of itself, like ``totalBytes``.
+    /// The number that the bundle states, like ``totalBytes``.
     public var totalDocuments = 0
     public var bytesLoaded: Int64 = 0
     public var totalBytes: Int64 = 0
@@ -13,10 +13,10 @@ public struct LoadBundleTaskProgress: Hashable, Sendable {
 
 public enum LoadBundleTaskState: Hashable, Sendable { case error, inProgress, success }
 
-/// Of an observer of a ``LoadBundleTask``.
+/// Identifies an observer of a ``LoadBundleTask``.
 public typealias LoadBundleObserverHandle = Int
 
-/// A bundle on its way into the cache. Goes on whether it is kept or not.
+/// The load of a bundle into the cache. It continues if this object is released.
 public final class LoadBundleTask: Sendable {
     private struct State {
         var observers: [LoadBundleObserverHandle: @Sendable (LoadBundleTaskProgress) -> Void] = [:]
@@ -29,8 +29,8 @@ public final class LoadBundleTask: Sendable {
 
     init(_ queue: DispatchQueue) { self.queue = queue }
 
-    /// Calls `observer` on the listeners' queue whenever a part of the bundle is stored, and with the
-    /// end; an observer of a task that is over is told the end.
+    /// Calls `observer` on the listeners' queue whenever a part of the bundle is stored, and with
+    /// the end; an observer of a task that is over is told the end.
     @discardableResult
     public func addObserver(
         _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void

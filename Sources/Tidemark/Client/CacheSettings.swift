@@ -1,14 +1,15 @@
 public import Foundation
 
-/// A cache that grows without bound: for ``FirestoreSettings/cacheSizeBytes`` and ``PersistentCacheSettings``.
+/// A cache that grows without bound: for ``FirestoreSettings/cacheSizeBytes`` and
+/// ``PersistentCacheSettings``.
 public let FirestoreCacheSizeUnlimited: Int64 = -1
 
 /// Where a client keeps its cache: ``PersistentCacheSettings`` or ``MemoryCacheSettings``.
 public protocol LocalCacheSettings: Sendable {}
 
-/// A cache on disk, in the system's folder for what apps keep.
+/// A cache on disk, in the system's folder for an app's data.
 public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
-    /// What it may take; ``FirestoreCacheSizeUnlimited`` for no bound, and at least 1 MiB.
+    /// The bound in bytes, at least 1 MiB; ``FirestoreCacheSizeUnlimited`` for none.
     public let sizeBytes: Int64
 
     /// 100 MiB.
@@ -17,7 +18,7 @@ public struct PersistentCacheSettings: LocalCacheSettings, Hashable {
     public init(sizeBytes: NSNumber) { self.sizeBytes = sizeBytes.int64Value }
 }
 
-/// A cache that is gone with the client.
+/// A cache in memory, which is lost with the client.
 public struct MemoryCacheSettings: LocalCacheSettings {
     public let garbageCollectorSettings: any MemoryGarbageCollectorSettings
 
@@ -28,10 +29,10 @@ public struct MemoryCacheSettings: LocalCacheSettings {
     }
 }
 
-/// When a cache in memory lets go of a document: ``MemoryLRUGCSettings`` or ``MemoryEagerGCSetting``.
+/// When a cache in memory removes a document: ``MemoryLRUGCSettings`` or ``MemoryEagerGCSetting``.
 public protocol MemoryGarbageCollectorSettings: Sendable {}
 
-/// Once the cache is too large, those that were used the longest ago.
+/// Removes the documents that were not used for longest, when the cache is too large.
 public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
     /// As ``PersistentCacheSettings/sizeBytes``.
     public let sizeBytes: Int64
@@ -42,13 +43,13 @@ public struct MemoryLRUGCSettings: MemoryGarbageCollectorSettings, Hashable {
     public init(sizeBytes: NSNumber) { self.sizeBytes = sizeBytes.int64Value }
 }
 
-/// As soon as nobody listens to it and no write of it waits.
+/// Removes a document when no listener shows it and no write of it is pending.
 public struct MemoryEagerGCSetting: MemoryGarbageCollectorSettings, Hashable {
     public init() {}
 }
 
 extension FirestoreSettings {
-    /// Where the cache is and what it may take. A folder that was set by ``cache`` stays.
+    /// Where the cache is and how large it may be. A folder that was set by ``cache`` stays.
     public var cacheSettings: any LocalCacheSettings {
         get {
             let values = values

@@ -5,12 +5,11 @@ extension Firestore {
     /// Goes online again after ``disableNetwork()``.
     public func enableNetwork() async { await setNetwork(enabled: true) }
 
-    /// Goes offline: reads are answered from the cache, writes queue.
+    /// Goes offline: reads are answered from the cache, and writes wait in the queue.
     public func disableNetwork() async { await setNetwork(enabled: false) }
 
-    /// To be called when the system says that the network came back or changed, or when the app comes
-    /// forward: streams and reads that wait to be tried again are tried at once. Costs nothing when all
-    /// is well.
+    /// Tries again at once what waits for its next attempt. Call it when the system reports a
+    /// network, or when the app comes to the foreground. Does nothing when the client is connected.
     public func networkMayBeBack() { engine.networkMayBeBack() }
 
     private func setNetwork(enabled: Bool) async {
@@ -28,8 +27,8 @@ extension Firestore {
         }
     }
 
-    /// Stops everything and closes the cache. Every later use throws. Writes in the queue stay there,
-    /// and are sent by the next client on the same cache.
+    /// Ends all listeners and calls, and closes the cache. Every later use throws. Writes in the
+    /// queue stay there; the next client on the same cache sends them.
     public func terminate() async {
         Instances.forget(self)
         let client = started

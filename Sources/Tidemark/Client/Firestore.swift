@@ -10,11 +10,15 @@ public final class Firestore: Sendable {
     private let setup: Mutex<Setup>
     private let client = AtomicLazyReference<Client>()
 
-    /// Opens the cache. The server is called when there is something to ask.
+    /// Opens the cache. A connection is made when there is something to ask the server.
     ///
-    /// - Throws: ``FirestoreError`` when the settings name no host, or the cache cannot be opened:
-    ///   ``FirestoreError/storageFault`` says why, and at once; one that another process or client has
-    ///   open is `locked`.
+    /// - Parameters:
+    ///   - projectID: The project's id.
+    ///   - databaseID: The database of the project.
+    ///   - settings: How to reach the server, and where to keep the cache; copied.
+    /// - Throws: ``FirestoreError`` when the settings name no host, or when the cache cannot be
+    ///   opened: ``FirestoreError/storageFault`` says why. A cache that another client has open is
+    ///   `locked`.
     public convenience init(
         projectID: String, databaseID: String = "(default)",
         settings: FirestoreSettings = FirestoreSettings()
@@ -53,8 +57,8 @@ public final class Firestore: Sendable {
         self.setup = Mutex(setup)
     }
 
-    /// The client's parts. The first use makes them, and waits for the cache to be opened; later ones
-    /// take no lock.
+    /// The client's parts. The first use makes them, and waits for the cache to be opened; later
+    /// ones take no lock.
     var started: Client {
         if let client = client.load() { return client }
         return setup.withLock { setup in
@@ -71,7 +75,7 @@ public final class Firestore: Sendable {
     /// Nil before the first use.
     var startedClient: Client? { client.load() }
 
-    /// A copy. Set before the first use; later settings change nothing, and say so in the log.
+    /// A copy of the settings. Set them before the first use; later changes are ignored and logged.
     public var settings: FirestoreSettings {
         get { FirestoreSettings(client.load()?.settings ?? setup.withLock(\.settings)) }
         set {
@@ -84,32 +88,33 @@ public final class Firestore: Sendable {
         }
     }
 
-    /// Bytes sent to and received from the server since the start; nil on a transport of the caller's.
+    /// Bytes sent to and received from the server since the start; nil on a transport of the
+    /// caller's.
     package var traffic: (sent: Int, received: Int)? { started.connection?.traffic }
 
-    /// Whether this is a view of a cache that somebody else has open:
+    /// Whether this client reads a copy of a cache that another client has open:
     /// ``FirestoreSettings/onBusyCache``.
     public var isReadOnly: Bool { started.engine.isReadOnly }
 }
 
 extension Firestore {
-    /// The collection at a path of an odd number of segments, as in `rooms/blue/messages`. A path that
-    /// is none makes every use of the reference throw `invalidArgument`.
+    /// The collection at a path of an odd number of segments, as in `rooms/blue/messages`. With an
+    /// invalid path, every use of the reference throws `invalidArgument`.
     public func collection(_ path: String) -> CollectionReference {
         CollectionReference(
             self, Result.catching(path) { text throws(InvalidPath) in try CollectionPath(text) },
             text: path)
     }
 
-    /// The document at a path of an even number of segments, as in `rooms/blue`. A path that is none
-    /// makes every use of the reference throw `invalidArgument`.
+    /// The document at a path of an even number of segments, as in `rooms/blue`. With an invalid
+    /// path, every use of the reference throws `invalidArgument`.
     public func document(_ path: String) -> DocumentReference {
         DocumentReference(
             self, Result.catching(path) { text throws(InvalidPath) in try DocumentPath(text) },
             text: path)
     }
 
-    /// All collections with this id, wherever they lie.
+    /// A query for all collections with this id, at any place in the database.
     public func collectionGroup(_ id: String) -> Query {
         let path = Result.catching(id) { text throws(InvalidPath) in try CollectionPath(text) }
         guard case .success(let collection) = path, collection.parent == nil else {

@@ -14,12 +14,12 @@ public enum FirestoreErrorCode: Int, Hashable, Sendable, CaseIterable {
     public typealias Code = FirestoreErrorCode
 }
 
-/// Why Firestore could not do what it was asked. Callers decide on ``code`` or ``recovery``, show
-/// ``message`` to a person, and log ``detail``.
+/// Why a call failed. Decide by ``code`` or ``recovery``, show ``message`` to the person, and log
+/// ``detail``.
 public struct FirestoreError: Error, Hashable, Sendable {
     /// What a caller can do next.
     public enum Recovery: Hashable, Sendable {
-        /// Try again once there is a network; what was written is kept and will be sent.
+        /// Wait for a network. What was written is kept and will be sent.
         case waitForNetwork
         /// The same call can succeed later.
         case retry
@@ -28,17 +28,17 @@ public struct FirestoreError: Error, Hashable, Sendable {
         case askForPermission
         /// The call was wrong: a bug in the caller.
         case correctTheCall
-        /// The document changed or went away meanwhile: read it again and decide.
+        /// The document was changed or deleted meanwhile: read it again and decide.
         case readAgain
         /// This device cannot store data: rebuild the cache.
         case repairStorage
         /// There is no room on this device.
         case freeSpace
-        /// Another process, or another client of this one, has the cache open: end it.
+        /// Another client, in this or another process, has the cache open: end it.
         case closeOtherClient
         /// A newer version of the library wrote the cache.
         case updateApp
-        /// Today's budget of reads is used up: tomorrow, or with a larger one.
+        /// Today's budget of reads is used up: wait for tomorrow, or set a larger one.
         case waitForBudget
         /// Nothing: the caller ended it.
         case none
@@ -47,12 +47,12 @@ public struct FirestoreError: Error, Hashable, Sendable {
     public let code: FirestoreErrorCode
     /// For the log: names fields, paths and limits.
     public let detail: String
-    /// What failed on this device; nil for an error that is not the cache's.
+    /// Why the cache failed; nil for other errors.
     public let storageFault: StorageFault?
-    /// The budget of reads that is used up; nil for an error that is not of one.
+    /// The budget that is used up; nil for other errors.
     public let readBudget: ReadBudget?
-    /// What was tried before it was given up, oldest first; empty for what is not tried again. No part
-    /// of what two errors are compared by.
+    /// The attempts before the call failed, oldest first; empty for a call that is not retried.
+    /// Errors are compared without them.
     public var attempts: [CallAttempt] { history.attempts }
     private let history: AttemptHistory
 

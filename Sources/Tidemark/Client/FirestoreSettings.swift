@@ -8,22 +8,24 @@ import Synchronization
 /// Thread-safe.
 public final class FirestoreSettings: Sendable {
     public enum Cache: Hashable, Sendable {
-        /// Gone with the client, the queue of writes too.
+        /// In memory; lost with the client, the queue of writes too.
         case memory
-        /// One SQLite file a database and user in this folder, which is made when it is missing. One
-        /// client a folder at a time, unless ``FirestoreSettings/onBusyCache`` says otherwise.
+        /// In this folder, which is made if it is missing: one SQLite file for each database and
+        /// user. One client at a time may open it, unless ``FirestoreSettings/onBusyCache`` says
+        /// otherwise.
         case directory(String)
-        /// In the system's folder for what apps keep, apart by the name of the process:
+        /// In the system's folder for an app's data, by the name of the process:
         /// `~/.local/share` on Linux, `Library/Application Support` on Apple's systems.
         case standard
     }
 
-    /// What becomes of a client whose cache another process, or another client of this one, has open.
+    /// What a client does when another client, in this or another process, has its cache open.
     public enum BusyCache: Hashable, Sendable {
         /// Opening fails with ``StorageFault/locked``, at once.
         case fail
-        /// The client reads what the cache held at that moment, and nothing else: it asks no server,
-        /// and refuses writes with ``StorageFault/locked``. Costs a copy of the cache's file.
+        /// The client reads what the cache held at that moment, and nothing else: it asks no
+        /// server, and refuses writes with ``StorageFault/locked``. Costs a copy of the cache's
+        /// file.
         case readOnly
     }
 
@@ -31,9 +33,20 @@ public final class FirestoreSettings: Sendable {
 
     init(_ values: Values) { state = Mutex(values) }
 
+    /// Makes settings from the values that differ from the defaults.
+    ///
     /// - Parameters:
-    ///   - cacheSizeBytes: Nil for no bound.
-    ///   - readDeadline: Nil waits for as long as the server is thought to be reachable.
+    ///   - host: `HOST:PORT` of the server; nil for `FIRESTORE_EMULATOR_HOST` or Google's.
+    ///   - isSSLEnabled: Whether connections use TLS.
+    ///   - cache: Where documents and pending writes are kept.
+    ///   - user: The user whose cache is opened; nil before anybody signs in.
+    ///   - sharesCacheBetweenUsers: Whether all users have one cache file.
+    ///   - cacheSizeBytes: The size from which the oldest documents are removed; nil for no bound.
+    ///   - label: The label under which reads are counted.
+    ///   - readDeadline: How long a read waits for the server; nil for as long as it seems
+    ///     reachable.
+    ///   - token: A bearer token for every call; nil for none.
+    ///   - onBusyCache: What to do when another process has the cache open.
     public convenience init(
         host: String? = nil, isSSLEnabled: Bool = true, cache: Cache = .standard,
         user: String? = nil, sharesCacheBetweenUsers: Bool = false,
@@ -59,8 +72,8 @@ public final class FirestoreSettings: Sendable {
 }
 
 extension FirestoreSettings {
-    /// As in `localhost:8080`. Unless it is set: `FIRESTORE_EMULATOR_HOST` of the environment, without
-    /// TLS, and where there is none Cloud Firestore.
+    /// The server, as in `localhost:8080`. By default `FIRESTORE_EMULATOR_HOST` of the environment,
+    /// without TLS; otherwise Cloud Firestore.
     public var host: String {
         get { values.host ?? Self.emulator(ProcessInfo.processInfo.environment) ?? Self.cloudHost }
         set { set(\.host, newValue) }
@@ -71,15 +84,14 @@ extension FirestoreSettings {
         set { set(\.isSSLEnabled, newValue) }
     }
 
-    /// Certificates, each as PEM, of who may vouch for the server, in the place of the system's; none
-    /// for the system's.
+    /// Certificates, each as PEM, of who may vouch for the server, in the place of the system's;
+    /// none for the system's.
     package var authorities: [[UInt8]] {
         get { values.authorities }
         set { set(\.authorities, newValue) }
     }
 
-    /// Where listeners and completions are called, one after the other. The main queue, unless another
-    /// serial one is set.
+    /// The serial queue on which listeners and completions are called: the main queue by default.
     public var dispatchQueue: DispatchQueue {
         get { values.dispatchQueue }
         set { set(\.dispatchQueue, newValue) }
@@ -90,9 +102,9 @@ extension FirestoreSettings {
         set { set(\.cache, newValue) }
     }
 
-    /// Who uses the client from the start, by the app's own id of at most 128 bytes: each user has a
-    /// cache and a queue of writes apart from all others'. Nil before anybody signed in. Later changes
-    /// are ``Firestore/changeUser(to:erasingPrevious:)``.
+    /// Who uses the client from the start, by the app's own id of at most 128 bytes: each user has
+    /// a cache and a queue of writes apart from all others'. Nil before anybody signed in. Later
+    /// changes are ``Firestore/changeUser(to:erasingPrevious:)``.
     public var user: String? {
         get { values.user }
         set { set(\.user, newValue) }
@@ -105,9 +117,9 @@ extension FirestoreSettings {
         set { set(\.sharesCacheBetweenUsers, newValue) }
     }
 
-    /// What the cache may take on this device; beyond it, what was used the longest ago goes, a little
-    /// every few minutes. ``FirestoreCacheSizeUnlimited`` for no bound; at least 1 MiB. What feeds
-    /// hold, what is listened to and what waits to be sent is never removed.
+    /// What the cache may take on this device; beyond it, what was used the longest ago goes, a
+    /// little every few minutes. ``FirestoreCacheSizeUnlimited`` for no bound; at least 1 MiB. What
+    /// feeds hold, what is listened to and what waits to be sent is never removed.
     public var cacheSizeBytes: Int64 {
         get { values.cacheSizeBytes ?? FirestoreCacheSizeUnlimited }
         set { set(\.cacheSizeBytes, newValue == FirestoreCacheSizeUnlimited ? nil : newValue) }
@@ -122,14 +134,14 @@ extension FirestoreSettings {
         }
     }
 
-    /// Whom the server's read meter counts this client for; nil counts as unlabelled.
+    /// The label under which reads of this client are counted; nil for none.
     public var label: String? {
         get { values.label }
         set { set(\.label, newValue) }
     }
 
-    /// How long a read that names no deadline of its own waits for the server before the cache
-    /// answers. Nil waits for as long as the server is thought to be reachable.
+    /// How long a read without a deadline of its own waits for the server before the cache answers;
+    /// nil for as long as the server seems reachable.
     public var readDeadline: Duration? {
         get { values.readDeadline }
         set { set(\.readDeadline, newValue) }
@@ -141,8 +153,8 @@ extension FirestoreSettings {
         set { set(\.token, newValue) }
     }
 
-    /// Asked for the bearer token of every call, in the place of ``token``: the account that is signed
-    /// in. A call that is refused for its token is made once more, with a new one.
+    /// Provides the bearer token of every call, instead of ``token``, for the account that is
+    /// signed in. A call that is refused for its token is made once more, with a new one.
     public var tokenProvider: (any TokenProvider)? {
         get { values.tokenProvider }
         set { set(\.tokenProvider, newValue) }
@@ -153,15 +165,14 @@ extension FirestoreSettings {
         set { set(\.onBusyCache, newValue) }
     }
 
-    /// What of a day may be read, and what happens at the bound; none unless they are set.
+    /// How much may be read in a day, and what happens beyond; empty by default.
     /// ``ReadMeter/setBudgets(_:)`` changes them later.
     public var readBudgets: [ReadBudget] {
         get { values.readBudgets }
         set { set(\.readBudgets, newValue) }
     }
 
-    /// When a listener whose result is asked for again and again, or whose documents are asked for one
-    /// by one by the hundred, is shown the cache for a while.
+    /// How many repeated reads of one listener end with a pause, in which it shows the cache.
     public var stormBounds: StormBreaker.Bounds {
         get { values.stormBounds }
         set { set(\.stormBounds, newValue) }

@@ -2,11 +2,15 @@
 // acknowledged them; what the encoder cannot encode is thrown before anything is queued.
 
 extension DocumentReference {
-    /// Reads the document once and decodes it. As ``getDocument(source:within:)``.
+    /// Reads the document once and decodes it. Costs one read, like
+    /// ``getDocument(source:within:)``.
     ///
     /// - Parameters:
-    ///   - type: An optional one is nil for a document that does not exist.
-    ///   - serverTimestampBehavior: What a server timestamp is that nobody knows yet.
+    ///   - type: The type to decode. An optional type is nil for a document that does not exist.
+    ///   - serverTimestampBehavior: What a server timestamp reads as before the server has set it.
+    ///   - decoder: How values become Swift types.
+    ///   - source: Where to look: the server, the cache, or the cache when the server does not
+    ///     answer.
     /// - Throws: ``FirestoreError``, `DecodingError` or ``FirestoreDecodingError``.
     public func getDocument<T: Decodable>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
@@ -101,13 +105,14 @@ extension CollectionReference {
 }
 
 extension DocumentSnapshot {
-    /// Decodes the document from the form in which it is stored, with nothing made in between.
+    /// Decodes the document from its stored bytes, without a dictionary in between. Costs no reads.
     ///
     /// - Parameters:
-    ///   - type: An optional one is nil for a document that does not exist.
-    ///   - serverTimestampBehavior: What a server timestamp is that nobody knows yet.
-    /// - Throws: `DecodingError` with the path of the field, `valueNotFound` for a document that does
-    ///   not exist, or ``FirestoreDecodingError``.
+    ///   - type: The type to decode. An optional type is nil for a document that does not exist.
+    ///   - serverTimestampBehavior: What a server timestamp reads as before the server has set it.
+    ///   - decoder: How values become Swift types.
+    /// - Throws: `DecodingError` with the path of the field, `valueNotFound` for a document that
+    ///   does not exist, or ``FirestoreDecodingError``.
     public func data<T: Decodable>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
         decoder: Firestore.Decoder = Firestore.Decoder()

@@ -3,9 +3,9 @@ import Synchronization
 
 /// Collects which indexes an app's queries need in production, as they run.
 ///
-/// Give one to ``FirestoreSettings/indexAdvisor`` in the app's tests, let them use the app against a
-/// local server, and have `tidemark indexes` make `firestore.indexes.json` of the file, or check the
-/// one there is:
+/// Set ``FirestoreSettings/indexAdvisor`` in the app's tests and run them against a local server.
+/// Then `tidemark indexes` makes `firestore.indexes.json` from the file, or checks the existing
+/// one:
 ///
 /// ```swift
 /// settings.indexAdvisor = IndexAdvisor(file: "index-needs.json")
@@ -14,11 +14,11 @@ import Synchronization
 /// tidemark indexes index-needs.json --file firestore.indexes.json --check
 /// ```
 ///
-/// Every query that goes to the server is seen, those of feeds, pagers and listeners too; of each the
-/// names of its collection and fields are kept and none of its values. Costs no reads, and a look at
-/// each query; nothing where there is none. Thread-safe; several clients may share one.
+/// It sees every query that goes to the server, also those of feeds, pagers and listeners. It keeps
+/// the names of collections and fields, and no values. Costs no reads. Thread-safe; several clients
+/// may share one.
 public final class IndexAdvisor: Sendable {
-    /// Where the needs are written; nil for nowhere.
+    /// The file with the needed indexes; nil for none.
     public let file: String?
     private let state = Mutex(State())
 
@@ -28,9 +28,9 @@ public final class IndexAdvisor: Sendable {
         var fault: String?
     }
 
-    /// - Parameter file: Written anew each time a query asks for an index in a way that none did
-    ///   before, so that whatever ends the process loses nothing. What the file held before the first
-    ///   of them is kept: several runs add up. Nil for a value only.
+    /// - Parameter file: Written each time a query needs an index that is not in it yet, so that a
+    ///   kill loses nothing. What it held before stays, so that several runs add up. Nil keeps the
+    ///   needs in memory only.
     public init(file: String? = nil) {
         self.file = file
         guard let file, let data = FileManager.default.contents(atPath: file) else { return }
@@ -47,14 +47,14 @@ public final class IndexAdvisor: Sendable {
 
     package var needs: IndexNeeds { state.withLock(\.needs) }
 
-    /// Why ``file`` could not be written; nil when it is as it should be.
+    /// Why ``file`` could not be written; nil if it could.
     public var fault: String? { state.withLock(\.fault) }
 
     /// What ``file`` holds, and `tidemark indexes` reads.
     public var json: Data { Self.json(state.withLock(\.needs)) }
 
-    /// The composite indexes, and settings of single fields, that a database without any would need,
-    /// in a line each: `Collection messages (room ASC, sentAt DESC, __name__ DESC)`.
+    /// The composite indexes, and settings of single fields, that a database without any would
+    /// need, in a line each: `Collection messages (room ASC, sentAt DESC, __name__ DESC)`.
     public var required: [String] {
         IndexAdvice(state.withLock(\.needs), in: IndexCatalog()).missing.map(\.sentence)
     }
@@ -82,7 +82,7 @@ public final class IndexAdvisor: Sendable {
 }
 
 extension FirestoreSettings {
-    /// Who is told of every query that goes to the server; nil, as it is from the start, for nobody.
+    /// Collects the indexes of all queries; nil by default.
     public var indexAdvisor: IndexAdvisor? {
         get { values.indexAdvisor }
         set { set(\.indexAdvisor, newValue) }

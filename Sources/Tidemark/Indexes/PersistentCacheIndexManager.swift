@@ -1,22 +1,22 @@
 import TidemarkStore
 
-/// Of the indexes on this device. Unlike FirebaseFirestore's, they are made on their own from the
-/// start, once a query has looked at far more than it was for.
+/// Manages the indexes on this device. Unlike FirebaseFirestore, Tidemark makes them by default,
+/// after a query that looked at far more documents than it returned.
 public final class PersistentCacheIndexManager: Sendable {
     private let firestore: Firestore
 
     init(_ firestore: Firestore) { self.firestore = firestore }
 
-    /// Makes indexes when queries would do with them: as it is from the start.
+    /// Makes indexes when queries need them, as by default.
     public func enableIndexAutoCreation() { setMakesIndexes(true) }
 
-    /// Makes no more indexes, until the client ends. Those there are stay, and stay true.
+    /// Makes no more indexes until the client ends. Existing ones stay and are kept up to date.
     public func disableIndexAutoCreation() { setMakesIndexes(false) }
 
     /// Deletes all indexes, those of ``Firestore/setIndexConfiguration(_:)-(String)`` too.
     public func deleteAllIndexes() { firestore.engine.deleteIndexes(completion: Self.note) }
 
-    /// Those there are, in a sentence each.
+    /// One sentence for each existing index.
     public func indexes() async throws(FirestoreError) -> [String] {
         let states: [IndexState] = try await answer { firestore.engine.indexes(completion: $0) }
         return states.map(\.definition.sentence)

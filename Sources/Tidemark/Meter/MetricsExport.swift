@@ -2,12 +2,13 @@ public import CoreMetrics
 import Synchronization
 
 extension ReadMeter {
-    /// Counts what is billed from now on in swift-metrics too, until the returned handle is removed:
-    /// counters `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms` by `cause`,
-    /// `tidemark_read_budgets_spent` by `action`, and `tidemark_attempts_failed` by `outcome` and by what
-    /// came `next`, a `retry` or the `end`.
+    /// Counts reads in swift-metrics too, from now on until the returned handle is removed.
     ///
-    /// - Parameter factory: Nil for the one that the process was set up with.
+    /// The counters are `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms`
+    /// by `cause`, `tidemark_read_budgets_spent` by `action`, and `tidemark_attempts_failed` by
+    /// `outcome` and by what came `next`, a `retry` or the `end`.
+    ///
+    /// - Parameter factory: Nil for the process's own.
     public func exportMetrics(
         to factory: (any MetricsFactory)? = nil
     ) -> any ListenerRegistration {

@@ -1,31 +1,32 @@
 import Dispatch
 
-/// Counts what Firestore bills this device in reads, as the answers come: by label, screen, cause and
-/// day. Kept with the cache, a user's with the user's.
+/// Counts the reads that Firestore bills for this device, by label, screen, cause and day. The
+/// counts are kept in the user's cache.
 ///
 /// ```swift
 /// print(try await firestore.readMeter.report(days: 1))
 /// ```
 ///
-/// It counts by Firestore's rules: one a document, at least one a query, one for a document that is
-/// missing, one for each 1,000 index entries of an aggregation; a listener that comes back within half
-/// an hour costs what has changed, and a later one its whole result. It counts what it hears of: what the
-/// server sent over a connection that broke was billed, and is not in here. A kill takes the counts of
-/// the last 10 s.
+/// It counts by Firestore's rules: one for each document, at least one for a query, one for a
+/// missing document, and one for every 1,000 index entries of an aggregation. A listener that
+/// resumes within half an hour costs what changed; later it costs its whole result. An answer that
+/// was lost with its connection was billed, and is not counted. A kill loses the counts of the last
+/// 10 s.
 public struct ReadMeter: Sendable {
     let firestore: Firestore
 
-    /// Today and the days before it, 35 at the most. Asks no server.
+    /// The reads of today and the days before it, at most 35 days. Costs no reads.
     ///
-    /// - Throws: What the cache throws.
+    /// - Throws: ``FirestoreError`` when the cache cannot be read.
     public func report(days: Int = 35) async throws(FirestoreError) -> ReadReport {
         try await answer { finish in
             firestore.engine.readReport(days: days, completion: finish)
         }
     }
 
-    /// Every bill from now on, the budgets that are used up, the storms that are stopped and the
-    /// attempts of calls that failed. Ends when the loop is left. A slow loop misses the oldest of more than 1,000: ``report(days:)`` has all.
+    /// Every bill, used-up budget, stopped storm and failed attempt from now on. Ends when the loop
+    /// is left. A loop that is more than 1,000 events behind misses the oldest; ``report(days:)``
+    /// has them all.
     public var events: AsyncStream<ReadEvent> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1_000)) { input in
             let handle = firestore.engine.observeReads { input.yield($0) }
@@ -45,7 +46,7 @@ public struct ReadMeter: Sendable {
         }
     }
 
-    /// Replaces ``FirestoreSettings/readBudgets``. Listeners that are held back for one that is no more
+    /// Replaces ``FirestoreSettings/readBudgets``. Listeners that were stopped by a removed budget
     /// go on.
     public func setBudgets(_ budgets: [ReadBudget]) { firestore.engine.setReadBudgets(budgets) }
 }

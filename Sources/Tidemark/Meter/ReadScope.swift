@@ -1,19 +1,19 @@
 extension ReadTag {
-    /// What the code that runs now is counted for: set by ``with(label:screen:cause:_:)``, and by those
-    /// around it where it says nothing.
+    /// The tag of the code that runs now, set by ``with(label:screen:cause:_:)``.
     @TaskLocal public static var current = ReadTag()
 
-    /// Counts the reads of everything that `body` asks for, and of the tasks it begins, for a part of
-    /// the app, a screen or a cause. What it does not say stays as it is around it. Costs nothing.
+    /// Counts the reads of `body`, and of the tasks it starts, under a label, a screen or a cause.
+    ///
+    /// Nil leaves the surrounding value. Costs no reads.
     ///
     /// ```swift
     /// try await ReadTag.with(label: "inbox", screen: "Inbox") {
-    ///     try await firestore.collection("rooms").getDocuments()
+    ///     _ = try await firestore.collection("rooms").getDocuments()
     /// }
     /// ```
     ///
-    /// A listener is counted for where it was added, and a query's or document's own
-    /// ``Query/counted(for:screen:cause:)`` wins over what is around it.
+    /// A listener is counted under the tag of the code that added it. A query's or document's own
+    /// ``Query/counted(for:screen:cause:)`` comes first.
     public static func with<Value>(
         label: String? = nil, screen: String? = nil, cause: ReadCause? = nil,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value

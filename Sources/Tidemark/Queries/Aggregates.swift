@@ -35,8 +35,9 @@ public struct AggregateField: Hashable, Sendable {
 /// Where an aggregation is made.
 public enum AggregateSource: Hashable, Sendable {
     case server
-    /// Over the rows on this device, pending writes counted in; free, and offline too.
-    /// ``AggregateQuerySnapshot/freshness`` says when the server last confirmed that they are all.
+    /// The rows on this device, with pending writes; costs no reads and works offline.
+    /// ``AggregateQuerySnapshot/freshness`` says when the server last confirmed that they are
+    /// complete.
     case cache
 }
 
@@ -45,8 +46,8 @@ public struct AggregateQuery: Hashable, Sendable {
     public let query: Query
     let fields: [AggregateField]
 
-    /// Asks the server, at one read per 1,000 index entries and at least one; or counts what is on this
-    /// device.
+    /// Asks the server, or counts what is on this device. The server's answer costs one read for
+    /// every 1,000 index entries, at least one.
     ///
     /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time.
     public func getAggregation(
@@ -91,11 +92,11 @@ public struct AggregateQuery: Hashable, Sendable {
 public struct AggregateQuerySnapshot: Hashable, Sendable {
     public let query: AggregateQuery
     let reply: AggregationReply
-    /// Whether the figures are the server's and, from the cache, how old what they were made of is: nil
-    /// when it was never known to be complete.
+    /// Whether the figures are the server's. Figures from the cache have the age of its rows, nil
+    /// if they were never known to be complete.
     public let freshness: Freshness
 
-    /// As of when the figures are; the epoch for those of a cache that nobody confirmed.
+    /// The time of which the figures are; the epoch for a cache that the server never confirmed.
     public var readTime: Timestamp { reply.readTime }
 
     /// The number of rows; 0 when it was not asked for.

@@ -1,4 +1,4 @@
-/// A condition on documents, to be combined with others and given to ``Query/whereFilter(_:)``.
+/// A condition on documents, for ``Query/whereFilter(_:)``; conditions can be combined.
 public struct Filter: Sendable {
     indirect enum Kind: Sendable {
         case field(any FieldName, FilterValue.Operator, Result<Operand, FirestoreError>)

@@ -1,17 +1,17 @@
 extension Query {
-    /// From the rows with these values on: one value for each order, from the first, or for fewer.
+    /// Starts at the rows with these values: one for each order, or for the first few.
     public func start(at values: [Any]) -> Query { start(values, before: true) }
 
-    /// From behind the rows with these values on.
+    /// Starts after the rows with these values.
     public func start(after values: [Any]) -> Query { start(values, before: false) }
 
-    /// Up to before the rows with these values.
+    /// Ends before the rows with these values.
     public func end(before values: [Any]) -> Query { end(values, before: true) }
 
-    /// Up to the rows with these values.
+    /// Ends at the rows with these values.
     public func end(at values: [Any]) -> Query { end(values, before: false) }
 
-    /// From the place of this document on, which must have the fields of the orders.
+    /// Starts at this document, which must have the fields of the orders.
     public func start(atDocument document: DocumentSnapshot) -> Query {
         start(document, before: true)
     }

@@ -1,7 +1,7 @@
-/// Which documents, in which order. Making one reads nothing.
+/// A query: which documents, in which order. Making one reads nothing.
 ///
-/// A call that makes no sense makes a query whose every use throws `invalidArgument`, so that queries
-/// can be put together without `try`.
+/// An invalid call makes a query whose every use throws `invalidArgument`, so that queries can be
+/// built without `try`.
 public class Query: @unchecked Sendable {
     // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
     // constants of sendable types, and its one subclass is in this module.
@@ -79,15 +79,15 @@ extension Query {
 }
 
 extension Query {
-    /// Reads the rows once. Costs one read a row that the server sends, and at least one.
+    /// Reads the rows once. Costs one read for each row that the server sends, at least one.
     ///
     /// - Parameters:
     ///   - source: `.default` asks the server, and the cache when it does not answer in time;
     ///     ``QuerySnapshot/freshness`` says which answered, how old it is and why.
-    ///   - deadline: How long the server may take in all. Nil for as long as its rows come, with no more
-    ///     than ``FirestoreSettings/readDeadline`` between two of them.
-    /// - Throws: `unavailable` when only the server was asked and did not answer; `cancelled` with the
-    ///   task, at once.
+    ///   - deadline: How long the server may take in all. Nil for as long as rows arrive, with at
+    ///     most ``FirestoreSettings/readDeadline`` between two of them.
+    /// - Throws: `unavailable` when only the server was asked and did not answer; `cancelled` at
+    ///   once when the task is cancelled.
     public nonisolated(nonsending) func getDocuments(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> QuerySnapshot {
@@ -113,10 +113,10 @@ extension Query {
 }
 
 extension Query {
-    /// Calls `listener` with the rows now, from the cache first when it holds any, and each time they
-    /// change, on the listeners' queue. After an error there are no more calls.
+    /// Calls `listener` with the rows now, first from the cache, and each time they change, on the
+    /// listeners' queue. After an error there are no more calls.
     ///
-    /// Costs one read a row that the server sends.
+    /// Costs one read for each row that the server sends.
     @discardableResult
     public func addSnapshotListener(
         includeMetadataChanges: Bool = false,
@@ -148,8 +148,9 @@ extension Query {
         }
     }
 
-    /// The rows now and as they change. Each loop is its own listener, which ends with it; a slow loop
-    /// skips to the newest, and ``QuerySnapshot/documentChanges`` count from the one it saw last.
+    /// The rows now and as they change. Each loop is a listener of its own, which ends with the
+    /// loop. A slow loop skips to the newest; ``QuerySnapshot/documentChanges`` are relative to the
+    /// last one it saw.
     public var snapshots: QuerySnapshotsSequence { snapshots(includeMetadataChanges: false) }
 
     public func snapshots(includeMetadataChanges: Bool) -> QuerySnapshotsSequence {

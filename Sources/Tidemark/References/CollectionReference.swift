@@ -1,4 +1,4 @@
-/// Names one collection, and is the query for all of it. Making one reads nothing.
+/// A collection, and the query for all of its documents. Making one reads nothing.
 public final class CollectionReference: Query, @unchecked Sendable {
     // `@unchecked`: as ``Query``; the properties here are constants too.
 
@@ -21,7 +21,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
         return DocumentReference(firestore, .success(parent), text: parent.text)
     }
 
-    /// A document of the collection. A path that is none makes every use of it throw.
+    /// A document of the collection. With an invalid path, every use of it throws.
     public func document(_ path: String) -> DocumentReference {
         guard case .failure(let error) = resolved else {
             return firestore.document(self.path + "/" + path)
@@ -29,7 +29,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
         return DocumentReference(firestore, .failure(error), text: self.path + "/" + path)
     }
 
-    /// A document with a new id of 20 letters and digits, which nothing else has.
+    /// A document with a new, unique id of 20 letters and digits.
     public func document() -> DocumentReference {
         document(Self.newID(firestore.environment.random))
     }

@@ -37,7 +37,7 @@ extension DocumentReference {
         try await firestore.commit([try update(fields)])
     }
 
-    /// Deletes the document, whether it exists or not. What lies below it stays.
+    /// Deletes the document, whether it exists or not. Collections below it stay.
     public func delete() async throws(FirestoreError) {
         try await firestore.commit([Mutation(path: try documentPath(), .delete)])
     }

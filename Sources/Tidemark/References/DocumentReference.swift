@@ -1,4 +1,4 @@
-/// Names one document, which need not exist. Making one reads nothing.
+/// A document, which need not exist. Making a reference reads nothing.
 public final class DocumentReference: Sendable {
     public let firestore: Firestore
     /// As in `rooms/blue`.
@@ -26,7 +26,7 @@ public final class DocumentReference: Sendable {
             firestore, resolved.map(\.parent), text: (try? resolved.get().parent.text) ?? path)
     }
 
-    /// A collection below the document. A path that is none makes every use of it throw.
+    /// A collection below the document. With an invalid path, every use of it throws.
     public func collection(_ path: String) -> CollectionReference {
         guard case .failure(let error) = resolved else {
             return firestore.collection(self.path + "/" + path)
@@ -55,13 +55,15 @@ extension DocumentReference: Hashable, CustomStringConvertible {
 }
 
 extension DocumentReference {
-    /// Reads the document once. Costs one read when the server answers, also when it does not exist.
+    /// Reads the document once. Costs one read when the server answers, also when it does not
+    /// exist.
     ///
     /// - Parameters:
     ///   - source: `.default` asks the server, and the cache when it does not answer in time;
     ///     ``DocumentSnapshot/freshness`` says which answered, how old it is and why.
     ///   - deadline: How long the server may take; nil for ``FirestoreSettings/readDeadline``.
-    /// - Throws: `unavailable` when neither answers; `cancelled` with the task, at once.
+    /// - Throws: `unavailable` when neither answers; `cancelled` at once when the task is
+    ///   cancelled.
     public nonisolated(nonsending) func getDocument(
         source: FirestoreSource = .default, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> DocumentSnapshot {
@@ -118,8 +120,8 @@ extension DocumentReference {
         }
     }
 
-    /// The document now and as it changes. Each loop is its own listener, which ends with it; a slow
-    /// loop skips to the newest.
+    /// The document now and as it changes. Each loop is a listener of its own, which ends with the
+    /// loop. A slow loop skips to the newest.
     public var snapshots: DocumentSnapshotsSequence { snapshots(includeMetadataChanges: false) }
 
     public func snapshots(includeMetadataChanges: Bool) -> DocumentSnapshotsSequence {

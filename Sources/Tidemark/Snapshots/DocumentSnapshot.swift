@@ -21,9 +21,9 @@ public class DocumentSnapshot: @unchecked Sendable {
                 origin.firestore, .success(documentPath), text: documentPath.text))
     }
     public let metadata: SnapshotMetadata
-    /// How far this can be trusted to be the server's present state.
+    /// Whether this is the server's state; if not, its age and why.
     public var freshness: Freshness { origin.freshness }
-    /// As of when the server said so; nil when no server has.
+    /// The server's read time; nil if the server never confirmed this.
     public var readTime: Timestamp? { origin.readTime }
     package let documentPath: DocumentPath
     package let document: Document?
@@ -67,9 +67,9 @@ public class DocumentSnapshot: @unchecked Sendable {
 
     public var exists: Bool { document != nil }
     public var documentID: String { documentPath.id }
-    /// When the document was made; nil when it does not exist, or only here so far.
+    /// When the document was created; nil if it does not exist, or only on this device.
     public var createTime: Timestamp? { document?.createTime }
-    /// The version the server gave it; nil when it does not exist.
+    /// When the document was last changed; nil if it does not exist.
     public var updateTime: Timestamp? { document?.updateTime }
 
     /// All fields; nil when the document does not exist.

@@ -3,12 +3,12 @@ import Synchronization
 /// Where a read may look: `.default` asks the server, and the cache when it does not answer.
 public typealias FirestoreSource = ReadSource
 
-/// What a listener listens to: `.cache` never asks the server, and costs nothing.
+/// What a listener listens to. `.cache` never asks the server and costs no reads.
 public enum ListenSource: Hashable, Sendable { case `default`, cache }
 
 /// How a listener listens.
 public struct SnapshotListenOptions: Hashable, Sendable {
-    /// Whether a change of the metadata alone is told.
+    /// Whether a change of the metadata alone makes a snapshot.
     public let includeMetadataChanges: Bool
     public let source: ListenSource
 
@@ -28,9 +28,9 @@ public struct SnapshotListenOptions: Hashable, Sendable {
     }
 }
 
-/// A listener that goes on until it is removed; letting go of this does not end it.
+/// A listener, which goes on until it is removed. Releasing this object does not end it.
 public protocol ListenerRegistration: Sendable {
-    /// Ends the listener. A call of it that is already under way on another thread may still finish.
+    /// Ends the listener. A call that has begun on another thread may still finish.
     func remove()
 }
 

@@ -4,9 +4,9 @@ import Foundation
 public struct QuerySnapshot: Sendable {
     public let query: Query
     public let metadata: SnapshotMetadata
-    /// How far the rows can be trusted to be the server's present ones.
+    /// Whether the rows are the server's; if not, their age and why.
     public var freshness: Freshness { origin.freshness }
-    /// As of when the server said so; nil when no server has.
+    /// The server's read time; nil if the server never confirmed the rows.
     public var readTime: Timestamp? { origin.readTime }
     /// In the query's order.
     public let documents: [QueryDocumentSnapshot]
@@ -49,11 +49,11 @@ public struct QuerySnapshot: Sendable {
     public var isEmpty: Bool { documents.isEmpty }
     public var count: Int { documents.count }
 
-    /// What differs from the snapshot before, rows whose metadata alone changed left out.
+    /// The changes since the previous snapshot, without those of metadata alone.
     public var documentChanges: [DocumentChange] { documentChanges(includeMetadataChanges: false) }
 
-    /// What differs from the snapshot before: to be applied one after the other, each index being the
-    /// row's at that moment. Costs a comparison of the rows.
+    /// The changes since the previous snapshot, to be applied in order: each index is that of the
+    /// row at that moment. Compares all rows.
     public func documentChanges(includeMetadataChanges: Bool) -> [DocumentChange] {
         let rows = RowDifference.between(
             oldViews, views, includeMetadata: includeMetadataChanges)
@@ -78,9 +78,9 @@ public enum DocumentChangeType: Hashable, Sendable { case added, modified, remov
 public struct DocumentChange: Hashable, Sendable {
     public let type: DocumentChangeType
     public let document: QueryDocumentSnapshot
-    /// Where the row was, the changes before this one applied; nil when it was added.
+    /// The row's index before this change and after the ones before it; nil for an added row.
     public let oldRow: Int?
-    /// Where the row is then; nil when it was removed.
+    /// The row's index after this change; nil for a removed row.
     public let newRow: Int?
 
     /// ``oldRow`` as FirebaseFirestore says it: `NSNotFound` for none.

@@ -4,8 +4,8 @@ import Synchronization
 /// Reads and writes that take effect together or not at all: reads first, from the server, then
 /// writes. Made by ``Firestore/runTransaction(maxAttempts:_:)``, and of use only inside it.
 ///
-/// Optimistic: the commit says which version of each document was read, and the server refuses it when
-/// one has changed since; the whole is then tried again.
+/// Optimistic: the commit says which version of each document was read, and the server refuses it
+/// when one has changed since; the whole is then tried again.
 public final class Transaction: Sendable {
     private struct State {
         var attempt: TransactionAttempt
@@ -60,8 +60,8 @@ public final class Transaction: Sendable {
             readTime: readTime)
     }
 
-    /// As the `async` form, for the block of a transaction with closures: waits for the server here, for
-    /// a minute at the most.
+    /// As the `async` form, for the block of a transaction with closures: waits for the server
+    /// here, for a minute at the most.
     @available(*, noasync)
     public func getDocument(
         _ document: DocumentReference
@@ -79,7 +79,7 @@ public final class Transaction: Sendable {
         return try snapshot(document, path, try rows.get()[0])
     }
 
-    /// Replaces the document or, with `merge`, writes the fields given.
+    /// Replaces the document or, with `merge`, writes the given fields.
     @discardableResult
     public func setData(
         _ data: [String: Any], forDocument document: DocumentReference, merge: Bool = false

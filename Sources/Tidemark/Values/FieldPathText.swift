@@ -1,5 +1,5 @@
-/// What names a field in a call: a text with dots between the names, or a ``FieldPath``, which takes
-/// every name as it is. Conformers: `String` and `FieldPath`, and no others.
+/// Names a field in a call: a `String` with dots between the names, or a ``FieldPath``, which takes
+/// every name as it is. No other types conform.
 public protocol FieldName: Sendable {
     /// - Throws: `invalidArgument` when it names no field.
     func resolved() throws(FirestoreError) -> FieldPath
@@ -20,8 +20,8 @@ extension String: FieldName {
 extension FieldPath: FieldName {
     public func resolved() throws(FirestoreError) -> FieldPath { try Self.checked(segments) }
 
-    /// From names that are taken as they are, dots and all. One that is empty makes the call that uses
-    /// the path throw.
+    /// Makes a path from names, in which dots have no meaning. With an empty name, the call that
+    /// uses the path throws.
     public init(_ names: [String]) { self.init(unchecked: names.isEmpty ? [""] : names) }
 
     /// The document's own name as a field.

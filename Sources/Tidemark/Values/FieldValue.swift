@@ -1,5 +1,5 @@
-/// What a write makes of a field other than giving it a plain value. Stands as a value in the data of
-/// `setData` and `updateData`; never inside an array.
+/// A change of a field that is not a plain value. Use it as a value in the data of `setData` and
+/// `updateData`, but not inside an array.
 public struct FieldValue: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
         case delete
@@ -19,12 +19,13 @@ public struct FieldValue: Hashable, Sendable {
         FieldValue(kind: .transform(.serverTimestamp))
     }
 
-    /// Appends those elements that the array does not hold yet; what is no array becomes one.
+    /// Appends the elements that the array does not contain. A value that is not an array becomes
+    /// one.
     public static func arrayUnion(_ elements: [Any]) -> FieldValue {
         array(elements, FieldTransform.Operation.arrayUnion)
     }
 
-    /// Removes every occurrence of the elements; what is no array becomes an empty one.
+    /// Removes every occurrence of the elements. A value that is not an array becomes an empty one.
     public static func arrayRemove(_ elements: [Any]) -> FieldValue {
         array(elements, FieldTransform.Operation.arrayRemove)
     }
@@ -37,17 +38,17 @@ public struct FieldValue: Hashable, Sendable {
         } catch { return FieldValue(kind: .invalid(error)) }
     }
 
-    /// Adds to the number in the field, or sets it where there is none. Integers saturate.
+    /// Adds to the number in the field, or sets the field if it has none. Integers saturate.
     public static func increment(_ amount: Int64) -> FieldValue {
         FieldValue(kind: .transform(.increment(.integer(amount))))
     }
 
-    /// Adds to the number in the field, or sets it where there is none; the result is a double.
+    /// Adds to the number in the field, or sets the field if it has none. The result is a double.
     public static func increment(_ amount: Double) -> FieldValue {
         FieldValue(kind: .transform(.increment(.double(amount))))
     }
 
-    /// The lesser of the number in the field and this one, which is also taken where there is none.
+    /// The lesser of the number in the field and this one; this one if the field has none.
     public static func minimum(_ value: Int64) -> FieldValue {
         FieldValue(kind: .transform(.minimum(.integer(value))))
     }
@@ -56,7 +57,7 @@ public struct FieldValue: Hashable, Sendable {
         FieldValue(kind: .transform(.minimum(.double(value))))
     }
 
-    /// The greater of the number in the field and this one, which is also taken where there is none.
+    /// The greater of the number in the field and this one; this one if the field has none.
     public static func maximum(_ value: Int64) -> FieldValue {
         FieldValue(kind: .transform(.maximum(.integer(value))))
     }

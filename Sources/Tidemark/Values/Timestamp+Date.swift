@@ -1,8 +1,8 @@
 public import Foundation
 
 extension Timestamp {
-    /// The date as Firestore stores it, in microseconds; dates outside the years 1 to 9999 become the
-    /// nearest one inside.
+    /// The date as Firestore stores it, in microseconds; dates outside the years 1 to 9999 become
+    /// the nearest one inside.
     public init(date: Date) {
         self = Timestamp(checked: date) ?? (date.timeIntervalSince1970 < 0 ? .min : .max)
     }
@@ -17,7 +17,7 @@ extension Timestamp {
         self.init(microseconds: Int64(microseconds))
     }
 
-    /// A `Date` counts seconds in a double, so that microseconds are about as fine as it gets.
+    /// The time as a `Date`, which is precise to about a microsecond.
     public func dateValue() -> Date {
         Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1_000_000_000)
     }

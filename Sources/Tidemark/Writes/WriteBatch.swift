@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Several writes that are applied together or not at all, offline too. To be committed once.
+/// Several writes that are applied together or not at all, offline too. Commit it once.
 public final class WriteBatch: Sendable {
     private enum State {
         case open([Mutation])
@@ -10,7 +10,7 @@ public final class WriteBatch: Sendable {
         case committed
     }
 
-    /// As Firestore's.
+    /// Firestore's limit.
     public static let maxWrites = 500
 
     private let firestore: Firestore
@@ -54,8 +54,8 @@ public final class WriteBatch: Sendable {
         add(document) { path throws(FirestoreError) in Mutation(path: path, .delete) }
     }
 
-    /// Returns when the server has applied all of it. A cancelled task stops waiting; the writes stay
-    /// in the queue.
+    /// Returns when the server has applied all writes. A cancelled task stops waiting; the writes
+    /// stay in the queue.
     ///
     /// - Throws: Why the server refused, or `invalidArgument` for a write that made no sense, more
     ///   than ``maxWrites`` of them, or a second commit: then nothing was queued.
@@ -65,14 +65,15 @@ public final class WriteBatch: Sendable {
         if !mutations.isEmpty { try await firestore.commit(mutations) }
     }
 
-    /// As ``commit()``, returning when the writes are durable on this device; nil when there are none.
+    /// As ``commit()``, but returns when the writes are durable on this device; nil for an empty
+    /// batch.
     public func enqueue() async throws(FirestoreError) -> WriteReceipt? {
         let mutations = try take()
         return mutations.isEmpty ? nil : try await firestore.enqueue(mutations)
     }
 
-    /// As the `async` form, without waiting: queued before it returns. `completion` is called on the
-    /// listeners' queue.
+    /// As the `async` form, without waiting: queued before it returns. `completion` is called on
+    /// the listeners' queue.
     public func commit(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
         let mutations = Result { () throws(FirestoreError) in try take() }
         guard case .success(let writes) = mutations, writes.isEmpty else {

@@ -13,8 +13,11 @@ public final class WriteReceipt: Sendable {
 
     /// Waits until the server has applied the write.
     ///
-    /// - Returns: When it was committed, by the server's clock.
-    /// - Throws: Why the server refused it; it is then out of the queue, and its effects here are gone.
+    /// A cancelled task stops waiting; the write stays in the queue.
+    ///
+    /// - Returns: The commit time, by the server's clock.
+    /// - Throws: Why the server refused the write. It is then undone on this device, and in
+    ///   ``Firestore/rejectedWrites()``.
     @discardableResult
     public func acknowledged() async throws(FirestoreError) -> Timestamp {
         try await answer { finish in outcome.whenFinished(finish) }

@@ -1,13 +1,16 @@
 import Tidemark
 
-/// Brings history in, or out, behind the person's back: newest first, a part at a time, out of the
-/// way of whatever they wait for. See ``BackfillMachine`` for the rules.
+/// Fetches or sends history in the background, newest first, one part at a time.
+///
+/// It pauses while somebody waits for something else, and ends when it is released.
 ///
 /// ```swift
 /// let backfill = Backfill([.init(job, from: source, to: sink)])
 /// let progress = await backfill.progress
 /// try await backfill.start()
-/// for await state in progress { show(state.fraction) }
+/// for await state in progress {
+///     show(state.fraction)
+/// }
 /// ```
 ///
 /// Killed at any point, another one with the same jobs goes on where this one was: a part may be
@@ -41,7 +44,8 @@ public actor Backfill {
     public private(set) var current: BackfillProgress
 
     /// - Parameters:
-    ///   - items: At least one.
+    ///   - items: The jobs; at least one.
+    ///   - budget: What may be used before the backfill stops.
     ///   - clock: For delays after failures, for the budget's time and the estimate.
     public init(
         _ items: [Item], budget: BackfillBudget = BackfillBudget(),

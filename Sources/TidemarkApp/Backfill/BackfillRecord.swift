@@ -7,7 +7,9 @@ public struct BackfillRecord: Sendable {
     /// Whose documents have to stay on the device with it.
     private let kept: QueryValue?
 
-    /// - Parameter name: Of the job. Of the user in whose time this is made.
+    /// - Parameters:
+    ///   - firestore: The client whose cache keeps the record, for the user of this moment.
+    ///   - name: The job's name.
     public init(_ firestore: Firestore, name: String) {
         engine = firestore.engine.session
         key = "backfill/" + name

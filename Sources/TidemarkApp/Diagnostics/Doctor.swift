@@ -8,7 +8,7 @@ import TidemarkResilience
 /// every step 5 s, and ends at once when its task is cancelled. Costs one read.
 ///
 /// ```swift
-/// let report = try await Doctor(target).diagnose(after: .seconds(2))
+/// let report = try await Doctor(target).diagnose(after: .zero)
 /// show(report.verdict.message)
 /// ```
 public struct Doctor: Sendable {

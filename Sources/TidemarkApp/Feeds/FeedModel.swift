@@ -19,7 +19,9 @@ public final class FeedModel<Item: Decodable & Sendable> {
 
     /// Shows what the device holds, and keeps it up to date while the model is there.
     ///
-    /// - Parameter isLive: Without, it is brought up to date by ``refresh()`` alone.
+    /// - Parameters:
+    ///   - feed: The feed to show.
+    ///   - isLive: Whether to listen. If false, only ``refresh()`` brings the feed up to date.
     public init(_ feed: TypedFeed<Item>, isLive: Bool = true) {
         self.feed = feed
         let states = feed.states

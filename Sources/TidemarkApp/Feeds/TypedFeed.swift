@@ -5,7 +5,9 @@ public import Tidemark
 ///
 /// ```swift
 /// let messages = try TypedFeed(of: Message.self, definition)
-/// for await diff in messages.diffs { list.apply(diff) }
+/// for await diff in messages.diffs {
+///     list.apply(diff)
+/// }
 /// ```
 ///
 /// An item is decoded once, and again when its document changes. One that cannot be decoded is told in

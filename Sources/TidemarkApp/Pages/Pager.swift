@@ -123,8 +123,9 @@ public final class Pager: Sendable {
         }
     }
 
-    /// Asks what has changed in the pages that came from disk, where ``PagesFromDisk/keptRight`` says
-    /// how; it is done once when the pager begins. Costs a read for each change and at least one.
+    /// Reads what has changed in the pages that came from disk, for
+    /// ``PagesFromDisk/keptRight(changeTime:deletedField:)``. Done once when the pager begins. Costs a
+    /// read for each change, at least one.
     ///
     /// - Throws: What the server or the disk answered; the next one asks for the same again.
     public func refresh() async throws(FirestoreError) {

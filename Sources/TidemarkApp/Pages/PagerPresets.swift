@@ -4,8 +4,11 @@ extension Pager {
     /// The messages of a conversation.
     ///
     /// - Parameters:
-    ///   - conversation: Whose messages lie in a collection below it.
+    ///   - conversation: The document above the collection of messages.
+    ///   - collection: The collection's id.
     ///   - sentAt: The time that messages are ordered by.
+    ///   - pageSize: Rows in a page.
+    ///   - pages: When older pages come from disk.
     public static func messages(
         of conversation: DocumentReference, collection: String = "messages",
         sentAt: String = "sentAt", pageSize: Int = 50, pagesFromDisk pages: PagesFromDisk = .never
@@ -19,8 +22,12 @@ extension Pager {
     /// index of both fields.
     ///
     /// - Parameters:
+    ///   - user: The user's id.
+    ///   - conversations: The collection of conversations.
     ///   - members: The field with the list of users' ids.
     ///   - lastMessageAt: The time that conversations are ordered by; they move to the top with it.
+    ///   - pageSize: Rows in a page.
+    ///   - pages: When older pages come from disk.
     public static func conversations(
         of user: String, in conversations: CollectionReference, members: String = "members",
         lastMessageAt: String = "lastMessageAt", pageSize: Int = 50,

@@ -43,7 +43,9 @@ public actor UserDetails {
     private var known: [ByteString: Known]?
     private var reading: [ByteString: Task<FirestoreError?, Never>] = [:]
 
-    /// - Parameter maxAge: When a document is read again; zero for every time.
+    /// - Parameters:
+    ///   - collection: The documents' collection.
+    ///   - maxAge: The age from which a document is read again; zero for every time.
     /// - Throws: `invalidArgument` when the collection is none.
     public init(
         _ collection: CollectionReference, maxAge: Duration = .seconds(86_400)

@@ -55,7 +55,8 @@ public final class UserSearch: Sendable {
 
     /// - Parameters:
     ///   - query: The collection, and filters if any; without an order, a limit or a cursor.
-    ///   - field: Of normalised text.
+    ///   - field: The field with the normalised text.
+    ///   - options: Bounds, and how long results count.
     ///   - clock: By which results grow old.
     /// - Throws: `invalidArgument` when that makes no sense.
     public init(

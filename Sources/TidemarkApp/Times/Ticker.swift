@@ -4,12 +4,11 @@ public import Tidemark
 
 /// The time, as of the last minute, for views that show how long ago things were.
 ///
-/// All views share ``shared``: one timer runs however many look, none when nobody does. It reads
-/// nothing, from disk or server.
+/// All views share ``shared``: one timer runs while any view calls ``watch()``, none otherwise. It
+/// reads nothing, from disk or server.
 ///
 /// ```swift
-/// Text(relative.text(for: message.sentAt, at: Ticker.shared.now))
-///     .task { await Ticker.shared.watch() }
+/// let text = relative.text(for: sentAt, at: Ticker.shared.now)
 /// ```
 @MainActor @Observable
 public final class Ticker {

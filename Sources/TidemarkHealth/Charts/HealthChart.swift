@@ -1,8 +1,8 @@
-/// Bars with a name each, for a terminal or as a picture.
+/// A bar chart, for a terminal or as a picture.
 public struct HealthChart: Hashable, Sendable {
     public struct Bar: Hashable, Sendable {
         public let label: String
-        /// Nil where nothing is known, which is not nothing.
+        /// Nil where there is no data, which is not zero.
         public let value: Double?
 
         public init(label: String, value: Double?) {

@@ -1,7 +1,8 @@
-/// One hour of one kind: the one source of what is shown. Days are sums of these.
+/// One hour of one kind. Days are sums of hours.
 ///
-/// An hour is an hour of the clock on the wall. Where that clock is half an hour off, so are the
-/// entries; when it is set back, two entries have the same hour and different offsets.
+/// An hour is one of the local clock. In a zone with an offset of half an hour, entries begin at
+/// the half hour of UTC. When the clock is set back, two entries have the same hour and different
+/// offsets.
 public struct HourEntry: Hashable, Sendable {
     public let kind: HealthKind
     /// Seconds since 1970.

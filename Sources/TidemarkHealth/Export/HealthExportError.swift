@@ -1,14 +1,14 @@
-/// Why an export cannot be imported at all. A bad record is not one of these: see ``BadRecord``.
+/// Why an export cannot be imported. A bad record is skipped instead: see ``BadRecord``.
 public enum HealthExportError: Error, Hashable, Sendable {
-    /// Neither `export.xml` nor a zip that holds one.
+    /// The file is neither an `export.xml` nor a zip with one.
     case notAnExport(file: String)
-    /// Cannot be opened or read.
+    /// The file cannot be opened or read.
     case unreadable(file: String, detail: String)
-    /// A zip that is cut off, damaged, encrypted, or packed in a way that nobody packs exports.
+    /// The zip is cut off, damaged, encrypted, or of an unsupported kind.
     case badArchive(file: String, detail: String)
-    /// A zip that would unpack to more than an export can be.
+    /// The zip would unpack to more than an export can have.
     case tooLarge(file: String)
-    /// The store on this device, or the space for sorting.
+    /// The store on this device failed, or there is no space for sorting.
     case storage(detail: String)
 
     /// One sentence for a person.
@@ -30,7 +30,7 @@ extension HealthExportError: CustomStringConvertible {
     public var description: String { message }
 }
 
-/// A record that was left out, and why.
+/// A record that was skipped, and why.
 public struct BadRecord: Hashable, Sendable {
     public enum Reason: Hashable, Sendable {
         case malformed, tooLong
@@ -40,9 +40,9 @@ public struct BadRecord: Hashable, Sendable {
         case endsBeforeItStarts, lastsTooLong, tooManySources
     }
 
-    /// Of the file, from 1.
+    /// The line in the file, from 1.
     public let line: Int
-    /// Bytes before it in the unpacked file.
+    /// The byte offset in the unpacked file.
     public let offset: Int64
     public let reason: Reason
 }
@@ -64,7 +64,7 @@ extension BadRecord.Reason: CustomStringConvertible {
     }
 }
 
-/// What a scan has come across.
+/// What an export contains, in numbers.
 public struct ExportCounts: Hashable, Sendable {
     /// Of the unpacked file.
     public var bytes: Int64 = 0
@@ -75,9 +75,9 @@ public struct ExportCounts: Hashable, Sendable {
     /// Parts of a correlation, which stand in the file a second time by themselves.
     public var nested = 0
     public var bad = 0
-    /// The first ones of the bad.
+    /// The first bad records.
     public var badRecords: [BadRecord] = []
-    /// Whether the file's end is missing. What stands before it counts.
+    /// Whether the end of the file is missing. Records before it count.
     public var isCutOff = false
 
     public static let maxBadRecords = 100

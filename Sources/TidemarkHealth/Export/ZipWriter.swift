@@ -11,7 +11,9 @@ public final class ZipWriter {
     private var packedSize: UInt64 = 0
     private var hasBegun = false
 
-    /// - Parameter write: Gets the zip, part by part.
+    /// - Parameters:
+    ///   - name: The name of the entry.
+    ///   - write: Called with each part of the zip, in order.
     public init(entry name: String, _ write: @escaping ([UInt8]) throws -> Void) {
         self.name = Array(name.utf8)
         self.write = write

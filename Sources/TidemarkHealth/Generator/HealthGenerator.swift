@@ -1,10 +1,9 @@
-/// Makes exports as a phone would write them, of people who do not exist, and says what is in them.
+/// Makes exports of invented people, as a phone writes them, and says what is in them.
 ///
 /// The same days and seed give the same bytes everywhere. A day is some 350 kB: a watch, a phone
 /// and an app that count the same steps, gaps, journeys to other time zones, the days on which
-/// clocks change, records that come late or twice, and what else stands in such files. Written as
-/// it is made: the memory needed does not grow with the days, but for the truth, of a few bytes a
-/// day.
+/// clocks change, records that come late or twice, and what else stands in such files. The
+/// file is written as it is made, in constant memory, except for the truth of a few bytes a day.
 public struct HealthGenerator: Sendable {
     public let days: Int
     public let seed: UInt64
@@ -17,8 +16,11 @@ public struct HealthGenerator: Sendable {
     public let isValid: Bool
 
     /// - Parameters:
-    ///   - days: At least 1.
-    ///   - end: The last day. By default one on which 90 days hold a change of clocks.
+    ///   - days: How many days; at least 1.
+    ///   - seed: The same seed makes the same export.
+    ///   - end: The last day. 90 days until the default include a change of clocks.
+    ///   - isDamaged: Whether a few records are damaged.
+    ///   - isValid: Whether an XML parser accepts the file.
     public init(
         days: Int, seed: UInt64, end: HealthDay = HealthDay("2026-05-10")!, isDamaged: Bool = false,
         isValid: Bool = false
@@ -31,8 +33,10 @@ public struct HealthGenerator: Sendable {
         self.isValid = isValid
     }
 
-    /// - Parameter write: Gets the file, part by part.
-    /// - Returns: What is in it.
+    /// Makes the export.
+    ///
+    /// - Parameter write: Called with each part of the file, in order.
+    /// - Returns: What is in the file.
     public func generate(_ write: ([UInt8]) throws -> Void) rethrows -> HealthTruth {
         var page = ExportPage(isValid: isValid)
         var truth = HealthTruth()
@@ -74,7 +78,7 @@ public struct HealthGenerator: Sendable {
     }
 }
 
-/// What a generated export holds: worked out minute by minute while it is made, not read from it.
+/// What a generated export contains, computed minute by minute while it is made.
 public struct HealthTruth: Hashable, Sendable {
     public struct Total: Hashable, Sendable {
         package var sumMillionths: Int64 = 0

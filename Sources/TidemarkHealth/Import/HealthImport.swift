@@ -1,7 +1,7 @@
 import GRDB
 
-/// Imports an Apple Health export: reads it as a stream, sorts what it measured, and brings it into
-/// a ``HealthStore``. Importing it again, or in another order, changes nothing.
+/// Imports an Apple Health export into a ``HealthStore``, as a stream, in constant memory.
+/// Importing it again, or exports in another order, changes nothing.
 public struct HealthImport: Sendable {
     /// How far an import is.
     public struct Progress: Hashable, Sendable {
@@ -11,7 +11,7 @@ public struct HealthImport: Sendable {
         }
 
         public var phase: Phase
-        /// Of the file as it lies there, packed or not.
+        /// Bytes of the file, packed or not.
         public var bytesRead: Int64
         public var bytesTotal: Int64
         public var samples: Int
@@ -19,14 +19,14 @@ public struct HealthImport: Sendable {
 
     public struct Report: Hashable, Sendable {
         public internal(set) var counts = ExportCounts()
-        /// Measurements that stand in the file more than once.
+        /// Measurements that are in the file more than once.
         public internal(set) var duplicates = 0
-        /// Measurements that the store did not have.
+        /// New measurements.
         public internal(set) var added = 0
-        /// Measurements that the store had.
+        /// Measurements that the store had already.
         public internal(set) var known = 0
         public internal(set) var changed: Set<HealthKind> = []
-        /// Local days of which something may have changed, a day more at either end.
+        /// Local days that may have changed, with one more day at either end.
         public internal(set) var changedDays: Set<HealthDay> = []
     }
 
@@ -44,13 +44,15 @@ public struct HealthImport: Sendable {
         self.capacity = capacity
     }
 
+    /// Reads an export and stores its measurements.
+    ///
     /// - Parameters:
-    ///   - path: Of an `export.xml` or of the zip that holds one.
-    ///   - progress: Called once a megabyte or so, and before each kind is stored.
-    /// - Throws: When the file is no export or cannot be read to its end, and then nothing is
-    ///   stored; when the disk is full, and then kinds that were stored stay, and importing again
-    ///   adds the rest. Cancellation is like an end of the disk.
-    /// - Returns: What was found. Bad records are counted and listed, and the others imported.
+    ///   - path: An `export.xml`, or a zip with one.
+    ///   - progress: Called about once for each megabyte, and before each kind is stored.
+    /// - Returns: What was found. Bad records are counted and listed; the others are imported.
+    /// - Throws: ``HealthExportError``. If the file cannot be read to its end, nothing is stored.
+    ///   If the disk is full or the task is cancelled, the kinds that were stored stay; importing
+    ///   again adds the rest.
     public func run(
         _ path: String, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> Report {

@@ -75,7 +75,7 @@ enum CivilDay {
     }
 }
 
-/// A day of somebody's life: from one local midnight to the next, wherever they were.
+/// A day as the person lived it: from one local midnight to the next.
 public struct HealthDay: Hashable, Comparable, Sendable {
     /// Days since 1 January 1970.
     public let number: Int64

@@ -1,4 +1,4 @@
-/// What is measured. The raw value is stored: numbers are never reused.
+/// What is measured. Raw values are stored and never reused.
 public enum HealthKind: UInt8, CaseIterable, Codable, Sendable {
     case steps = 1
     case activeEnergy = 2
@@ -33,7 +33,7 @@ public enum HealthKind: UInt8, CaseIterable, Codable, Sendable {
         }
     }
 
-    /// What values are in, whatever an export writes.
+    /// The unit of stored values.
     public var unit: String {
         switch self {
         case .steps, .flights: "count"

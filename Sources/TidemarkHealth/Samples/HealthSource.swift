@@ -1,4 +1,4 @@
-/// Who measured: a device or an app, by the name an export gives it. Addresses are not kept.
+/// The device or app that measured, by its name in the export.
 public struct HealthSource: Hashable, Sendable {
     /// What it runs on, from the most trusted with movement to the least.
     public enum Device: UInt8, CaseIterable, Sendable { case watch, phone, other }
@@ -41,9 +41,9 @@ public struct HealthSource: Hashable, Sendable {
     }
 }
 
-/// Which source is believed where several measured the same minutes.
+/// The order in which sources are trusted when several measured the same minutes.
 public struct SourcePriority: Hashable, Sendable {
-    /// Names of sources, the most believed first. All others come after these.
+    /// Names of sources, the most trusted first. All others come after these.
     public var first: [String]
 
     /// - Parameter first: As the person ordered them in the Health app, when that is known: an

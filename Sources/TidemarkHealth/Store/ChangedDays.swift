@@ -1,7 +1,7 @@
 import GRDB
 
-/// Local days whose hours may be others than when somebody last asked: noted in the transaction
-/// that changes them, so that no kill can part the two.
+/// The local days whose hours may have changed since they were last settled. They are recorded in
+/// the transaction that changes the hours.
 public struct ChangedDays: Hashable, Sendable {
     public let days: Set<HealthDay>
     /// Of the last change among them.
@@ -9,7 +9,7 @@ public struct ChangedDays: Hashable, Sendable {
 }
 
 extension HealthStore {
-    /// What has changed and was not settled yet. There is one who asks: whoever sends the days on.
+    /// The days that changed and were not settled yet. For one reader, which sends the days on.
     public func changedDays() throws(HealthExportError) -> ChangedDays {
         try read { snapshot in
             let days = try Int64.fetchSet(snapshot.db, sql: "SELECT day FROM changed")
@@ -18,7 +18,7 @@ extension HealthStore {
         }
     }
 
-    /// Forgets them, but for what has changed again since.
+    /// Removes these days from the list, except those that changed again since.
     public func settle(_ changed: ChangedDays) throws(HealthExportError) {
         do {
             try database.write { db in

@@ -1,13 +1,13 @@
 import GRDB
 
-/// The store as it was at one moment. Every read names how much it wants.
+/// The store at one moment. Every read has a limit.
 public struct HealthSnapshot {
     let db: Database
 
     private static let columns =
         "hour.start, hour.offset, zone.name, sum, count, minimum, maximum, last, lastTime"
 
-    /// Hours of some local days, oldest first: at most 25 a day and kind, in a zone.
+    /// The hours of some local days, oldest first: at most 25 for each day, kind and zone.
     public func entries(
         _ kind: HealthKind, days: ClosedRange<HealthDay>
     ) throws -> [HourEntry] {
@@ -17,8 +17,12 @@ public struct HealthSnapshot {
             [days.lowerBound.number, days.upperBound.number])
     }
 
-    /// The last hours there are, newest first.
-    /// - Parameter since: Seconds since 1970; hours that begin before are left out.
+    /// The newest hours of one kind, newest first.
+    ///
+    /// - Parameters:
+    ///   - kind: What was measured.
+    ///   - limit: How many hours at most; at least 1.
+    ///   - since: Seconds since 1970; hours that begin before are left out.
     public func latest(_ kind: HealthKind, limit: Int, since: Int64 = .min) throws -> [HourEntry] {
         precondition(limit > 0)
         // By the day too, which is what is sorted: no zone is a whole day from UTC. Without it, hours that
@@ -51,8 +55,7 @@ public struct HealthSnapshot {
         }
     }
 
-    /// What the days come to, oldest first; days of which nothing is known are left out. One row a
-    /// day.
+    /// The totals of some local days, oldest first, without days that have no data.
     public func totals(
         _ kind: HealthKind, days: ClosedRange<HealthDay>
     ) throws -> [DayTotal] {
@@ -71,8 +74,7 @@ public struct HealthSnapshot {
         }
     }
 
-    /// The first and the last local day of a kind, or of all; nil when there is none. Costs two
-    /// seeks a kind.
+    /// The first and the last local day of a kind, or of all kinds; nil if there is no data.
     public func days(_ kind: HealthKind? = nil) throws -> ClosedRange<HealthDay>? {
         var found: ClosedRange<HealthDay>?
         for kind in kind.map({ [$0] }) ?? HealthKind.allCases {
@@ -92,7 +94,7 @@ public struct HealthSnapshot {
     }
 }
 
-/// What a local day comes to.
+/// The total of a local day.
 public struct DayTotal: Hashable, Sendable {
     public let kind: HealthKind
     public let day: HealthDay

@@ -2,19 +2,21 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// What a device knows of somebody's health: a database of its own, beside the cache of documents.
+/// A person's health data on this device, in a database of its own.
 ///
-/// Hours are what is read. Behind them stand the measurements they were made from, packed by day: a
-/// later import may bring a second device's view of an hour, and which of two counts can only be
-/// decided with both at hand. Readers never wait for a writer.
+/// Reads return hours. The store also keeps the measurements behind them, packed by day, because a
+/// later import may bring a second device's measurements of the same hour. Readers never wait for a
+/// writer.
 public final class HealthStore: Sendable {
     let database: DatabasePool
     let folder: String
     private let observers = Mutex<(next: Int, all: [Int: @Sendable (Set<HealthKind>) -> Void])>(
         (0, [:]))
 
-    /// - Parameter path: Of the database's file, which is made when it is not there. `path-wal` and
-    ///   `path-shm` are beside it while it is open; an import sorts in a file without a name there.
+    /// Opens the database.
+    ///
+    /// - Parameter path: The file, which is made if it is missing. `path-wal` and `path-shm` are
+    ///   beside it while it is open; an import sorts in a temporary file in the same folder.
     /// - Throws: ``HealthExportError/storage(detail:)``.
     public init(path: String) throws(HealthExportError) {
         var configuration = Configuration()
@@ -38,7 +40,8 @@ public final class HealthStore: Sendable {
         (error as? DatabaseError)?.message ?? String(describing: error)
     }
 
-    /// Reads from one state of the database, whatever is written meanwhile.
+    /// Reads from one state of the database, also while an import writes.
+    ///
     /// - Throws: ``HealthExportError/storage(detail:)``.
     public func read<Value>(
         _ body: (HealthSnapshot) throws -> Value

@@ -1,10 +1,10 @@
-/// The eight values of a summary screen. All of one reading are of the same moment of the store.
+/// The eight values of a summary screen. Values that are read together are of the same moment.
 public struct HealthSummary: Hashable, Sendable {
-    /// One of the eight.
+    /// One of the eight values.
     public enum Item: CaseIterable, Sendable {
         case stepsToday, body, lastWeights, mood, heartRate, heartRateHours, stepsHours, sleep
 
-        /// Which kinds it shows: only when one of these changes is it read again.
+        /// The kinds that it shows. It is read again when one of these changes.
         public var kinds: Set<HealthKind> {
             switch self {
             case .stepsToday, .stepsHours: [.steps]
@@ -21,18 +21,18 @@ public struct HealthSummary: Hashable, Sendable {
         }
     }
 
-    /// What a view draws: a skeleton, a value, or a value and a word about it.
+    /// What a view draws: a skeleton, a value, or a value with a note.
     public enum Phase: Hashable, Sendable {
         /// Not read yet.
         case loading
-        /// Something it shows has changed since it was read.
+        /// A kind that it shows has changed since it was read.
         case stale
         case fresh
-        /// Reading failed, with a sentence. The value is the last one there was.
+        /// Reading failed, with a sentence for the person. The value is the last one that was read.
         case failed(String)
     }
 
-    /// A value at a time.
+    /// A value and its time.
     public struct Reading: Hashable, Sendable {
         public let value: Double
         /// Seconds since 1970.
@@ -74,7 +74,7 @@ public struct HealthSummary: Hashable, Sendable {
     public func phase(_ item: Item) -> Phase { phases[item] ?? .loading }
 }
 
-/// When a summary is looked at: where "today" and "the last eight hours" end.
+/// The time and place of a summary, where "today" and "the last eight hours" end.
 public struct HealthMoment: Hashable, Sendable {
     /// Since 1970.
     public var seconds: Int64
@@ -90,7 +90,7 @@ public struct HealthMoment: Hashable, Sendable {
 }
 
 extension HealthSnapshot {
-    /// Reads some of the values, each with a limit: some 60 rows for all eight.
+    /// Reads some of the values. All eight take about 60 rows.
     public func read(
         _ items: Set<HealthSummary.Item>, of summary: inout HealthSummary, at moment: HealthMoment
     ) throws {

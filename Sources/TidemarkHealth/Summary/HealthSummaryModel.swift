@@ -1,11 +1,11 @@
 public import Observation
 
-/// A ``HealthSummary`` for a view to bind to. It reads off the main actor, and again only when
-/// something it shows has changed.
+/// A ``HealthSummary`` for a view to bind to. It reads off the main actor, and only when something
+/// that it shows has changed.
 @MainActor @Observable
 public final class HealthSummaryModel {
     public private(set) var summary = HealthSummary()
-    /// How often it was read: what a screen was refreshed, however many samples came.
+    /// How often the summary was read.
     public private(set) var refreshes = 0
 
     @ObservationIgnored private var machine = SummaryMachine()
@@ -17,8 +17,9 @@ public final class HealthSummaryModel {
     @ObservationIgnored private var timer: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - moment: What time it is, and where.
-    ///   - clock: For the half second in which changes are collected.
+    ///   - store: The store to read.
+    ///   - moment: Returns the current time and time zone.
+    ///   - clock: Measures the half second in which changes are collected.
     public init(
         _ store: HealthStore, moment: @escaping @Sendable () -> HealthMoment,
         clock: any Clock<Duration> = ContinuousClock()
@@ -37,7 +38,7 @@ public final class HealthSummaryModel {
         timer?.cancel()
     }
 
-    /// To be called when an hour or a day begins, or the person has travelled.
+    /// Call this when an hour or a day begins, or when the time zone changed.
     public func momentMoved() { step(.momentMoved) }
 
     private func step(_ event: SummaryMachine.Event) {

@@ -7,7 +7,7 @@ public struct Picture: Hashable, Sendable {
 
     public var width: Int { size.width }
     public var height: Int { size.height }
-    /// What it costs to hold, in bytes.
+    /// Its size in memory, in bytes.
     public var byteCount: Int { pixels.count }
 
     /// - Precondition: There are four bytes for each pixel, and at least one pixel.
@@ -33,15 +33,16 @@ extension Picture: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["size": size]) }
 }
 
-/// How a picture is made to go into a box of another shape.
+/// How a picture fits into a box of another shape.
 public enum ContentMode: String, Hashable, Sendable, CaseIterable {
-    /// All of it is seen; the picture is smaller than the box in one direction.
+    /// The whole picture is visible; it may be smaller than the box in one direction.
     case fit
-    /// The box is full; what does not go in is cut off on both sides.
+    /// The picture fills the box; the rest is cut off on both sides.
     case fill
 }
 
-/// What part of a picture is shown in a box, and at what size. Nothing is ever made larger than it is.
+/// What part of a picture is shown in a box, and at what size. Nothing is ever made larger than it
+/// is.
 struct Fit: Hashable, Sendable {
     /// In the picture's own pixels.
     let left, top, width, height: Double

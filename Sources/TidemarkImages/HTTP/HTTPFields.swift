@@ -1,5 +1,5 @@
-/// An answer's header fields. Names do not differ by case, and several of one name are one, joined by
-/// commas.
+/// The header fields of an answer. Names are compared without case; fields of the same name are
+/// joined by commas.
 public struct HTTPFields: Hashable, Sendable {
     private var values: [String: String] = [:]
 
@@ -10,7 +10,7 @@ public struct HTTPFields: Hashable, Sendable {
         }
     }
 
-    /// - Parameter name: In small letters.
+    /// - Parameter name: In lowercase.
     subscript(name: String) -> String? { values[name] }
 
     /// A number that is not negative and of at most 15 digits; nil for anything else.
@@ -49,8 +49,8 @@ public struct HTTPFields: Hashable, Sendable {
     }
 }
 
-/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms are not read, and
-/// count as no date.
+/// Dates as HTTP writes them: `Sun, 06 Nov 1994 08:49:37 GMT`. The two obsolete forms are not read,
+/// and count as no date.
 enum HTTPDate {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",

@@ -2,10 +2,10 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// Pictures over HTTP. Follows up to five redirects; sends no cookies and no credentials.
+/// Loads pictures over HTTP. Follows up to five redirects; sends no cookies and no credentials.
 public struct HTTPPictureTransport: PictureTransport {
-    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as the
-    /// process.
+    /// One that says at once that nobody listens: the retries are the caller's. It lives as long as
+    /// the process.
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
@@ -17,7 +17,7 @@ public struct HTTPPictureTransport: PictureTransport {
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }()
 
-    /// For a request without a limit of its own.
+    /// The limit of a request that has none.
     private static let longest = Duration.seconds(600)
 
     public init() {}

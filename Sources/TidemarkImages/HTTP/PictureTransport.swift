@@ -1,24 +1,24 @@
-/// What a pipeline asks of a network: one request, whose answer comes part by part.
+/// Sends requests for pictures, whose answers arrive in parts.
 ///
 /// Conformers: ``HTTPPictureTransport``, and scripts in tests.
 public protocol PictureTransport: Sendable {
-    /// Sends a GET, and gives the head and then the body to `receive` as they arrive, the next part only
-    /// when it has returned. Returns at the body's end.
+    /// Sends a GET. Calls `receive` with the head and then with each part of the body, one after
+    /// the other, and returns at the end of the body.
     ///
-    /// - Throws: What `receive` throws, `CancellationError`, or anything else for a network that failed
-    ///   before the end. It ends at the latest when `request.timeout` is over.
+    /// - Throws: What `receive` throws, `CancellationError`, or another error when the network
+    ///   failed. Fails at the latest after `request.timeout`.
     func get(
         _ request: PictureGet,
         _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
     ) async throws
 }
 
-/// A GET of an address.
+/// A GET request.
 public struct PictureGet: Sendable {
     public let address: String
-    /// Names in small letters.
+    /// Header fields; names are lowercase.
     public let fields: [(name: String, value: String)]
-    /// For the whole of it; nil for no limit.
+    /// The limit of the whole request; nil for none.
     public let timeout: Duration?
 
     public init(
@@ -30,7 +30,7 @@ public struct PictureGet: Sendable {
     }
 }
 
-/// A part of an answer: the head once, then the body.
+/// A part of an answer: the head first, then parts of the body.
 public enum PictureAnswer: Sendable {
     case head(status: Int, HTTPFields)
     case body([UInt8])

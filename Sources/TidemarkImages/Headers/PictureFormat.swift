@@ -1,12 +1,13 @@
-/// What a picture is written in, by its first bytes: names and content types lie.
+/// The format of a picture, read from its first bytes, because names and content types can be
+/// wrong.
 public enum PictureFormat: String, Sendable, CaseIterable {
     case jpeg, png, webP
 
     /// As many bytes tell a format.
     static let signatureLength = 12
 
-    /// - Parameter bytes: A file's first bytes, ``signatureLength`` of them or all there are.
-    /// - Returns: Nil for anything else than a JPEG, a PNG or a WebP.
+    /// - Parameter bytes: A file's first 12 bytes, or all of a shorter file.
+    /// - Returns: Nil if it is not a JPEG, PNG or WebP.
     public init?(firstBytes bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.signatureLength))
         if bytes.starts(with: Self.jpegStart) {

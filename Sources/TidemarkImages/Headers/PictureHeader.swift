@@ -1,17 +1,17 @@
-/// What the first bytes of a picture say of it, so that limits apply before anything is decoded.
+/// What the first bytes of a picture say about it, so that limits apply before anything is decoded.
 ///
-/// Read in Swift, by nothing that knows how to decode. It never traps, whatever the bytes are, and looks
-/// at no more than ``maximumSegments`` parts of a file.
+/// Reading a header decodes no pixels, never traps on damaged bytes, and looks at a bounded number
+/// of segments.
 public struct PictureHeader: Hashable, Sendable {
     public let format: PictureFormat
-    /// As stored: before it is turned.
+    /// The size in the file, before the orientation is applied.
     public let stored: PictureSize
     public let orientation: PictureOrientation
-    /// What a decoder must hold of the whole picture beside what it makes, in bytes: nothing for a JPEG
-    /// of one scan, all coefficients for a progressive one, all pixels for a PNG.
+    /// The memory for the whole picture that a decoder needs beside its output, in bytes: nothing
+    /// for a JPEG of one scan, all coefficients for a progressive JPEG, all pixels for a PNG.
     public let wholeBytes: Int
 
-    /// As a person sees it.
+    /// The size as shown, after the orientation is applied.
     public var size: PictureSize { orientation.isTransposed ? stored.transposed : stored }
 
     /// No side of a picture is longer. JPEG cannot say more.
@@ -45,8 +45,8 @@ public struct PictureHeader: Hashable, Sendable {
         self.wholeBytes = wholeBytes
     }
 
-    /// - Parameter bytes: A file, or its beginning: mostly a few hundred bytes are enough, behind large
-    ///   previews or colour profiles some hundred thousand.
+    /// - Parameter bytes: A file, or its beginning: mostly a few hundred bytes are enough, behind
+    ///   large previews or colour profiles some hundred thousand.
     public init(_ bytes: [UInt8]) throws(Problem) {
         let header = bytes.withUnsafeBytes { bytes in
             Result { () throws(Problem) in try PictureHeader(bytes) }

@@ -1,4 +1,4 @@
-/// A width and a height in pixels: not in points, of which a screen has fewer.
+/// A width and a height in pixels, not in points.
 public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
     public let width: Int
     public let height: Int
@@ -19,12 +19,12 @@ public struct PictureSize: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(width)×\(height)" }
 }
 
-/// How a picture as it is stored has to be turned to stand upright: EXIF's eight values.
+/// How a stored picture must be turned to be upright: EXIF's eight values.
 public enum PictureOrientation: Int, Sendable, CaseIterable {
     case up = 1
     case upMirrored, down, downMirrored, leftMirrored, right, rightMirrored, left
 
-    /// Whether width and height change places.
+    /// Whether width and height are swapped.
     var isTransposed: Bool { rawValue >= 5 }
 
     /// Where a pixel of the upright picture is in the stored one.

@@ -2,7 +2,7 @@ public import Foundation
 import Synchronization
 import TidemarkResilience
 
-/// Pictures at the size they are shown at: from memory, from disk, from a network. Thread-safe.
+/// Loads pictures at the size of their view, from memory, disk or network. Thread-safe.
 ///
 /// ```swift
 /// let pipeline = try ImagePipeline(folder: caches.appendingPathComponent("pictures"))
@@ -10,10 +10,10 @@ import TidemarkResilience
 /// let loaded = try await pipeline.picture(PictureRequest(url, size: size))
 /// ```
 ///
-/// What is wanted by several at once is downloaded once, whatever sizes they want, and decoded once for
-/// each size; it is given up when the last of them is cancelled. A download goes to the disk as it comes
-/// and is never whole in memory; what breaks off is resumed. A picture is decoded at the smallest scale
-/// that is large enough, and one that is too large by its header is not decoded at all.
+/// A picture that several callers request is downloaded once, and decoded once for each size. The
+/// work ends when the last of them is cancelled. A download is written to disk as it arrives, is
+/// never whole in memory, and resumes where it broke off. A picture is decoded at the smallest
+/// scale that is large enough; one whose header says that it is too large is not decoded.
 public final class ImagePipeline: Sendable {
     private let settings: ImageSettings
     private let environment: ImageEnvironment
@@ -34,9 +34,13 @@ public final class ImagePipeline: Sendable {
         var times = CostCache<PictureID, Int64>(limit: 1_000)
     }
 
-    /// - Parameter folder: For the disk cache: its own alone, and of one process at a time. What is left
-    ///   of downloads that a process did not end is removed.
-    /// - Throws: What the file system says.
+    /// Opens the disk cache, and removes the unfinished downloads of a process that was killed.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the disk cache, for this pipeline and one process only.
+    ///   - settings: Sizes and bounds.
+    ///   - environment: Network, clock and logging.
+    /// - Throws: The file system's error.
     public init(
         folder: URL, settings: ImageSettings = ImageSettings(),
         environment: ImageEnvironment = ImageEnvironment()
@@ -56,15 +60,15 @@ public final class ImagePipeline: Sendable {
 
     // MARK: Pictures
 
-    /// What is in memory, at once; nil when it is not. A picture that may be out of date is given too.
+    /// The picture, if it is in memory, also if it may be out of date. Never waits.
     public func cached(_ request: PictureRequest) -> Picture? {
         memory.entry(request.sized)?.picture
     }
 
-    /// A picture at its size; smaller when it is smaller itself.
+    /// Loads a picture at the requested size, or at its own if that is smaller.
     ///
-    /// - Throws: ``PictureError``; `CancellationError` to a caller that is cancelled, which leaves the
-    ///   others their work.
+    /// - Throws: ``PictureError``, or `CancellationError` when the caller's task is cancelled;
+    ///   other callers are not affected.
     public func picture(_ request: PictureRequest) async throws -> LoadedPicture {
         tally.add(.requests)
         do {
@@ -191,8 +195,8 @@ public final class ImagePipeline: Sendable {
         return error
     }
 
-    /// Asks the server beside what is shown already, not more often than a picture that fails is asked
-    /// for. What is new is there the next time.
+    /// Asks the server beside what is shown already, not more often than a picture that fails is
+    /// asked for. What is new is there the next time.
     private func ask(_ request: PictureRequest) {
         let (id, now) = (request.id, environment.wallClock())
         let pause = settings.failureMemory.milliseconds
@@ -227,12 +231,12 @@ public final class ImagePipeline: Sendable {
 
     // MARK: Prefetching
 
-    /// As many are prefetched by one call; the rest is left out.
+    /// The most pictures that one call prefetches; further ones are ignored.
     public static let mostPrefetched = 1_000
     private static let prefetchedTogether = 4
 
-    /// Brings pictures into the caches with the least urgency, a few at a time, until it is cancelled.
-    /// What fails is left out. A request for one of them makes it as urgent as that request.
+    /// Loads pictures into the caches with the lowest priority, a few at a time. Failures are
+    /// ignored. A request for one of them raises its priority.
     public func prefetch(_ requests: [PictureRequest]) -> Prefetch {
         let requests = Array(requests.prefix(Self.mostPrefetched))
         let task = Task { [weak self] in
@@ -249,8 +253,7 @@ public final class ImagePipeline: Sendable {
 
     // MARK: Upkeep
 
-    /// Forgets a picture at all sizes, in memory and on the disk. Who waits for it still gets it, and it
-    /// is not kept.
+    /// Removes a picture at all sizes from memory and disk. Callers that wait for it still get it.
     public func remove(_ url: URL, version: String? = nil) async {
         let id = PictureID(address: url.absoluteString, version: version)
         files.forget(id)
@@ -265,7 +268,8 @@ public final class ImagePipeline: Sendable {
         await store.removeAll()
     }
 
-    /// For when the system asks for memory: what was seen the longest ago goes.
+    /// Removes the pictures that were not used for longest, until the rest has this size. Call it
+    /// when the system asks for memory.
     public func trimMemory(toBytes bytes: Int) { memory.trim(to: bytes) }
 
     public var figures: PictureFigures { tally.current }
@@ -286,10 +290,10 @@ public final class ImagePipeline: Sendable {
 public struct Prefetch: Sendable {
     let task: Task<Void, Never>
 
-    /// Those that wait are not begun, and those that run are given up, unless somebody else wants them.
+    /// Cancels the downloads that nobody else requested.
     public func cancel() { task.cancel() }
 
-    /// Returns when all are there, or failed, or it was cancelled.
+    /// Returns when all pictures are loaded or failed, or when the prefetch was cancelled.
     public func finished() async { await task.value }
 }
 

@@ -1,14 +1,14 @@
 public import Foundation
 public import TidemarkResilience
 
-/// A picture at a size.
+/// A request for a picture at a size.
 public struct PictureRequest: Sendable, Hashable {
     public let url: URL
-    /// What it is shown in, in pixels.
+    /// The size of the view, in pixels.
     public let size: PictureSize
     public let mode: ContentMode
-    /// When it is known which of a picture's versions this is: then the server is never asked whether
-    /// it still holds, because another one has another version. A profile's picture has one.
+    /// The version of the picture, if it is known, as for a profile's picture. Then the server is
+    /// never asked whether the picture is still valid.
     public let version: String?
     public var priority: PicturePriority
 
@@ -53,33 +53,33 @@ public struct LoadedPicture: Hashable, Sendable {
 
     public let picture: Picture
     public let origin: Origin
-    /// Whether the server may have another by now.
+    /// Whether the server may have a newer one.
     public let isStale: Bool
 }
 
-/// How a pipeline works. All bounds are here.
+/// The settings and bounds of a pipeline.
 public struct ImageSettings: Sendable {
-    /// What becomes of a picture that is there and that the server may have changed since.
+    /// What to do with an expired picture.
     public enum Staleness: Sendable {
-        /// It is shown, and the server is asked beside it: the next time the new one is there.
-        /// Where the server insists (`no-cache`, `must-revalidate`), it is asked first.
+        /// Show it and ask the server meanwhile; the next request shows the new one. With
+        /// `no-cache` or `must-revalidate`, ask first.
         case showAndAsk
-        /// The server is asked first; when it cannot be reached, it is shown all the same.
+        /// Ask the server first; show the expired picture when the server cannot be reached.
         case askFirst
     }
 
-    /// Pixels in memory, in bytes.
+    /// The bound of decoded pictures in memory, in bytes.
     public var memoryBytes: Int
-    /// Files on the disk, in bytes.
+    /// The bound of files on disk, in bytes.
     public var diskBytes: Int
-    /// What nobody looked at for so long goes from the disk.
+    /// The time after which an unused picture is removed from disk.
     public var diskAge: Duration
     public var limits: PictureLimits
     public var traffic: PictureTraffic
-    /// Of downloads. Its time for one attempt counts from when the attempt is sent.
+    /// How downloads are retried. The time of an attempt begins when it is sent.
     public var retry: RetryPolicy
     public var staleness: Staleness
-    /// For how long a picture that cannot be shown (404, no picture, too large) is not asked for again.
+    /// How long a picture that failed (404, not a picture, too large) is not requested again.
     public var failureMemory: Duration
 
     /// - Precondition: No number is negative.
@@ -103,14 +103,14 @@ public struct ImageSettings: Sendable {
 }
 
 extension RetryPolicy {
-    /// 4 retries after 0.5 s, doubled up to 8 s, moved by dice; 30 s for each attempt, after which the
-    /// next goes on where it broke off.
+    /// 4 retries after 0.5 s, doubled up to 8 s, moved by dice; 30 s for each attempt, after which
+    /// the next goes on where it broke off.
     public static let pictures = RetryPolicy(
         maxRetries: 4, initialDelay: .milliseconds(500), factor: 2, maximumDelay: .seconds(8),
         jitter: .equal, attemptTimeout: .seconds(30))
 }
 
-/// What a pipeline may not decide for itself.
+/// A pipeline's network, clocks and dice, which tests replace.
 public struct ImageEnvironment: Sendable {
     public var transport: any PictureTransport
     /// For retries.

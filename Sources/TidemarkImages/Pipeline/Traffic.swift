@@ -1,26 +1,26 @@
-/// How urgently a picture is wanted.
+/// The priority of a picture.
 public enum PicturePriority: Int, Hashable, Sendable, Comparable, CaseIterable {
-    /// Perhaps later. Never more than a third of the downloads are for these.
+    /// It may be shown later. At most a third of the downloads are of this priority.
     case prefetch
-    /// Just outside of what is seen.
+    /// It is just outside the screen.
     case nearby
-    /// On the screen.
+    /// It is on the screen.
     case visible
 
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What may run at the same time.
+/// How much runs at the same time.
 public struct PictureTraffic: Hashable, Sendable {
-    /// Downloads at the same time. As Nuke and SDWebImage have it.
+    /// Downloads at the same time.
     public var downloads: Int
-    /// Of these, how many may be for what is only prefetched.
+    /// How many of these may be prefetches.
     public var prefetches: Int
     /// Decodes at the same time.
     public var decodes: Int
-    /// What all decodes together may hold, in bytes. One that takes more runs alone.
+    /// The bound of all decodes together, in bytes. A larger decode runs alone.
     public var decodeBytes: Int
-    /// What waits beyond this is refused, the least urgent first.
+    /// How many may wait. Beyond, those with the lowest priority are refused.
     public var waiting: Int
 
     /// - Precondition: All are positive, and `prefetches` is no more than `downloads`.

@@ -2,11 +2,11 @@ public import Foundation
 import Synchronization
 import TidemarkResilience
 
-/// Where a person's picture is, and which one it is.
+/// The address and version of a person's picture.
 public struct ProfilePicture: Hashable, Sendable {
     public let url: URL
-    /// Changes with the picture: a counter, a digest, a time of change. With one the server is never
-    /// asked whether the picture still holds. Nil when there is none, and the server's rules apply.
+    /// A text that changes with the picture: a counter, a digest, a time. With a version, the
+    /// server is never asked whether the picture is still valid; without one, HTTP's rules apply.
     public let version: String?
 
     public init(_ url: URL, version: String? = nil) {
@@ -15,17 +15,20 @@ public struct ProfilePicture: Hashable, Sendable {
     }
 }
 
-/// Pictures of people, by their ids. Nine views of one person share one look at the profile and one
-/// download; when the profile has another picture, the old one is dropped everywhere. Thread-safe.
+/// Loads people's pictures by their ids. Nine views of one person share one look at the profile and
+/// one download. When a profile has another picture, the old one is removed everywhere.
+/// Thread-safe.
 public final class ProfilePictures: Sendable {
     private let pipeline: ImagePipeline
     private let lookup: @Sendable (String) async throws -> ProfilePicture?
     private let table = Mutex(ProfileTable())
     private let lookups = SingleFlight<[UInt8], ProfilePicture?>()
 
-    /// - Parameter lookup: Reads a profile: where the picture of the person of this id is, nil when they
-    ///   have none. Asked once for all who want it at the same time, and not again until
-    ///   ``changed(_:to:)`` or ``forget(_:)``.
+    /// - Parameters:
+    ///   - pipeline: Loads the pictures.
+    ///   - lookup: Returns where the picture of the person with this id is; nil when they have
+    ///     none. Called once for all views that request it at the same time, and not again until
+    ///     ``changed(_:to:)`` or ``forget(_:)``.
     public init(
         _ pipeline: ImagePipeline,
         lookup: @escaping @Sendable (String) async throws -> ProfilePicture?
@@ -34,8 +37,8 @@ public final class ProfilePictures: Sendable {
         self.lookup = lookup
     }
 
-    /// - Throws: ``PictureError``, ``PictureError/noPicture`` for who has none; what `lookup` throws;
-    ///   `CancellationError`.
+    /// - Throws: ``PictureError``, ``PictureError/noPicture`` for a person without one, what
+    ///   `lookup` throws, or `CancellationError`.
     public func picture(
         of user: String, size: PictureSize, mode: ContentMode = .fill,
         priority: PicturePriority = .visible
@@ -46,7 +49,7 @@ public final class ProfilePictures: Sendable {
                 picture.url, size: size, mode: mode, version: picture.version, priority: priority))
     }
 
-    /// What is in memory, at once.
+    /// The picture, if it is in memory. Never waits.
     public func cached(
         of user: String, size: PictureSize, mode: ContentMode = .fill
     ) -> Picture? {
@@ -55,16 +58,18 @@ public final class ProfilePictures: Sendable {
             PictureRequest(picture.url, size: size, mode: mode, version: picture.version))
     }
 
-    /// A profile was read or written: what a listener to profiles calls with each.
+    /// Replaces a person's picture. Call it when a profile was read or written.
     ///
-    /// - Parameter picture: Nil when the person has none any more.
+    /// - Parameters:
+    ///   - user: The person's id.
+    ///   - picture: The new picture; nil when the person has none any more.
     public func changed(_ user: String, to picture: ProfilePicture?) async {
         let old = table.withLock { $0.set(user, picture) }
         lookups.forget(Array(user.utf8))
         if let old { await pipeline.remove(old.url, version: old.version) }
     }
 
-    /// The profile is read again the next time. Its picture stays where it is.
+    /// Reads the profile again at the next request. The picture stays in the caches.
     public func forget(_ user: String) {
         table.withLock { $0.forget(user) }
         lookups.forget(Array(user.utf8))

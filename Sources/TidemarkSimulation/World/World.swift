@@ -10,7 +10,8 @@ package import TidemarkTesting
 /// must come to show what the server holds, without help.
 ///
 /// ```swift
-/// try World(WorldSettings(seed: 17)).run()
+/// let world = try World(WorldSettings(seed: 1))
+/// try world.run()
 /// ```
 ///
 /// For a history of one's own, leave ``run()`` aside: act on ``clients``, ``network`` and ``server``,

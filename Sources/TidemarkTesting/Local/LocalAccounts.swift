@@ -37,11 +37,13 @@ public final class LocalAccounts: Sendable {
     ///
     /// - Parameters:
     ///   - local: Whose project and time it has; nil for the machine's time and the project `local`.
-    ///   - mode: ``AccountsSettings/Mode/secure`` signs its tokens, which then run out.
+    ///   - mode: `secure` signs its tokens, which then run out.
+    ///   - projectID: The project; nil for that of `local`.
+    ///   - dataDirectory: The folder of its file; nil for memory.
     ///   - administrator: What an administrator shows; an emulator takes `owner` too.
     ///   - providers: Whose tokens are believed where ours are signed.
     ///   - port: 0 for a free one.
-    /// - Throws: ``RPCStatus`` when the port cannot be had or the data not be opened.
+    /// - Throws: `RPCStatus` when the port cannot be had or the data not be opened.
     public static func start(
         beside local: LocalFirestore? = nil, mode: AccountsSettings.Mode = .emulator,
         projectID: String? = nil, dataDirectory: String? = nil, administrator: AccessToken? = nil,

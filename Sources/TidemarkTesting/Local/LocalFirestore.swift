@@ -41,9 +41,10 @@ public final class LocalFirestore: Sendable {
     /// Starts a server: in memory, unless the configuration names a folder.
     ///
     /// - Parameters:
+    ///   - projectID: The project of every client that names no other.
     ///   - now: What its clock reads. The same in every run, so that a test's times are too.
     ///   - configuration: As of `tidemark serve`: its data, how long it keeps history, its indexes.
-    /// - Throws: ``RPCStatus`` when the folder's data cannot be opened.
+    /// - Throws: `RPCStatus` when the folder's data cannot be opened.
     public static func start(
         projectID: String = "local",
         now: Timestamp = Timestamp(seconds: 1_700_000_000, nanoseconds: 0),
@@ -64,10 +65,14 @@ public final class LocalFirestore: Sendable {
     /// A client of this server, as an app makes one; every call makes another device.
     ///
     /// - Parameters:
-    ///   - label: Whom ``meter()`` counts it for.
+    ///   - projectID: The client's project; nil for the server's.
+    ///   - databaseID: The client's database.
+    ///   - label: The label under which ``meter()`` counts it.
     ///   - cache: In memory, or in a folder, where the next client finds what this one held.
-    ///   - indexAdvisor: Who is told of its queries; one may serve all clients of a test run.
-    /// - Throws: ``FirestoreError`` when the cache cannot be opened.
+    ///   - readDeadline: How long a read waits for the server, in virtual time; nil for no limit.
+    ///   - readBudgets: What it may read a day.
+    ///   - indexAdvisor: Collects its queries' indexes; one may serve all clients of a test run.
+    /// - Throws: `FirestoreError` when the cache cannot be opened.
     public func firestore(
         projectID: String? = nil, databaseID: String = "(default)", label: String? = nil,
         cache: FirestoreSettings.Cache = .memory, readDeadline: Duration? = .seconds(10),
@@ -97,8 +102,8 @@ public final class LocalFirestore: Sendable {
     /// Removes every document of a database, as the emulator's clearing does: listeners are told that
     /// each is gone, the clock goes on, and the past cannot be read any more. Nothing is billed.
     ///
-    /// - Throws: ``RPCStatus`` when a name is none, or the data cannot be written; nothing has changed
-    ///   then.
+    /// - Throws: `RPCStatus` when a name is invalid, or the data cannot be written; nothing is
+    ///   changed then.
     public func clear(
         projectID: String? = nil, databaseID: String = "(default)"
     ) async throws(RPCStatus) {
@@ -158,7 +163,7 @@ extension LocalFirestore {
 
     /// Everything the server holds, for ``restore(_:)``. Costs a copy of it in memory.
     ///
-    /// - Throws: ``RPCStatus`` when there is no room for that.
+    /// - Throws: `RPCStatus` when there is no room for that.
     public func snapshot() throws(RPCStatus) -> Snapshot {
         do throws(StoreError) { return Snapshot(server: try server.snapshot(), now: now) } catch {
             throw RPCStatus(.resourceExhausted, error.message)
@@ -170,7 +175,7 @@ extension LocalFirestore {
     /// Clients made before are terminated, because what they hold is of a history that is no more;
     /// sockets stay, and streams on them end with `unavailable`. The meter goes on counting.
     ///
-    /// - Throws: ``RPCStatus`` when the data cannot be written; it is then as it was.
+    /// - Throws: `RPCStatus` when the data cannot be written; it is then as it was.
     public func restore(_ snapshot: Snapshot) async throws(RPCStatus) {
         await endClients()
         do throws(StoreError) { try server.restore(snapshot.server) } catch {
@@ -193,7 +198,7 @@ extension LocalFirestore {
     /// - Parameters:
     ///   - port: 0 for a free one.
     ///   - callers: Who may call, as ``LocalAccounts/callers``; nil for anybody.
-    /// - Throws: ``RPCStatus`` when the port cannot be had.
+    /// - Throws: `RPCStatus` when the port cannot be had.
     public func serve(
         port: Int = 0, callers: (any CallerGate)? = nil
     ) async throws(RPCStatus) -> LocalSocket {

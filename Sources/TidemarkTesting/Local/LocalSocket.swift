@@ -5,7 +5,7 @@ import TidemarkWire
 /// A ``LocalFirestore`` on a port of this machine, until ``close()``.
 public final class LocalSocket: Sendable {
     public let port: Int
-    /// As `FIRESTORE_EMULATOR_HOST` and ``FirestoreSettings/host`` take it.
+    /// As `FIRESTORE_EMULATOR_HOST` and `FirestoreSettings.host` take it.
     public var host: String { "127.0.0.1:\(port)" }
     private let serving: Task<RPCStatus?, Never>
 

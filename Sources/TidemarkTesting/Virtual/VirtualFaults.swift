@@ -3,7 +3,7 @@ import TidemarkModel
 public import TidemarkServer
 
 extension VirtualScheduler {
-    /// Time and chance for a ``FaultyTransport`` on this scheduler: the same seed gives the same faults.
+    /// Time and dice for a `FaultyTransport` on this scheduler. The same seed gives the same faults.
     public func faultEnvironment(seed: UInt64 = 0) -> FaultEnvironment {
         let chance = VirtualChance(seed: seed)
         return FaultEnvironment(

@@ -14,7 +14,8 @@ extension Accounts {
     }
 
     /// An account without a name, of the server's own kind. It cannot be found again when the answer
-    /// that made it is lost; a sign-up by ``AccountJobs`` uses ``AccountRecord/Method/installation``.
+    /// that made it is lost; a sign-up by ``AccountJobs`` uses
+    /// ``AccountRecord/Method/installation(address:)``.
     @discardableResult
     public func signInAnonymously() async throws(AccountError) -> UserID {
         try await begun(try await service.signUp(email: nil, password: nil))

@@ -3,11 +3,11 @@ import Synchronization
 public import Tidemark
 public import TidemarkResilience
 
-/// Who uses the app: signs up, in and out, and gives every call of a ``Firestore`` its token.
+/// Who uses the app: signs up, in and out, and gives every call of a `Firestore` its token.
 ///
 /// ```swift
 /// let accounts = Accounts(HTTPAccountsTransport(.local("localhost:9099")), store: store)
-/// let settings = FirestoreSettings()
+/// let settings = FirestoreSettings(cache: .directory(folder))
 /// settings.tokenProvider = accounts
 /// let firestore = try Firestore(projectID: "my-app", settings: settings)
 /// accounts.attach(firestore)
@@ -62,6 +62,8 @@ public final class Accounts: Sendable {
     private let changing = Serial()
 
     /// - Parameters:
+    ///   - transport: Reaches the accounts server.
+    ///   - store: Keeps the session: a file, or the system's keychain.
     ///   - installation: An id that is new with every installation of the app and lies with its data.
     ///     Credentials of another one are not used: a keychain outlives an app.
     ///   - retry: How a refresh is tried again; all within 25 s.

@@ -1,13 +1,16 @@
 import Foundation
 public import Tidemark
 
-/// Signs up, gives up and deletes accounts, as jobs that survive being killed: performs what an
-/// ``AccountJob`` decides.
+/// Signs up and deletes accounts, as jobs that continue after a kill.
 ///
 /// ```swift
 /// let jobs = AccountJobs(accounts, profiles: FirestoreProfiles(firestore), files: files)
-/// await jobs.signUp(.password("correct horse"), email: "a@b.c", profile: ["name": .string("Ada")])
-/// for await news in jobs.news { … }
+/// try await jobs.signUp(
+///     .password(email: "ada@example.com", "correct horse"),
+///     profile: ["name": .string("Ada")])
+/// for await news in jobs.news {
+///     print(news)
+/// }
 /// ```
 public actor AccountJobs {
     /// How the person shows who they are.
@@ -95,7 +98,10 @@ public actor AccountJobs {
 
     /// Makes the account and its profile.
     ///
-    /// - Parameter profile: What the profile is to hold.
+    /// - Parameters:
+    ///   - way: How the person signs up.
+    ///   - profile: The profile's fields.
+    ///   - step: The step of the onboarding, for the next launch.
     /// - Throws: ``CredentialStoreError`` when the store cannot be read: nothing has begun then.
     public func signUp(
         _ way: Way, profile: MapValue, step: Int = 0

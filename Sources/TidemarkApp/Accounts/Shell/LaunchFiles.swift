@@ -40,7 +40,7 @@ public final class LaunchFiles: Sendable {
     }
 
     public var installation: String { facts.withLock { $0.installation } }
-    /// Who used the app on this device last: for ``FirestoreSettings/user``, so that what the device
+    /// Who used the app on this device last: for `FirestoreSettings.user`, so that what the device
     /// holds is there before anybody is asked.
     public var lastUser: UserID? { facts.withLock { $0.lastUser } }
     var known: Facts { facts.withLock { $0 } }

@@ -5,17 +5,25 @@ public protocol ProfileStore: Sendable {
     /// Creates the profile on the condition that there is none. Asks the server itself: a write that a
     /// device keeps for later is no profile.
     ///
-    /// - Parameter id: The sign-up's, to be found in the profile.
+    /// - Parameters:
+    ///   - user: The account's id, which names the profile.
+    ///   - fields: The profile's fields.
+    ///   - id: The sign-up's id, which is written into the profile.
+    /// - Returns: Whether it was created, existed already, or could not be created.
     func create(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileAnswer
     /// Reads it back from the server.
     func compare(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileComparison
-    /// - Parameter onlyID: Only when the profile is that sign-up's; nil for any.
+    /// Removes the profile.
+    ///
+    /// - Parameters:
+    ///   - user: The account's id, which names the profile.
+    ///   - onlyID: Removes the profile only if this sign-up made it; nil for any.
     func remove(_ user: UserID, onlyID: String?) async -> RemovalAnswer
     /// Whether there is one, by the server's word.
     func look(for user: UserID) async -> ProfileReading
 }
 
-/// Profiles in a collection of a ``Firestore``, each under its user's id.
+/// Profiles in a collection of a `Firestore`, each under its user's id.
 public struct FirestoreProfiles: ProfileStore {
     /// What one request may take.
     static let timeout = Duration.seconds(25)
@@ -25,8 +33,9 @@ public struct FirestoreProfiles: ProfileStore {
     private let idField: String
 
     /// - Parameters:
-    ///   - collection: As in `users`.
-    ///   - idField: Where a profile says which sign-up made it.
+    ///   - firestore: The client that reads and writes the profiles.
+    ///   - collection: The collection's path, as in `users`.
+    ///   - idField: The field of a profile with the id of the sign-up that made it.
     public init(_ firestore: Firestore, collection: String = "users", idField: String = "signUp") {
         self.firestore = firestore
         self.collection = collection

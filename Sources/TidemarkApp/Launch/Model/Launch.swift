@@ -37,7 +37,10 @@ public final class Launch: Sendable {
     private let onTransition: (@Sendable (Transition) -> Void)?
     private let state: Mutex<State>
 
-    /// - Parameter onTransition: Told of every change of the state: for metrics and logs.
+    /// - Parameters:
+    ///   - parts: What each step of the launch calls.
+    ///   - budgets: How long each state waits before the person is told.
+    ///   - onTransition: Called at every change of the state: for metrics and logs.
     public convenience init(
         _ parts: LaunchParts, budgets: LaunchMachine.Budgets = .init(),
         onTransition: (@Sendable (Transition) -> Void)? = nil

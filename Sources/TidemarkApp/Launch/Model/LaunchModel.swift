@@ -3,13 +3,13 @@ public import Observation
 /// A launch for a view to bind to: what is on the screen, and the first content of the device.
 ///
 /// ```swift
-/// @State var launch = LaunchModel(parts) { user in await feeds.openFromDisk(user) }
-///
+/// let launch = LaunchModel(parts) { user in await feeds.openFromDisk(user) }
+/// launch.start()
 /// switch launch.screen.content {
-/// case .nothing: Splash()
-/// case .local: launch.content.map(FeedView.init) ?? FeedSkeleton()
-/// case .signIn: SignInView()
-/// case .onboarding(let step): OnboardingView(step: step)
+/// case .nothing: showSplash()
+/// case .local: showFeed(launch.content)
+/// case .signIn: showSignIn()
+/// case .onboarding(let step): showOnboarding(step)
 /// }
 /// ```
 @MainActor @Observable
@@ -30,8 +30,12 @@ public final class LaunchModel<Content: Sendable> {
     @ObservationIgnored private let clock = ContinuousClock()
     @ObservationIgnored private var started: ContinuousClock.Instant?
 
-    /// - Parameter content: Reads the first content from the device, and asks no server: a feed's
-    ///   ``Feed/open()``.
+    /// - Parameters:
+    ///   - parts: What each step of the launch calls.
+    ///   - budgets: How long each state waits before the person is told.
+    ///   - onTransition: Called at every change of the state: for metrics and logs.
+    ///   - content: Reads the first content from the device, and asks no server: a feed's
+    ///     ``Feed/open()``.
     public convenience init(
         _ parts: LaunchParts, budgets: LaunchMachine.Budgets = .init(),
         onTransition: (@Sendable (Launch.Transition) -> Void)? = nil,

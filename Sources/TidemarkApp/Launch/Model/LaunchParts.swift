@@ -49,6 +49,13 @@ public struct LaunchParts: Sendable {
     /// Those of an app with accounts.
     ///
     /// - Parameters:
+    ///   - accounts: Says who is signed in.
+    ///   - jobs: Performs and resumes sign-ups and deletions.
+    ///   - files: What a launch keeps on this device.
+    ///   - showContent: Reads the first content from the device, and asks no server.
+    ///   - runFeeds: Keeps the user's feeds live, and calls its second argument with whether they
+    ///     are.
+    ///   - runBackground: What may wait until the feeds are live.
     ///   - beginSignUp: Calls ``AccountJobs/signUp(_:profile:step:)`` with what the onboarding asked.
     public init(
         _ accounts: Accounts, _ jobs: AccountJobs, _ files: LaunchFiles,

@@ -10,7 +10,8 @@ package import TidemarkSync
 /// billed with what the plans said. In the end everything is mended, and all must be shown.
 ///
 /// ```swift
-/// try FeedHistory(FeedHistorySettings(seed: 17)).run()
+/// let feeds = try FeedHistory(FeedHistorySettings(seed: 1))
+/// try feeds.run()
 /// ```
 package final class FeedHistory {
     package let settings: FeedHistorySettings

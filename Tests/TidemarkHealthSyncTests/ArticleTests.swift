@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkHealth
+import TidemarkHealthSync
+import TidemarkServer
+
+// The examples of the module's page and doc comments, line by line: the tidy tests compare them.
+
+@Suite(.timeLimit(.minutes(5))) struct `The article on health days` {
+    @Test func `sends them`() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try HealthStore(path: folder + "/health.sqlite")
+        var bytes = Data()
+        _ = HealthGenerator(days: 3, seed: 1).generate { bytes += $0 }
+        try bytes.write(to: URL(filePath: folder + "/export.xml"))
+        _ = try await HealthImport(into: store).run(folder + "/export.xml")
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let firestore = try Firestore(
+            projectID: "p", settings: FirestoreSettings(cache: .memory),
+            environment: SyncEnvironment(
+                transport: server, scheduler: DispatchScheduler(),
+                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+
+        let days = firestore.collection("users/kim/days")
+        let history = try HealthHistory(store, to: days, now: { Timestamp(date: Date()) })
+        if let job = try history.job() {
+            let backfill = Backfill([.init(job, from: history, to: history)])
+            try await backfill.start()
+            for await state in await backfill.progress {
+                print(state.fraction)
+                if state.phase == .complete { break }
+            }
+        }
+        #expect(try await days.getDocuments(source: .server).count >= 3)
+        await firestore.terminate()
+        server.close()
+    }
+}

@@ -1,0 +1,33 @@
+import Foundation
+import Testing
+import TidemarkImages
+
+// The examples of the articles and of doc comments, line by line: the tidy tests compare them.
+
+@Suite(.timeLimit(.minutes(5))) struct `The article on pictures` {
+    @Test func `loads, prefetches and finds people's pictures`() async throws {
+        let server = SocketServer { _, _ in
+            .init(fields: [("cache-control", "max-age=60")], body: Samples.photograph)
+        }
+        let caches = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-article-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: caches) }
+        let url = try #require(URL(string: try await server.start()))
+        let (next, addresses) = ([url], ["kim": url])
+
+        let pipeline = try ImagePipeline(folder: caches.appendingPathComponent("pictures"))
+        let size = PictureSize(width: 112, height: 112)
+        let loaded = try await pipeline.picture(PictureRequest(url, size: size))
+        #expect(loaded.origin == .network)
+
+        let prefetch = pipeline.prefetch(next.map { PictureRequest($0, size: size) })
+        prefetch.cancel()
+
+        let people = ProfilePictures(pipeline) { id in
+            ProfilePicture(addresses[id]!, version: "3")
+        }
+        let face = try await people.picture(of: "kim", size: size)
+        #expect(face.picture.size == loaded.picture.size)
+        try await server.stop()
+    }
+}
