@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkSimulation
 import TidemarkTesting
 
 @testable import TidemarkSync
