@@ -91,7 +91,7 @@ let package = Package(
     targets: [
         library("TidemarkModel"),
         library("TidemarkResilience"),
-        library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
+        library("TidemarkStore", ["TidemarkModel", sqlite], planted),
         library(
             "TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"], planted),
         library(

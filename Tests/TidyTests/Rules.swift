@@ -68,7 +68,7 @@ enum ImportRules {
     static let allowed: [String: Set<String>] = [
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
-        "TidemarkStore": ["TidemarkModel", "GRDB", "GRDBSQLite"],
+        "TidemarkStore": ["TidemarkModel", "GRDBSQLite"],
         "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
