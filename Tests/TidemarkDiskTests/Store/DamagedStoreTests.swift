@@ -200,9 +200,9 @@ extension DamagedStoreTests {
         @Test(arguments: [false, true])
         func `a store that trusts its pages is found`(isLog: Bool) throws {
             let tally = try StoreLayer.$trustsPages.withValue(true) {
-                try play(0..<60, isLog: isLog)
+                try play(0..<150, isLog: isLog)
             }
-            #expect(tally.shown.count > 5, "shown \(tally.shown.count) of 60")
+            #expect(tally.shown.count > 5, "shown \(tally.shown.count) of 150")
         }
     #endif
 }
