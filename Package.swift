@@ -97,7 +97,7 @@ let package = Package(
         library("TidemarkModel"),
         library("TidemarkResilience"),
         library("TidemarkRules", ["TidemarkModel"]),
-        library("TidemarkStore", ["TidemarkModel", grdb, sqlite]),
+        library("TidemarkStore", ["TidemarkModel", sqlite], planted),
         library(
             "TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"], planted),
         library(

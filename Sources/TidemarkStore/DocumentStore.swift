@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import Synchronization
 
 /// One SQLite file (or memory) of documents and their index entries, with room for its users'
@@ -75,9 +74,7 @@ package final class DocumentStore: Sendable {
         self.indexBuilding = indexBuilding
         self.fault = fault
         logPages = tuning.logPages
-        do { file = try StoreFile.open(location, tuning, migrations) } catch {
-            throw StoreError(error)
-        }
+        file = try StoreFile.open(location, tuning, migrations)
         connection = Connection(handle: file.handle, longestLog: tuning.longestLog)
     }
 
@@ -129,16 +126,7 @@ extension DocumentStore {
 
     /// The rows of a query that can be read of a damaged file, up to the first that cannot.
     package static func salvage(_ sql: String, from path: String) -> [[SQLValue]] {
-        var rows: [[SQLValue]] = []
-        guard let queue = try? DatabaseQueue(path: path) else { return rows }
-        defer { try? queue.close() }
-        try? queue.writeWithoutTransaction { database in
-            let cursor = try Row.fetchCursor(database, sql: sql)
-            while let row = try cursor.next() {
-                rows.append(row.databaseValues.map(SQLValue.init))
-            }
-        }
-        return rows
+        StoreFile.salvage(sql, from: path)
     }
 
     /// Deletes a file and all that lies beside it. Nobody may have it open.
@@ -262,17 +250,5 @@ extension DocumentStore {
                     steps: slice, isOver: isOver)
             }
         } catch { throw StoreError(error) }
-    }
-}
-
-extension SQLValue {
-    fileprivate init(_ value: DatabaseValue) {
-        switch value.storage {
-        case .null: self = .null
-        case .int64(let value): self = .integer(value)
-        case .double(let value): self = .real(value)
-        case .string(let value): self = .text(value)
-        case .blob(let data): self = .blob([UInt8](data))
-        }
     }
 }

@@ -69,7 +69,7 @@ enum ImportRules {
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
         "TidemarkRules": ["TidemarkModel"],
-        "TidemarkStore": ["TidemarkModel", "GRDB", "GRDBSQLite"],
+        "TidemarkStore": ["TidemarkModel", "GRDBSQLite"],
         "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",

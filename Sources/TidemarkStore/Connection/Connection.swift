@@ -4,8 +4,8 @@ import GRDBSQLite
 /// The one connection to the file, with its compiled statements and what is remembered of its
 /// tables.
 ///
-/// Statements go to SQLite directly, on GRDB's connection: a point read costs a few microseconds,
-/// of which a general row and argument type would be most.
+/// Statements go to SQLite directly: a point read costs a few microseconds, of which a general row and
+/// argument type would be most.
 // @unchecked: everything mutable is touched only inside the queue of the store, one thread at a
 // time.
 final class Connection: @unchecked Sendable {
@@ -24,6 +24,8 @@ final class Connection: @unchecked Sendable {
     let figures = BlockFigures()
 
     private var isClosed = false
+    /// Of the log, which could not be moved into the file and would grow for ever.
+    private var damage: StoreError?
 
     /// What the log may grow to.
     private let longestLog: Int
@@ -42,6 +44,7 @@ final class Connection: @unchecked Sendable {
 
     func requireOpen() throws(StoreError) {
         if isClosed { throw .unreadable(detail: "the store is closed") }
+        if let damage { throw damage }
     }
 
     /// Finalizes all statements, which keep the connection from closing.
@@ -135,10 +138,14 @@ extension Connection {
     /// How many pages wait to be moved into the file.
     var pagesInLog: Int { log.pages }
 
-    /// Moves the log into the file. What fails is tried again after a later commit.
+    /// Moves the log into the file. What fails is tried again after a later commit; of a log that is
+    /// damaged, every later use of the store says so.
     func moveLog() {
-        sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        let code = sqlite3_wal_checkpoint_v2(
+            handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
         log.pages = 0
+        guard code != SQLITE_OK, case .corrupt = failure() else { return }
+        damage = failure()
     }
 
     /// Undoes the transaction, and forgets what was remembered of its state.

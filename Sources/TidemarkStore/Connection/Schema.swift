@@ -1,18 +1,6 @@
-import GRDB
-
-extension DatabaseMigrator {
+extension StoreMigration {
     /// Every schema of the store ever shipped, oldest first. Append only.
-    static let storeMigrations = ["store 1"]
-
-    /// Those, then its user's.
-    static func store(then others: [StoreMigration]) -> DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration(storeMigrations[0]) { try $0.execute(sql: Self.documents) }
-        for migration in others {
-            migrator.registerMigration(migration.name) { try $0.execute(sql: migration.sql) }
-        }
-        return migrator
-    }
+    static let ofStore = [StoreMigration("store 1", sql: documents)]
 
     /// - A name or key is what ``KeyWriter`` writes: its bytes sort as Firestore does.
     /// - `kind` is ``StoredDocument/Kind``; times are microseconds since 1970.

@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import GRDBSQLite
 
 extension StoreError {
@@ -7,6 +6,10 @@ extension StoreError {
     ///
     /// - Parameter code: The extended code.
     init(code: Int32, detail: String) {
+        if code == LayeredFile.damaged {
+            self = .corrupt(detail: "a page is not as it was written")
+            return
+        }
         switch code & 0xFF {
         case SQLITE_FULL: self = .full
         case SQLITE_BUSY, SQLITE_LOCKED: self = .locked
@@ -22,8 +25,6 @@ extension StoreError {
     init(_ error: any Error) {
         switch error {
         case let error as StoreError: self = error
-        case let error as DatabaseError:
-            self.init(code: error.extendedResultCode.rawValue, detail: "\(error)")
         case let error as CocoaError where error.code == .fileWriteOutOfSpace: self = .full
         default: self = .unreadable(detail: "\(error)")
         }

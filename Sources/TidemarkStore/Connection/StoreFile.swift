@@ -1,111 +1,87 @@
 import Foundation
-import GRDB
 import GRDBSQLite
 
-/// The open database. GRDB makes it and brings it to the newest schema; a file that has that schema
-/// is opened by SQLite alone, because what GRDB sets up for its own statements, of which there are
-/// none here, was more than half of what an app waits for at its start (Decisions/0019). And its log is
-/// written through a buffer (``BufferedLog``), which GRDB cannot be asked for.
+/// The open database: SQLite's connection to a file, through our layer (``FileLayer``), or to memory.
 // @unchecked: used and closed within the store's lock.
 final class StoreFile: @unchecked Sendable {
     let handle: OpaquePointer
-    /// Whose handle it is; nil for this one's own.
-    private let queue: DatabaseQueue?
     private var isClosed = false
 
-    private init(_ queue: DatabaseQueue) {
-        handle = queue.writeWithoutTransaction { $0.sqliteConnection! }
-        self.queue = queue
-        // For observers of GRDB's, which there are none of; they want its queue.
-        sqlite3_commit_hook(handle, nil, nil)
-        sqlite3_rollback_hook(handle, nil, nil)
-        sqlite3_set_authorizer(handle, nil, nil)
-    }
+    private init(owning handle: OpaquePointer) { self.handle = handle }
 
-    private init(owning handle: OpaquePointer) {
-        self.handle = handle
-        queue = nil
-    }
-
-    deinit { if queue == nil, !isClosed { sqlite3_close_v2(handle) } }
+    deinit { if !isClosed { sqlite3_close_v2(handle) } }
 
     /// Ends the use of the file, of which no compiled statement is left. Again, it does nothing.
     func close() throws(StoreError) {
         if isClosed { return }
-        if let queue {
-            do { try queue.close() } catch { throw StoreError(error) }
-        } else {
-            try check(sqlite3_close(handle))
-        }
+        try check(sqlite3_close(handle))
         isClosed = true
     }
 }
 
 extension StoreFile {
-    /// - Throws: ``StoreError`` or GRDB's, having changed nothing.
+    /// Opens it, and brings it to the newest schema.
+    ///
+    /// - Throws: ``StoreError``, having changed nothing of a file that is damaged or newer.
     static func open(
         _ location: DocumentStore.Location, _ tuning: DocumentStore.Tuning,
         _ migrations: [StoreMigration]
-    ) throws -> StoreFile {
-        // Where it has another schema, is not there or fails in any way, GRDB says which.
-        if case .file(let path) = location, let file = try? opened(path),
-            (try? file.migrations()) == DatabaseMigrator.storeMigrations + migrations.map(\.name)
-        {
-            try file.configure(location, tuning)
-            return file
+    ) throws(StoreError) -> StoreFile {
+        let file = try opened(location)
+        try file.execute(lone)
+        let steps = StoreMigration.ofStore + migrations
+        let done = try file.doneMigrations()
+        if !Set(done).isSubset(of: steps.map(\.name)) { throw .newerSchema }
+        // Without our layer nobody would write what the room is for.
+        if done.isEmpty, location != .memory, layer != nil {
+            OpenDatabase.reserve(in: file.handle)
         }
-        let migrator = DatabaseMigrator.store(then: migrations)
-        let queue = try openQueue(location)
-        if try queue.read(migrator.hasBeenSuperseded) { throw StoreError.newerSchema }
-        let made = StoreFile(queue)
-        try made.configure(location, tuning)
-        try migrator.migrate(queue)
-        guard case .file(let path) = location else { return made }
-        try made.close()
-        let file = try opened(path)
         try file.configure(location, tuning)
+        if done.count < steps.count {
+            for step in steps where !done.contains(step.name) { try file.perform(step) }
+        }
         return file
     }
 
-    /// A file that is there, by SQLite alone.
-    private static func opened(_ path: String) throws(StoreError) -> StoreFile {
+    private static func opened(
+        _ location: DocumentStore.Location
+    ) throws(StoreError) -> StoreFile {
+        var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+        switch location {
+        case .memory:
+            flags |= SQLITE_OPEN_MEMORY
+            return try opened(":memory:", flags, nil)
+        case .file(let path):
+            if access(path, F_OK) != 0 { try makeFolder(of: path) }
+            return try opened(path, flags, layer)
+        }
+    }
+
+    private static var layer: UnsafePointer<CChar>? {
+        StoreLayer.name.map { FileLayer.name(over: $0) } ?? FileLayer.name
+    }
+
+    private static func opened(
+        _ path: String, _ flags: Int32, _ layer: UnsafePointer<CChar>?
+    ) throws(StoreError) -> StoreFile {
         var opened: OpaquePointer?
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
-        let layer = StoreLayer.name.map { BufferedLog.name(over: $0) } ?? BufferedLog.name
         let code = sqlite3_open_v2(path, &opened, flags, layer)
         guard let handle = opened else { throw StoreError(code: code, detail: "no memory") }
         let file = StoreFile(owning: handle)
         try file.check(code)
-        try file.execute(lone)
         return file
     }
 
-    /// Those that were done, in their order, as GRDB writes them down.
-    private func migrations() throws(StoreError) -> [String] {
-        try texts("SELECT identifier FROM grdb_migrations ORDER BY rowid")
+    private static func makeFolder(of path: String) throws(StoreError) {
+        do {
+            try FileManager.default.createDirectory(
+                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
+                withIntermediateDirectories: true)
+        } catch { throw StoreError(error) }
     }
 
     /// Without other readers, the lock is taken once and not for every transaction.
     private static let lone = "PRAGMA locking_mode = EXCLUSIVE"
-
-    private static func openQueue(_ location: DocumentStore.Location) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.foreignKeysEnabled = false
-        #if os(iOS)
-            // It would come to the connection from beside.
-            configuration.automaticMemoryManagement = false
-        #endif
-        configuration.prepareDatabase { try $0.execute(sql: lone) }
-        switch location {
-        case .memory: return try DatabaseQueue(configuration: configuration)
-        case .file(let path):
-            try FileManager.default.createDirectory(
-                at: URL(fileURLWithPath: path).deletingLastPathComponent(),
-                withIntermediateDirectories: true)
-            return try DatabaseQueue(
-                path: StoreLayer.address(of: path), configuration: configuration)
-        }
-    }
 
     private func configure(
         _ location: DocumentStore.Location, _ tuning: DocumentStore.Tuning
@@ -125,6 +101,62 @@ extension StoreFile {
             PRAGMA synchronous = NORMAL;
             BEGIN EXCLUSIVE; COMMIT;
             """)
+    }
+}
+
+// MARK: - The schema
+
+extension StoreFile {
+    /// In their order. The table is GRDB's, which made the files once.
+    private func doneMigrations() throws(StoreError) -> [String] {
+        do throws(StoreError) {
+            return try texts("SELECT identifier FROM grdb_migrations ORDER BY rowid")
+        } catch {
+            // SQLite says so of a table that is not there, and of nothing that a disk does.
+            if case .invalidStatement = error { return [] }
+            throw error
+        }
+    }
+
+    /// All of it, or nothing.
+    private func perform(_ step: StoreMigration) throws(StoreError) {
+        let name = step.name.replacing("'", with: "''")
+        do throws(StoreError) {
+            try execute(
+                """
+                BEGIN IMMEDIATE;
+                CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+                \(step.sql);
+                INSERT INTO grdb_migrations (identifier) VALUES ('\(name)');
+                COMMIT;
+                """)
+        } catch {
+            sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+            throw error
+        }
+    }
+}
+
+// MARK: - A damaged file
+
+extension StoreFile {
+    /// The rows of a query, up to the first that cannot be read. Pages that say where tables begin are
+    /// believed even if they are damaged; those of the rows are not.
+    static func salvage(_ sql: String, from path: String) -> [[SQLValue]] {
+        guard let file = try? opened(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, layer)
+        else { return [] }
+        OpenDatabase.verify(false, in: file.handle)
+        try? file.execute(lone)
+        let connection = Connection(handle: file.handle, longestLog: .max)
+        defer { connection.close() }
+        guard let statement = try? connection.statement(text: sql) else { return [] }
+        defer { statement.release() }
+        OpenDatabase.verify(true, in: file.handle)
+        var rows: [[SQLValue]] = []
+        while (try? statement.step()) == true {
+            rows.append((0..<Int32(statement.columnCount)).map { statement.value($0) })
+        }
+        return rows
     }
 }
 

@@ -1,5 +1,3 @@
-import Foundation
-
 /// What lies between SQLite and the files of a store, where a test has put a layer of its own there: a
 /// disk that loses what was not synced, or fails.
 package enum StoreLayer {
@@ -7,10 +5,12 @@ package enum StoreLayer {
     /// system's.
     @TaskLocal package static var name: String?
 
-    /// How a database is named to who cannot be asked for a layer.
-    static func address(of path: String) -> String {
-        guard let name else { return path }
-        let safe = path.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed)
-        return safe.map { "file:\($0)?vfs=\(name)" } ?? path
-    }
+    #if TIDEMARK_DEFECTS
+        /// As if pages were read without a look at their checksums: a planted defect.
+        @TaskLocal package static var trustsPages = false
+
+        static var verifiesPages: Bool { !trustsPages }
+    #else
+        static let verifiesPages = true
+    #endif
 }

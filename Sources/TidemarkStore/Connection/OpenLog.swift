@@ -1,0 +1,100 @@
+import GRDBSQLite
+
+/// An open log: what is appended goes through a ``LogBuffer``, and what is read is compared with what was
+/// written.
+///
+/// To SQLite a write that is kept is done; it asks for the log's size or contents, or has them synced, only
+/// after what is kept was written. An error comes with the call that writes it: the last of the
+/// transaction at the latest, which then has failed, as with an error of its last page.
+struct OpenLog {
+    typealias File = LayeredFile.File
+
+    /// First, because SQLite looks for a file's methods there.
+    private var base: sqlite3_file
+    private var buffer = LogBuffer()
+    private var checksums = LogChecksums()
+    private let verifies = StoreLayer.verifiesPages
+
+    /// Makes the record of a file that is open below.
+    static func begin(_ file: File) {
+        log(file).initialize(to: OpenLog(base: sqlite3_file(pMethods: methods)))
+    }
+
+    private init(base: sqlite3_file) { self.base = base }
+
+    private static func log(_ file: File?) -> UnsafeMutablePointer<OpenLog> {
+        UnsafeMutableRawPointer(file!).assumingMemoryBound(to: OpenLog.self)
+    }
+
+    private static func inner(_ file: File?) -> File { LayeredFile.inner(file) }
+    private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
+
+    /// Writes what is kept. What could not be written is not kept: SQLite does the transaction anew.
+    private static func flush(_ file: File?) -> Int32 {
+        let log = log(file)
+        if log.pointee.buffer.isEmpty { return SQLITE_OK }
+        defer { log.pointee.buffer.forget() }
+        return log.pointee.buffer.bytes.withUnsafeBytes { bytes in
+            below(file).xWrite(
+                inner(file), bytes.baseAddress, Int32(bytes.count), log.pointee.buffer.offset)
+        }
+    }
+
+    private static func write(
+        _ file: File?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
+    ) -> Int32 {
+        let new = UnsafeRawBufferPointer(start: bytes, count: Int(count))
+        log(file).pointee.checksums.note(new, at: offset)
+        switch log(file).pointee.buffer.add(new, at: offset) {
+        case .kept: return SQLITE_OK
+        case .complete: return flush(file)
+        case .refused:
+            let code = flush(file)
+            guard code == SQLITE_OK else { return code }
+            return below(file).xWrite(inner(file), bytes, count, offset)
+        }
+    }
+
+    private static func read(
+        _ file: File?, _ bytes: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64
+    ) -> Int32 {
+        let code = afterFlush(file) { below(file).xRead(inner(file), bytes, count, offset) }
+        guard code == SQLITE_OK, log(file).pointee.verifies else { return code }
+        let read = UnsafeRawBufferPointer(start: bytes, count: Int(count))
+        let isRight = log(file).pointee.checksums.accepts(read, at: offset)
+        return isRight ? SQLITE_OK : LayeredFile.damaged
+    }
+
+    /// What is kept goes to the system before somebody looks at the file.
+    private static func afterFlush(_ file: File?, _ body: () -> Int32) -> Int32 {
+        let code = flush(file)
+        return code == SQLITE_OK ? body() : code
+    }
+
+    // Written once, before anybody has it.
+    nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
+        let methods = LayeredFile.passingOn()
+        methods.pointee.xClose = { file in
+            // What is kept is of a transaction that has no end.
+            log(file).deinitialize(count: 1)
+            file!.pointee.pMethods = nil
+            return below(file).xClose(inner(file))
+        }
+        methods.pointee.xRead = { file, bytes, count, offset in
+            read(file, bytes, count, offset)
+        }
+        methods.pointee.xWrite = { file, bytes, count, offset in
+            write(file, bytes, count, offset)
+        }
+        methods.pointee.xTruncate = { file, size in
+            afterFlush(file) { below(file).xTruncate(inner(file), size) }
+        }
+        methods.pointee.xSync = { file, flags in
+            afterFlush(file) { below(file).xSync(inner(file), flags) }
+        }
+        methods.pointee.xFileSize = { file, size in
+            afterFlush(file) { below(file).xFileSize(inner(file), size) }
+        }
+        return UnsafePointer(methods)
+    }()
+}
