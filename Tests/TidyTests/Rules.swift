@@ -68,8 +68,11 @@ enum ImportRules {
     static let allowed: [String: Set<String>] = [
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
+        "TidemarkWords": [],
         "TidemarkStore": ["TidemarkModel", "GRDB", "GRDBSQLite"],
-        "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
+        "TidemarkSync": [
+            "TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords",
+        ],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
             "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
@@ -80,20 +83,25 @@ enum ImportRules {
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
         "TidemarkAudit": [
-            "TidemarkModel", "Logging", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
-            "ServiceLifecycle",
+            "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
+            "NIOHTTP1", "ServiceLifecycle",
         ],
         "Tidemark": [
-            "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
+            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkWords", "CoreMetrics",
+        ],
+        "TidemarkGoogleAuth": [
+            "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
         "TidemarkApp": [
-            "Tidemark", "TidemarkResilience", "Crypto", "AsyncHTTPClient", "CoreMetrics", "NIOCore",
-            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
+            "Tidemark", "TidemarkResilience", "TidemarkWords", "Crypto", "AsyncHTTPClient",
+            "CoreMetrics", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
         ],
-        "TidemarkHealth": ["CTidemarkZlib", "GRDB", "GRDBSQLite"],
+        "TidemarkHealth": ["TidemarkWords", "CTidemarkZlib", "GRDB", "GRDBSQLite"],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkImages": [
-            "TidemarkResilience", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP", "Crypto",
+            "TidemarkResilience", "TidemarkWords", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP",
+            "Crypto",
             "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "ImageIO", "CoreGraphics",
             "UniformTypeIdentifiers",
         ],
@@ -104,8 +112,9 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark", "TidemarkApp",
-            "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages", "TidemarkTesting",
-            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
+            "TidemarkTesting", "TidemarkWords", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
+            "AsyncHTTPClient", "Logging",
             "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
     ]
@@ -113,7 +122,7 @@ enum ImportRules {
     /// What comes with the toolchain and the system. The model does without even these.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
-        "Glibc", "Musl", "Darwin", "Observation", "Security", "os",
+        "Glibc", "Musl", "Darwin", "Network", "Observation", "Security", "os",
     ]
 
     static func violations(in file: Repository.File) -> [Violation] {

@@ -36,10 +36,12 @@ public struct CallContext: Hashable, Sendable {
     /// Whether the end of the call should say what it was billed, in ``RPCStatus/trailers``;
     /// `x-tidemark-usage: 1` on the wire.
     public var reportsUsage: Bool
+    /// What proves that the app itself calls; `x-firebase-appcheck` on the wire. Nil for none.
+    public var appCheckToken: String?
 
     public init(
         database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil,
-        client: String? = nil, reportsUsage: Bool = false
+        client: String? = nil, reportsUsage: Bool = false, appCheckToken: String? = nil
     ) {
         self.database = database
         self.label = label
@@ -47,6 +49,7 @@ public struct CallContext: Hashable, Sendable {
         self.token = token
         self.client = client
         self.reportsUsage = reportsUsage
+        self.appCheckToken = appCheckToken
     }
 }
 
