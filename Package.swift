@@ -166,7 +166,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync", "TidemarkImages",
+                "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkHealthSync",
+                "TidemarkImages",
                 "TidemarkTesting", arguments,
                 httpClient, log, serviceLifecycle, unixSignals, nioCore, nioHTTP1, nioPosix,
             ],
@@ -227,7 +228,7 @@ let package = Package(
             [
                 "TidemarkApp", "TidemarkAudit", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
                 "TidemarkModel", "TidemarkWire", "TidemarkGoogleAuth", cryptoExtras, hummingbird,
-                httpClient, crypto, nioCore, nioPosix, nioSSL,
+                httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
         tests(

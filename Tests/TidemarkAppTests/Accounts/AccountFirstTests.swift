@@ -7,7 +7,7 @@ import TidemarkServer
 @testable import TidemarkApp
 
 /// A device whose profiles are lost on the way for as long as it is offline.
-private final class Device: Sendable {
+private final class Device {
     struct Profile: Codable, Equatable, Sendable {
         var name: String
         var members: [String]

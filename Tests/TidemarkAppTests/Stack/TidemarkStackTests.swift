@@ -8,7 +8,7 @@ import TidemarkTesting
 
 /// An app on one entry, against servers over sockets.
 @Suite(.timeLimit(.minutes(5))) struct `An app's stack` {
-    private final class World: Sendable {
+    private final class World {
         let local: LocalFirestore
         let accounts: LocalAccounts
         let port: Int
