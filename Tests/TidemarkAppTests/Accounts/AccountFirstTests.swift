@@ -100,7 +100,7 @@ private final class Device {
     }
 
     @Test func `and its draft survive a kill, and steps that say nothing of it`() async throws {
-        var (accounts, jobs, files) = try await device.run()
+        var (accounts, jobs, _) = try await device.run()
         try await jobs.signIn(apple)
         let user = try #require(
             await next(jobs).flatMap { news in
@@ -108,7 +108,7 @@ private final class Device {
             })
         try await jobs.keep(step: 1, draft: Device.Profile(name: "Ada", members: []))
         try await jobs.keep(step: 2)
-        (accounts, jobs, files) = try await device.run()
+        (accounts, jobs, _) = try await device.run()
         #expect(accounts.user == user)
         #expect(try jobs.unfinished() == UnfinishedJob(.filling, user: user, step: 2))
         #expect(

@@ -21,7 +21,7 @@ import TidemarkWire
     private static let token = "ya29.service-account"
 
     /// A metadata server, and a chat's webhook, on a port of this machine.
-    private final class Helpers: Sendable {
+    private final class SideServers: Sendable {
         let posts = Mutex<[String]>([])
 
         func serve(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
@@ -142,7 +142,7 @@ import TidemarkWire
 
     @Test func `goes over TLS, as a service account, and can make profiles`() async throws {
         let google = try await Google()
-        let helpers = Helpers()
+        let helpers = SideServers()
         try await google.make(["ann", "bea", "cid"])
         let context = CallContext(
             database: try DatabaseID(project: Self.project), token: Self.token)

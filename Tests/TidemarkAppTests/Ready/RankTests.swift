@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Tidemark
 import TidemarkApp
@@ -74,7 +75,7 @@ import TidemarkTesting
             await #expect(throws: FirestoreError.self) {
                 try await users.rank(of: "u1", by: "totalStamps")
             }
-            do {
+            do throws(FirestoreError) {
                 _ = try await users.rank(of: "nobody", by: "totalStamps")
                 Issue.record("nobody has a rank")
             } catch { #expect(error.code == .notFound) }
