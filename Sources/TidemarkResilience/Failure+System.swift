@@ -52,8 +52,8 @@ extension Failure {
         case "AsyncHTTPClient.HTTPClientError": self.init(httpClient: Self.caseName(of: error))
         // Nobody listens there, or nobody could be found.
         case "NIOPosix.NIOConnectionError": self.init(.transient, hadNoEffect: true)
-        case "NIOCore.ChannelError": self.init(channel: Self.caseName(of: error))
-        case "NIOCore.IOError", "NIOSSL.NIOSSLError", "NIOSSL.NIOSSLExtraError",
+        case "NIOCore.ChannelError", "NIOCore.IOError", "NIOSSL.NIOSSLError",
+            "NIOSSL.NIOSSLExtraError",
             "NIOSSL.BoringSSLError", "NIOHTTP1.HTTPParserError", "NIOHTTP2.NIOHTTP2Errors":
             self.init(.transient)
         default: return nil
@@ -77,16 +77,6 @@ extension Failure {
             "invalidProxyResponse":
             self.init(.transient)
         // The request or the client is wrong: an address, a header, a configuration.
-        default: self.init(.permanent)
-        }
-    }
-
-    private init(channel name: String) {
-        switch name {
-        case "connectTimeout", "connectPending": self.init(.transient, hadNoEffect: true)
-        case "ioOnClosedChannel", "alreadyClosed", "outputClosed", "inputClosed", "eof",
-            "writeHostUnreachable":
-            self.init(.transient)
         default: self.init(.permanent)
         }
     }

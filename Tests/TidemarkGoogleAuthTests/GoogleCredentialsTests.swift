@@ -42,6 +42,10 @@ private final class TokenMaker: Sendable {
             state.withLock { $0.assertions.append(String(assertion ?? "")) }
             return answer()
         }
+        // What tells a metadata server from another machine of its address.
+        router.get("/computeMetadata/v1") { _, _ in
+            Response(status: .ok, headers: [.init("metadata-flavor")!: "Google"])
+        }
         router.get("/computeMetadata/v1/**") { [self] request, _ in
             guard request.headers[.init("metadata-flavor")!] == "Google" else {
                 return Response(status: .forbidden)

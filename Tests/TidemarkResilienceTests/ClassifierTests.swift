@@ -62,10 +62,7 @@ import TidemarkTesting
         #expect(Failure(POSIXError(.ENOENT)).kind == .unknown)
         #expect(Failure(IOError(errnoCode: ECONNRESET, reason: "read")) == Failure(.transient))
         #expect(Failure(ChannelError.eof) == Failure(.transient))
-        #expect(
-            Failure(ChannelError.connectTimeout(.seconds(1)))
-                == Failure(.transient, hadNoEffect: true))
-        #expect(Failure(ChannelError.operationUnsupported) == Failure(.permanent))
+        #expect(Failure(ChannelError.connectTimeout(.seconds(1))) == Failure(.transient))
     }
 
     @Test func `errors of AsyncHTTPClient are known`() {

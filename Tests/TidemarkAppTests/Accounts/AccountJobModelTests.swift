@@ -101,7 +101,7 @@ extension JobWorld {
                                 id: "p", method: .customToken, profile: [1],
                                 phase: .filling(user))))
                 }
-                if profile != .none { add(.done) { $0.hear(.profileFound(user)) } }
+                if profile != .none { add(.person("launches")) { $0.hear(.profileFound(user)) } }
             } else {
                 add(.person("corrects it")) { $0.hear(.begin(Self.apple)) }
             }

@@ -26,6 +26,9 @@ import TidemarkWire
 
         func serve(_ body: @escaping @Sendable (String) async throws -> Void) async throws {
             let router = Router()
+            router.get("/computeMetadata/v1") { _, _ in
+                Response(status: .ok, headers: [.init("metadata-flavor")!: "Google"])
+            }
             router.get("/computeMetadata/v1/**") { request, _ in
                 let isToken = request.uri.path.hasSuffix("/token")
                 let text =

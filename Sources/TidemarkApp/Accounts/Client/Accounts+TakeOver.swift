@@ -21,14 +21,14 @@ extension Accounts {
     public func takeOver(
         _ user: UserID, refreshToken: String
     ) async throws(AccountError) -> Bool {
+        // Who has signed out, or whom the server has, since this app began stays out.
+        if case .signedOut(let reason) = state, reason != .nobody { return false }
         switch await load() {
         case .signedIn: return false
         case .locked: throw .storage(.locked)
         case .failed: throw .storage(.failed("The stored session cannot be read."))
         case .signedOut: break
         }
-        // Who has signed out, or whom the server has, since this app began stays out.
-        guard state == .signedOut(.nobody) else { return false }
         guard !refreshToken.isEmpty else { throw .sessionExpired }
         try await begin(
             AccountsService.SignIn(
