@@ -70,10 +70,13 @@ let package = Package(
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
         .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
+        .library(name: "TidemarkGoogleAuth", targets: ["TidemarkGoogleAuth"]),
         .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
         .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
         .library(name: "TidemarkImages", targets: ["TidemarkImages"]),
+        .library(name: "TidemarkResilience", targets: ["TidemarkResilience"]),
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
+        .library(name: "TidemarkWords", targets: ["TidemarkWords"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
     ],
     dependencies: [
@@ -97,9 +100,12 @@ let package = Package(
         library("TidemarkModel"),
         library("TidemarkResilience"),
         library("TidemarkRules", ["TidemarkModel"]),
+        // Sentences for people, of all targets that speak to them.
+        library("TidemarkWords"),
         library("TidemarkStore", ["TidemarkModel", sqlite], planted),
         library(
-            "TidemarkSync", ["TidemarkModel", "TidemarkStore", "TidemarkResilience"], planted),
+            "TidemarkSync",
+            ["TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords"], planted),
         library(
             "TidemarkWire",
             [
@@ -124,22 +130,33 @@ let package = Package(
             swiftSettings: settings),
         library(
             "TidemarkAudit",
-            ["TidemarkModel", log, httpClient, nioCore, nioHTTP1, serviceLifecycle]),
+            [
+                "TidemarkModel", "TidemarkResilience", log, httpClient, nioCore, nioHTTP1,
+                serviceLifecycle,
+            ]),
         library(
             "Tidemark",
-            ["TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", metrics]),
+            [
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
+                "TidemarkWire", "TidemarkWords", metrics,
+            ]),
+        // Tokens of service accounts, apart from what a phone needs.
+        library(
+            "TidemarkGoogleAuth",
+            ["TidemarkResilience", cryptoExtras, httpClient, nioCore, nioHTTP1]),
         library(
             "TidemarkApp",
             [
-                "Tidemark", "TidemarkResilience", crypto, httpClient, metrics, nioCore, nioHTTP1,
-                nioPosix, nioSSL, nioTLS,
+                "Tidemark", "TidemarkResilience", "TidemarkWords", crypto, httpClient, metrics,
+                nioCore,
+                nioHTTP1, nioPosix, nioSSL, nioTLS,
             ], planted),
         // The system's zlib, for zips.
         .systemLibrary(
             name: "CTidemarkZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
-        library("TidemarkHealth", ["CTidemarkZlib", grdb, sqlite]),
+        library("TidemarkHealth", ["TidemarkWords", "CTidemarkZlib", grdb, sqlite]),
         library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         // The system's decoders of pictures; on Apple's systems ImageIO does it.
         .systemLibrary(
@@ -151,8 +168,8 @@ let package = Package(
             name: "CTidemarkWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
         library(
             "TidemarkImages",
-            ["TidemarkResilience", decoder("JPEG"), decoder("PNG"), decoder("WebP")]
-                + [crypto, httpClient, metrics, nioCore, nioHTTP1]),
+            ["TidemarkResilience", "TidemarkWords", decoder("JPEG"), decoder("PNG")]
+                + [decoder("WebP"), crypto, httpClient, metrics, nioCore, nioHTTP1]),
         library(
             "TidemarkTesting",
             [
@@ -178,9 +195,10 @@ let package = Package(
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer",
-                "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark", "TidemarkApp",
-                "TidemarkHealth", "TidemarkDemo", arguments, log, serviceLifecycle, unixSignals,
+                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
+                "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
+                "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
+                "TidemarkWords", arguments, httpClient, log, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -197,7 +215,12 @@ let package = Package(
         tests("TidemarkModelTests", ["TidemarkModel"]),
         // Imports the model alone, so that it builds in seconds.
         tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"]),
-        tests("TidemarkResilienceTests", ["TidemarkResilience", "TidemarkTesting"]),
+        tests(
+            "TidemarkResilienceTests",
+            [
+                "TidemarkResilience", "TidemarkTesting", "Tidemark", "TidemarkApp", httpClient,
+                nioCore,
+            ]),
         tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkSimulation"]),
         tests(
             "TidemarkSyncTests",
@@ -245,8 +268,9 @@ let package = Package(
         tests(
             "TidemarkAppTests",
             [
-                "TidemarkApp", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
-                "TidemarkSimulation", crypto, nioCore, nioPosix, nioSSL,
+                "TidemarkApp", "TidemarkAudit", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
+                "TidemarkSimulation", "TidemarkModel", "TidemarkWire", "TidemarkGoogleAuth",
+                cryptoExtras, hummingbird, httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
         tests(
@@ -258,6 +282,10 @@ let package = Package(
         tests(
             "TidemarkDemoTests",
             ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
+        tests(
+            "TidemarkGoogleAuthTests",
+            ["TidemarkGoogleAuth", "TidemarkResilience", "Tidemark", cryptoExtras, hummingbird]),
+        tests("TidemarkWordsTests", ["TidemarkWords"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(
             "TidemarkHealthSyncTests",

@@ -2,6 +2,7 @@
 // and listens say of themselves. `Query` and `Filter` are this module's own types.
 @_exported public import TidemarkModel
 @_exported public import TidemarkSync
+@_exported public import TidemarkWords
 
 /// The query as a value, apart from any client: what a ``Query-class`` stands for.
 public typealias QueryValue = TidemarkModel.Query

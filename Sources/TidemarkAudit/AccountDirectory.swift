@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+public import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -9,7 +9,8 @@ public struct AccountDirectory: Sendable {
     /// As in `http://127.0.0.1:9099/identitytoolkit.googleapis.com`.
     private let base: String
     private let project: String
-    private let token: String
+    private let tokens: Tokens
+    private let client: HTTPClient
     /// Accounts in one page, one lookup, one deletion. Source: Firebase, `listUsers` and `getUsers`.
     static let pageSize = 1_000
     static let lookupSize = 100
@@ -17,17 +18,37 @@ public struct AccountDirectory: Sendable {
     private static let maxBytes = 16 << 20
     private static let timeout = TimeAmount.seconds(10)
 
+    /// What an administrator shows: a token for each call, another one than a server has refused.
+    public typealias Tokens = @Sendable (_ refused: String?) async throws -> String
+
     /// - Parameters:
     ///   - project: The project's id.
     ///   - host: `HOST:PORT` of a server without TLS; nil for Google's.
     ///   - token: The administrator's token: `owner` for an emulator.
     public init(project: String, host: String?, token: String) {
-        base =
-            host.map { "http://\($0)/identitytoolkit.googleapis.com" }
-            ?? "https://identitytoolkit.googleapis.com"
-        self.project = project
-        self.token = token
+        self.init(
+            project: project,
+            base: host.map { "http://\($0)/identitytoolkit.googleapis.com" } ?? Self.cloud,
+            tokens: { _ in token })
     }
+
+    /// Google's, as a service account with the right `firebaseauth.users.*` reaches it.
+    ///
+    /// - Parameters:
+    ///   - base: Where the service is, without a slash at its end.
+    ///   - client: Who calls; nil for the one that the process shares.
+    ///   - tokens: Of the service account, which run out during a long audit.
+    public init(
+        project: String, base: String = AccountDirectory.cloud, client: HTTPClient? = nil,
+        tokens: @escaping Tokens
+    ) {
+        self.base = base
+        self.project = project
+        self.client = client ?? HTTPClient.shared
+        self.tokens = tokens
+    }
+
+    public static let cloud = "https://identitytoolkit.googleapis.com"
 
     struct Page: Sendable {
         let ids: [String]
@@ -86,24 +107,19 @@ public struct AccountDirectory: Sendable {
     ) async throws -> T {
         var request = HTTPClientRequest(url: "\(base)/v1/projects/\(project)/\(path)")
         request.method = method
-        request.headers.add(name: "authorization", value: "Bearer \(token)")
         if let body {
             request.headers.add(name: "content-type", value: "application/json")
             request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(body)))
         }
-        let response: HTTPClientResponse
-        let bytes: ByteBuffer
-        do {
-            response = try await HTTPClient.shared.execute(request, timeout: Self.timeout)
-            bytes = try await response.body.collect(upTo: Self.maxBytes)
-        } catch let error as CancellationError {
-            throw error
-        } catch {
-            throw AuditError("The accounts at \(base) cannot be reached: \(error)")
+        let token = try await tokens(nil)
+        var (status, bytes) = try await send(request, token)
+        // One that ran out meanwhile: once more, with a new one.
+        if status == .unauthorized, let new = try? await tokens(token), new != token {
+            (status, bytes) = try await send(request, new)
         }
-        guard response.status == .ok else {
+        guard status == .ok else {
             throw AuditError(
-                "The accounts at \(base) answered \(response.status.code) to \(method): "
+                "The accounts at \(base) answered \(status.code) to \(method): "
                     + String(buffer: bytes).prefix(200))
         }
         let data = Data(bytes.readableBytesView)
@@ -111,6 +127,21 @@ public struct AccountDirectory: Sendable {
             throw AuditError("The accounts at \(base) answered something else than was asked.")
         }
         return reply
+    }
+
+    private func send(
+        _ request: HTTPClientRequest, _ token: String
+    ) async throws -> (HTTPResponseStatus, ByteBuffer) {
+        var request = request
+        request.headers.replaceOrAdd(name: "authorization", value: "Bearer \(token)")
+        do {
+            let response = try await client.execute(request, timeout: Self.timeout)
+            return (response.status, try await response.body.collect(upTo: Self.maxBytes))
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw AuditError("The accounts at \(base) cannot be reached: \(error)")
+        }
     }
 
     private static func escaped(_ text: String) -> String {

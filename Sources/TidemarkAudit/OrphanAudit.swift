@@ -46,7 +46,8 @@ public struct OrphanAudit: Sendable {
         result.reads = reads
         if let report {
             let mutation = Mutation(path: report, .set(result.fields))
-            _ = try await profiles.transport.commit([mutation], profiles.context)
+            _ = try await profiles.transport.commit(
+                [mutation], try await profiles.context())
         }
         if let repair { result.repaired = try await perform(repair, on: result) }
         return result
@@ -108,13 +109,18 @@ public struct OrphanAudit: Sendable {
         return .init(count: ids.count + found.count - found.ids.count, ids: ids)
     }
 
-    /// - Returns: How many were deleted: of those whose ids are known.
+    /// - Returns: How many were deleted or made: of those whose ids are known.
     private func perform(_ repair: OrphanRepair, on report: OrphanReport) async throws -> Int {
         switch repair {
         case .deleteAccounts:
             let ids = report.accountsWithoutProfile.ids
             for part in ids.parts(of: AccountDirectory.pageSize) { try await accounts.delete(part) }
             return ids.count
+        case .writeProfiles:
+            var made = 0
+            for id in report.accountsWithoutProfile.ids
+            where try await profiles.writeStub(of: id, at: now()) { made += 1 }
+            return made
         case .deleteProfiles:
             let ids = report.profilesWithoutAccount.ids
             for part in ids.parts(of: 500) { try await profiles.delete(part) }

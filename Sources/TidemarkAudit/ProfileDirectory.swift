@@ -6,7 +6,8 @@ public struct ProfileDirectory: Sendable {
     static let pageSize = 1_000
 
     let transport: any Transport
-    let context: CallContext
+    private let fixed: CallContext
+    private let tokens: AccountDirectory.Tokens?
     let collection: CollectionPath
 
     /// - Parameters:
@@ -20,8 +21,30 @@ public struct ProfileDirectory: Sendable {
     ) {
         self.transport = transport
         self.collection = collection
-        context = CallContext(
+        tokens = nil
+        fixed = CallContext(
             database: database, label: "audit", timeout: .seconds(60), token: token)
+    }
+
+    /// - Parameter tokens: Of a service account, which run out during a long audit: asked for each call.
+    public init(
+        _ transport: any Transport, database: DatabaseID, collection: CollectionPath,
+        tokens: @escaping AccountDirectory.Tokens
+    ) {
+        self.transport = transport
+        self.collection = collection
+        self.tokens = tokens
+        fixed = CallContext(database: database, label: "audit", timeout: .seconds(60))
+    }
+
+    /// What goes with the next call.
+    func context() async throws(RPCStatus) -> CallContext {
+        guard let tokens else { return fixed }
+        var context = fixed
+        do { context.token = try await tokens(nil) } catch {
+            throw RPCStatus(.unavailable, "There is no token: \(error)")
+        }
+        return context
     }
 
     struct Page: Sendable {
@@ -38,11 +61,11 @@ public struct ProfileDirectory: Sendable {
         query.projection = [.documentID]
         query.limit = .first(Self.pageSize)
         if let id {
-            let reference = ReferenceValue(database: context.database, path: try path(id))
+            let reference = ReferenceValue(database: fixed.database, path: try path(id))
             query.start = Cursor(values: [.reference(reference)], before: false)
         }
         let answer = try await transport.documents(
-            of: query, at: time.map { .at($0) } ?? .latest, context)
+            of: query, at: time.map { .at($0) } ?? .latest, try await context())
         return Page(ids: answer.documents.map(\.path.id), readTime: answer.readTime)
     }
 
@@ -55,7 +78,7 @@ public struct ProfileDirectory: Sendable {
         let request = BatchGetDocumentsRequest(paths: paths, mask: [.documentID])
         var known: Set<String> = []
         for case .batchGetDocuments(let result) in try await transport.replies(
-            to: .batchGetDocuments(request), context)
+            to: .batchGetDocuments(request), try await context())
         {
             if case .found(let document)? = result.row { known.insert(document.path.id) }
         }
@@ -65,7 +88,25 @@ public struct ProfileDirectory: Sendable {
     func delete(_ ids: [String]) async throws(RPCStatus) {
         var mutations: [Mutation] = []
         for id in ids { mutations.append(Mutation(path: try path(id), .delete)) }
-        _ = try await transport.commit(mutations, context)
+        _ = try await transport.commit(mutations, try await context())
+    }
+
+    /// Makes a profile for an account that has none, and leaves one that is there.
+    ///
+    /// - Returns: Whether it was made.
+    func writeStub(of id: String, at time: Timestamp) async throws(RPCStatus) -> Bool {
+        let mutation = Mutation(
+            path: try path(id),
+            .set(["createdBy": .string("tidemark audit"), "createdAt": .timestamp(time)]),
+            precondition: .exists(false))
+        do throws(RPCStatus) {
+            _ = try await transport.commit([mutation], try await context())
+            return true
+        } catch {
+            // Somebody has signed up meanwhile.
+            if error.code == .alreadyExists || error.code == .failedPrecondition { return false }
+            throw error
+        }
     }
 
     private func path(_ id: String) throws(RPCStatus) -> DocumentPath {

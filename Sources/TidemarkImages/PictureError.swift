@@ -1,3 +1,5 @@
+public import TidemarkWords
+
 /// Why a picture could not be loaded.
 public enum PictureError: Error, Hashable, Sendable {
     /// The address is not `http` or `https`, or has no host.
@@ -49,21 +51,33 @@ public enum PictureError: Error, Hashable, Sendable {
         }
     }
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for the person using the app. Names no type, code or path.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
-        case .badURL: "This picture's address can't be used."
-        case .notFound: "This picture isn't there any more."
-        case .refused: "You don't have access to this picture."
-        case .unreachable: "This picture couldn't be loaded. Check your connection."
-        case .serverFailed: "The service is busy. We'll try this picture again shortly."
-        case .tooManyBytes, .tooManyPixels, .tooMuchMemory: "This picture is too large to be shown."
-        case .notAPicture: "This isn't a picture."
-        case .damaged: "This picture is damaged."
-        case .unsupported: "Pictures of this kind can't be shown."
-        case .storageFailed: "There's no room left to keep this picture."
-        case .tooManyRequests: "Too many pictures are being loaded at once."
-        case .noPicture: "There's no picture of this person."
+        case .badURL: Sentence("picture.badURL", "This picture's address can't be used.")
+        case .notFound: Sentence("picture.notFound", "This picture isn't there any more.")
+        case .refused: Sentence("picture.refused", "You don't have access to this picture.")
+        case .unreachable:
+            Sentence(
+                "picture.unreachable",
+                "This picture couldn't be loaded. Check your connection.")
+        case .serverFailed:
+            Sentence(
+                "picture.serverFailed",
+                "The service is busy. We'll try this picture again shortly.")
+        case .tooManyBytes, .tooManyPixels, .tooMuchMemory:
+            Sentence("picture.tooManyBytes", "This picture is too large to be shown.")
+        case .notAPicture: Sentence("picture.notAPicture", "This isn't a picture.")
+        case .damaged: Sentence("picture.damaged", "This picture is damaged.")
+        case .unsupported: Sentence("picture.unsupported", "Pictures of this kind can't be shown.")
+        case .storageFailed:
+            Sentence("picture.storageFailed", "There's no room left to keep this picture.")
+        case .tooManyRequests:
+            Sentence("picture.tooManyRequests", "Too many pictures are being loaded at once.")
+        case .noPicture: Sentence("picture.noPicture", "There's no picture of this person.")
         }
     }
 

@@ -1,11 +1,10 @@
 /// Performs calls by a ``RetryPolicy``: with a clock, dice, the network's state and a shared budget.
 ///
 /// ```swift
-/// let retry = Retry(.mobile)
-/// let page = try await retry.run(.read, classify: { _ in Failure(.transient) }) { attempt in
-///     try await load()
-/// }
+/// let page = try await Retry(.mobile).run { try await load() }
 /// ```
+///
+/// What an error means is ``Failure/init(_:)``'s to say: one that can never succeed ends it at once.
 ///
 /// Every attempt that exceeds its time is cancelled and left behind, so that a call never outlives its
 /// deadline. Cancelling the caller's task ends the wait, or the attempt, at once; an attempt for which
@@ -37,16 +36,44 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Runs `operation` until it succeeds or the policy ends.
     ///
+    /// ```swift
+    /// try await Retry(.mobile).run(.write) { try await charge(card) }
+    /// ```
+    ///
     /// - Parameters:
+    ///   - safety: What being tried twice does. Unless it is said, `operation` may be repeated; say
+    ///     ``CallSafety/write`` for one that may not.
     ///   - deadline: How long the caller waits at the most, from now.
-    ///   - classify: What an error means. An attempt that was cut off by its timeout is `transient`.
+    ///   - classify: What an error means; by its type, unless it is said. An attempt that was cut off by
+    ///     its timeout is `transient`.
+    ///   - refresh: As below.
+    ///   - operation: One attempt.
+    /// - Throws: ``RetryError``, or `CancellationError` when the caller's task is cancelled.
+    public func run<Value: Sendable>(
+        _ safety: CallSafety = .idempotentWrite, deadline: Duration? = nil,
+        classify: @escaping @Sendable (any Error) -> Failure = { Failure($0) },
+        refresh: (@Sendable () async throws -> Void)? = nil,
+        _ operation: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await run(safety, deadline: deadline, classify: classify, refresh: refresh) { _ in
+            try await operation()
+        }
+    }
+
+    /// Runs `operation` until it succeeds or the policy ends, and tells it which attempt it is.
+    ///
+    /// - Parameters:
+    ///   - safety: As above.
+    ///   - deadline: How long the caller waits at the most, from now.
+    ///   - classify: What an error means; by its type, unless it is said. An attempt that was cut off by
+    ///     its timeout is `transient`.
     ///   - refresh: Gets new credentials, once; calls that need them at the same time share it when it
     ///     is a ``SingleFlight``'s.
     ///   - operation: Is told the attempt's number, from 1.
     /// - Throws: ``RetryError``, or `CancellationError` when the caller's task is cancelled.
     public func run<Value: Sendable>(
-        _ safety: CallSafety, deadline: Duration? = nil,
-        classify: @escaping @Sendable (any Error) -> Failure,
+        _ safety: CallSafety = .idempotentWrite, deadline: Duration? = nil,
+        classify: @escaping @Sendable (any Error) -> Failure = { Failure($0) },
         refresh: (@Sendable () async throws -> Void)? = nil,
         _ operation: @escaping @Sendable (_ attempt: Int) async throws -> Value
     ) async throws -> Value {

@@ -168,4 +168,37 @@ private final class Heard<Message: Sendable>: Sendable {
         for _ in 0...AuthorizedTransport.maxWaiting { stream.send(.remove(targetID: 1)) }
         #expect(heard.codes == [.resourceExhausted])
     }
+
+    // MARK: App Check
+
+    private let appCheck = ScriptedTokens()
+
+    @Test func `goes beside an app's own, which is asked for anew with it`() throws {
+        let transport = AuthorizedTransport(base, tokens, appCheck: appCheck)
+        let heard = Heard<Reply>()
+        tokens.prepare(.success("A"), .success("B"))
+        appCheck.prepare(.success("X"), .success("Y"))
+        _ = transport.call(request, try context(), receive: heard.sink)
+        base.calls[0].end(refused)
+        #expect(base.calls.map(\.context.appCheckToken) == ["X", "Y"])
+        #expect(base.calls.map(\.context.token) == ["A", "B"])
+        #expect(appCheck.asked == [nil, "X"])
+    }
+
+    @Test func `of an app alone leaves a call's own token as it is`() throws {
+        let transport = AuthorizedTransport(base, nil, appCheck: appCheck)
+        var context = try context()
+        context.token = "own"
+        appCheck.prepare(.success("X"))
+        _ = transport.call(request, context, receive: Heard<Reply>().sink)
+        #expect(base.calls[0].context.token == "own" && base.calls[0].context.appCheckToken == "X")
+    }
+
+    @Test func `of an app that cannot be attested is left out`() throws {
+        let transport = AuthorizedTransport(base, tokens, appCheck: appCheck)
+        tokens.prepare(.success("A"))
+        appCheck.prepare(.failure(RPCStatus(.unavailable, "no attestation")))
+        _ = transport.call(request, try context(), receive: Heard<Reply>().sink)
+        #expect(base.calls[0].context.token == "A" && base.calls[0].context.appCheckToken == nil)
+    }
 }

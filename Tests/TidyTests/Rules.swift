@@ -69,8 +69,11 @@ enum ImportRules {
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
         "TidemarkRules": ["TidemarkModel"],
+        "TidemarkWords": [],
         "TidemarkStore": ["TidemarkModel", "GRDBSQLite"],
-        "TidemarkSync": ["TidemarkModel", "TidemarkStore", "TidemarkResilience"],
+        "TidemarkSync": [
+            "TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords",
+        ],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
             "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
@@ -82,20 +85,25 @@ enum ImportRules {
         ],
         "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
         "TidemarkAudit": [
-            "TidemarkModel", "Logging", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
-            "ServiceLifecycle",
+            "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
+            "NIOHTTP1", "ServiceLifecycle",
         ],
         "Tidemark": [
-            "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkWire", "CoreMetrics",
+            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkWords", "CoreMetrics",
+        ],
+        "TidemarkGoogleAuth": [
+            "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
         "TidemarkApp": [
-            "Tidemark", "TidemarkResilience", "Crypto", "AsyncHTTPClient", "CoreMetrics", "NIOCore",
-            "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
+            "Tidemark", "TidemarkResilience", "TidemarkWords", "Crypto", "AsyncHTTPClient",
+            "CoreMetrics", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
         ],
-        "TidemarkHealth": ["CTidemarkZlib", "GRDB", "GRDBSQLite"],
+        "TidemarkHealth": ["TidemarkWords", "CTidemarkZlib", "GRDB", "GRDBSQLite"],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkImages": [
-            "TidemarkResilience", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP", "Crypto",
+            "TidemarkResilience", "TidemarkWords", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP",
+            "Crypto",
             "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "ImageIO", "CoreGraphics",
             "UniformTypeIdentifiers",
         ],
@@ -114,16 +122,17 @@ enum ImportRules {
             "NIOHTTP1", "NIOPosix",
         ],
         "TidemarkCLI": [
-            "TidemarkModel", "TidemarkStore", "TidemarkWire", "TidemarkServer", "TidemarkAudit",
-            "TidemarkHTTP", "TidemarkConsole", "Tidemark", "TidemarkApp", "TidemarkHealth",
-            "TidemarkDemo", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "Logging",
+            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
+            "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
+            "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkWords",
+            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
         ],
     ]
 
     /// What comes with the toolchain and the system. The model does without even these.
     static let system: Set<String> = [
         "Foundation", "FoundationEssentials", "FoundationNetworking", "Dispatch", "Synchronization",
-        "Glibc", "Musl", "Darwin", "Observation", "Security", "os",
+        "Glibc", "Musl", "Darwin", "Network", "Observation", "Security", "os",
     ]
 
     static func violations(in file: Repository.File) -> [Violation] {

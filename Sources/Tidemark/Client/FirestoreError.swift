@@ -1,4 +1,5 @@
 public import Foundation
+public import TidemarkWords
 
 /// The domain of every ``FirestoreError`` as an `NSError`.
 public let FirestoreErrorDomain = "FIRFirestoreErrorDomain"
@@ -131,21 +132,36 @@ extension FirestoreError {
         }
     }
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for the person using the app. Names no type, code or path.
-    public var message: String {
+    public var sentence: Sentence {
         switch recovery {
-        case .none: "This was cancelled."
-        case .waitForNetwork: "The server can't be reached right now. Please try again later."
-        case .retry: "The service is busy. Please try again in a moment."
-        case .signIn: "Please sign in again."
-        case .askForPermission: "You don't have permission to do this."
-        case .correctTheCall: "Something went wrong in the app."
-        case .readAgain: "This has changed in the meantime. Please look again."
-        case .repairStorage: "This device can't store data right now."
-        case .freeSpace: "There is no space left on this device."
-        case .closeOtherClient: "The data is in use by another app or window."
-        case .updateApp: "Please update the app."
-        case .waitForBudget: "Nothing new can be loaded today. What you have is still here."
+        case .none: Sentence("firestore.none", "This was cancelled.")
+        case .waitForNetwork:
+            Sentence(
+                "firestore.waitForNetwork",
+                "The server can't be reached right now. Please try again later.")
+        case .retry:
+            Sentence("firestore.retry", "The service is busy. Please try again in a moment.")
+        case .signIn: Sentence("firestore.signIn", "Please sign in again.")
+        case .askForPermission:
+            Sentence("firestore.askForPermission", "You don't have permission to do this.")
+        case .correctTheCall:
+            Sentence("firestore.correctTheCall", "Something went wrong in the app.")
+        case .readAgain:
+            Sentence("firestore.readAgain", "This has changed in the meantime. Please look again.")
+        case .repairStorage:
+            Sentence("firestore.repairStorage", "This device can't store data right now.")
+        case .freeSpace: Sentence("firestore.freeSpace", "There is no space left on this device.")
+        case .closeOtherClient:
+            Sentence("firestore.closeOtherClient", "The data is in use by another app or window.")
+        case .updateApp: Sentence("firestore.updateApp", "Please update the app.")
+        case .waitForBudget:
+            Sentence(
+                "firestore.waitForBudget",
+                "Nothing new can be loaded today. What you have is still here.")
         }
     }
 }

@@ -160,6 +160,13 @@ extension FirestoreSettings {
         set { set(\.tokenProvider, newValue) }
     }
 
+    /// Asked for the App Check token of every call: `x-firebase-appcheck`, as production expects it. Nil
+    /// sends none. A call that is refused with `UNAUTHENTICATED` asks for a new one once.
+    public var appCheckProvider: (any TokenProvider)? {
+        get { values.appCheckProvider }
+        set { set(\.appCheckProvider, newValue) }
+    }
+
     public var onBusyCache: BusyCache {
         get { values.onBusyCache }
         set { set(\.onBusyCache, newValue) }

@@ -17,6 +17,7 @@ extension FirestoreSettings {
         var readDeadline: Duration? = .seconds(10)
         var token: String?
         var tokenProvider: (any TokenProvider)?
+        var appCheckProvider: (any TokenProvider)?
         var onBusyCache = BusyCache.fail
         var readBudgets: [ReadBudget] = []
         var stormBounds = StormBreaker.Bounds()

@@ -62,8 +62,10 @@ struct Setup: Sendable {
                 connection = made
                 environment = Self.environment(made.transport)
             }
-            if let tokens = settings.tokenProvider {
-                environment.transport = AuthorizedTransport(environment.transport, tokens)
+            if settings.tokenProvider != nil || settings.appCheckProvider != nil {
+                environment.transport = AuthorizedTransport(
+                    environment.transport, settings.tokenProvider,
+                    appCheck: settings.appCheckProvider)
             }
             if let advisor = settings.indexAdvisor {
                 environment.transport = AdvisedTransport(environment.transport, advisor)

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// One figure over the rows of a query.
-public struct AggregateField: Hashable, Sendable {
+public struct AggregateField: Hashable, Sendable, CustomStringConvertible {
     fileprivate enum Kind: Hashable, Sendable {
         case count
         case sum(Result<FieldPath, FirestoreError>)
@@ -23,6 +23,19 @@ public struct AggregateField: Hashable, Sendable {
         AggregateField(kind: .average(Result { () throws(FirestoreError) in try field.resolved() }))
     }
 
+    /// As in `sum(price)`: the same for the same figure.
+    public var description: String {
+        switch kind {
+        case .count: "count()"
+        case .sum(let field): "sum(\(Self.name(field)))"
+        case .average(let field): "average(\(Self.name(field)))"
+        }
+    }
+
+    private static func name(_ field: Result<FieldPath, FirestoreError>) -> String {
+        (try? field.get()).map { "\($0.segments)" } ?? "?"
+    }
+
     fileprivate func operation() throws(FirestoreError) -> Aggregation.Operator {
         switch kind {
         case .count: .count(upTo: nil)
@@ -34,6 +47,9 @@ public struct AggregateField: Hashable, Sendable {
 
 /// Where an aggregation is made.
 public enum AggregateSource: Hashable, Sendable {
+    /// The server's, and when it does not answer in time its last figures, which the cache keeps: stale,
+    /// with their age. The last 64 aggregations of a user are kept.
+    case `default`
     case server
     /// The rows on this device, with pending writes; costs no reads and works offline.
     /// ``AggregateQuerySnapshot/freshness`` says when the server last confirmed that they are
@@ -49,10 +65,14 @@ public struct AggregateQuery: Hashable, Sendable {
     /// Asks the server, or counts what is on this device. The server's answer costs one read for
     /// every 1,000 index entries, at least one.
     ///
-    /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time.
+    /// - Parameter deadline: How long the server may take; the client's `readDeadline` where nothing is
+    ///   said.
+    /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time, and, by the
+    ///   default source, nothing is kept of an earlier answer.
     public func getAggregation(
         source: AggregateSource = .server, within deadline: Duration? = nil
     ) async throws(FirestoreError) -> AggregateQuerySnapshot {
+        if source == .default { return try await raced(within: deadline) }
         let firestore = query.firestore
         let value = try query.runnable()
         var aggregations: [Aggregation] = []

@@ -1,4 +1,5 @@
 public import Tidemark
+public import TidemarkWords
 
 /// A stretch of history that a device is to hold, or to have sent, completely: newest first.
 public struct BackfillJob: Hashable, Sendable {
@@ -113,12 +114,21 @@ public enum BackfillFailure: Error, Hashable, Sendable {
     /// A source said that all went well and came no further.
     case stalled
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for a person.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
-        case .transient: "Older entries could not be loaded just now. We'll try again."
-        case .permanent: "Older entries cannot be loaded."
-        case .stalled: "Older entries do not arrive. Please tell the makers of this app."
+        case .transient:
+            Sentence(
+                "backfill.transient",
+                "Older entries could not be loaded just now. We'll try again.")
+        case .permanent: Sentence("backfill.permanent", "Older entries cannot be loaded.")
+        case .stalled:
+            Sentence(
+                "backfill.stalled",
+                "Older entries do not arrive. Please tell the makers of this app.")
         }
     }
 }

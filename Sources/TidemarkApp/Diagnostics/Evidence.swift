@@ -1,3 +1,5 @@
+public import TidemarkWords
+
 /// What the steps of a diagnosis have seen, as far as a verdict depends on it.
 public struct Evidence: Hashable, Sendable {
     public enum Interface: Hashable, Sendable, CaseIterable {
@@ -171,29 +173,54 @@ public enum Verdict: String, Hashable, Sendable, CaseIterable {
 
     public var isHealthy: Bool { self == .healthy || self == .slow }
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for the person using the app. Names no type, code or path.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
-        case .healthy: "Everything works."
-        case .slow: "Everything works, slowly."
-        case .noNetwork: "This device isn't connected to a network."
-        case .namesFail: "The network doesn't look up names. Restarting the router may help."
-        case .nameUnknown: "The service's name isn't known here."
-        case .noRoute: "The network has no way to the service."
-        case .silence: "Something on the way swallows everything that is sent."
-        case .captivePortal: "This network wants you to log in first. Open any page in a browser."
-        case .proxy: "A proxy stands between this device and the service."
-        case .clockWrong: "This device's date and time are wrong. Please set them."
-        case .certificateExpired: "The service's certificate has run out."
-        case .certificateUntrusted: "Somebody on this network answers in the service's place."
-        case .backendDown: "The service isn't running right now."
-        case .backendFailing: "The service has trouble right now."
-        case .backendSlow: "The service can be reached and doesn't answer in time."
-        case .wrongService: "Something else answers at the service's address."
-        case .quota: "The service has reached its limit for now."
-        case .credentials: "Your sign-in isn't accepted. Please sign in again."
-        case .forbidden: "You don't have permission to read there."
-        case .unknown: "What is wrong can't be told from here."
+        case .healthy: Sentence("diagnosis.healthy", "Everything works.")
+        case .slow: Sentence("diagnosis.slow", "Everything works, slowly.")
+        case .noNetwork:
+            Sentence("diagnosis.noNetwork", "This device isn't connected to a network.")
+        case .namesFail:
+            Sentence(
+                "diagnosis.namesFail",
+                "The network doesn't look up names. Restarting the router may help.")
+        case .nameUnknown: Sentence("diagnosis.nameUnknown", "The service's name isn't known here.")
+        case .noRoute: Sentence("diagnosis.noRoute", "The network has no way to the service.")
+        case .silence:
+            Sentence("diagnosis.silence", "Something on the way swallows everything that is sent.")
+        case .captivePortal:
+            Sentence(
+                "diagnosis.captivePortal",
+                "This network wants you to log in first. Open any page in a browser.")
+        case .proxy:
+            Sentence("diagnosis.proxy", "A proxy stands between this device and the service.")
+        case .clockWrong:
+            Sentence(
+                "diagnosis.clockWrong",
+                "This device's date and time are wrong. Please set them.")
+        case .certificateExpired:
+            Sentence("diagnosis.certificateExpired", "The service's certificate has run out.")
+        case .certificateUntrusted:
+            Sentence(
+                "diagnosis.certificateUntrusted",
+                "Somebody on this network answers in the service's place.")
+        case .backendDown: Sentence("diagnosis.backendDown", "The service isn't running right now.")
+        case .backendFailing:
+            Sentence("diagnosis.backendFailing", "The service has trouble right now.")
+        case .backendSlow:
+            Sentence(
+                "diagnosis.backendSlow",
+                "The service can be reached and doesn't answer in time.")
+        case .wrongService:
+            Sentence("diagnosis.wrongService", "Something else answers at the service's address.")
+        case .quota: Sentence("diagnosis.quota", "The service has reached its limit for now.")
+        case .credentials:
+            Sentence("diagnosis.credentials", "Your sign-in isn't accepted. Please sign in again.")
+        case .forbidden: Sentence("diagnosis.forbidden", "You don't have permission to read there.")
+        case .unknown: Sentence("diagnosis.unknown", "What is wrong can't be told from here.")
         }
     }
 }

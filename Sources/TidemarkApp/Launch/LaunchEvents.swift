@@ -78,6 +78,8 @@ public enum ProfileReading: Hashable, Sendable {
 /// What becomes of a sign-up or a removal.
 public enum JobNews: Hashable, Sendable {
     case finished(UserID)
+    /// The account is there, and the onboarding comes now: whether it has a profile is not known.
+    case signedIn(UserID)
     /// It cannot go on without the person, who has to correct this step of the onboarding, or to sign
     /// in again for a removal.
     case needsPerson(step: Int)

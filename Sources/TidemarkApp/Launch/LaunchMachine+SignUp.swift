@@ -79,6 +79,11 @@ extension LaunchMachine {
             facts.unfinished = nil
             facts.completeProfile = owner
             return ready(owner)
+        case .job(.signedIn(let owner)):
+            // Somebody who has signed up before has a profile: asked before the onboarding is shown.
+            let step = facts.unfinished?.step ?? 0
+            facts.unfinished = UnfinishedJob(.filling, user: owner, step: step)
+            return enter(owner)
         case .job(.needsPerson(let step)):
             facts.unfinished = UnfinishedJob(.signUp, user: user, step: step)
             return settle(.onboarding(user, step: step), .signUpNeedsPerson(step: step))
@@ -114,6 +119,8 @@ extension LaunchMachine {
             facts.unfinished = nil
             facts.completeProfile = owner
             return ready(owner)
+        // From before it was given up.
+        case .job(.signedIn): return []
         case .job(.waiting): return tell(.removalWaiting)
         case .job(.needsPerson): return tell(.removalNeedsSignIn)
         case .timerFired: return overdue(.removalSlow)

@@ -180,7 +180,10 @@ public struct LaunchMachine: Hashable, Sendable {
     mutating func enter(_ user: UserID) -> [LaunchEffect] {
         // Only the one whose job it is: another's account is not what a removal is about.
         if let job = facts.unfinished, job.kind != .filling, job.user == user { return resume(job) }
-        if facts.completeProfile == user { return ready(user) }
+        if facts.completeProfile == user {
+            // An onboarding that waited for a profile, which was there: it is over.
+            return ready(user) + (facts.unfinished?.user == user ? [.setLocalFlag(user)] : [])
+        }
         #if TIDEMARK_DEFECTS
             if defects.contains(.waitsForProfileForEver) {
                 return settle(.signedIn(user)) + [.loadProfile(user)]
@@ -203,7 +206,7 @@ public struct LaunchMachine: Hashable, Sendable {
     mutating func note(_ news: JobNews) -> [LaunchEffect] {
         switch news {
         case .finished, .removed: facts.unfinished = nil
-        case .needsPerson, .waiting: break
+        case .needsPerson, .waiting, .signedIn: break
         }
         return []
     }

@@ -1,3 +1,5 @@
+public import TidemarkWords
+
 /// What the person is told when a launch cannot go on by itself.
 public enum LaunchProblem: Hashable, Sendable {
     case localDataSlow, localDataFailed
@@ -9,25 +11,52 @@ public enum LaunchProblem: Hashable, Sendable {
     case removalSlow, removalWaiting, removalNeedsSignIn
     case offline
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for the person using the app. Names no type, code or path.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
-        case .localDataSlow: "Opening your data takes longer than it should."
-        case .localDataFailed: "This device can't open its data right now."
-        case .sessionSlow: "We're still checking whether you're signed in."
-        case .sessionUnreadable: "This device can't read your sign-in right now."
-        case .locked: "Unlock your device to go on."
-        case .sessionEnded: "You've been signed out. Please sign in again."
-        case .profileSlow: "Your account takes longer to load than it should."
-        case .profileUnavailable: "Your account can't be reached. What is on this device is here."
-        case .profileMissing: "Your account isn't set up yet. Let's finish it."
-        case .signUpSlow: "Setting up your account takes longer than it should."
-        case .signUpWaiting: "Setting up your account goes on when you're back online."
-        case .signUpNeedsPerson: "Something needs your attention before your account is ready."
-        case .removalSlow: "Removing your account takes longer than it should."
-        case .removalWaiting: "Removing your account goes on when you're back online."
-        case .removalNeedsSignIn: "Please sign in once more to remove your account."
-        case .offline: "You're offline. What is on this device is here."
+        case .localDataSlow:
+            Sentence("launch.localDataSlow", "Opening your data takes longer than it should.")
+        case .localDataFailed:
+            Sentence("launch.localDataFailed", "This device can't open its data right now.")
+        case .sessionSlow:
+            Sentence("launch.sessionSlow", "We're still checking whether you're signed in.")
+        case .sessionUnreadable:
+            Sentence("launch.sessionUnreadable", "This device can't read your sign-in right now.")
+        case .locked: Sentence("launch.locked", "Unlock your device to go on.")
+        case .sessionEnded:
+            Sentence("launch.sessionEnded", "You've been signed out. Please sign in again.")
+        case .profileSlow:
+            Sentence("launch.profileSlow", "Your account takes longer to load than it should.")
+        case .profileUnavailable:
+            Sentence(
+                "launch.profileUnavailable",
+                "Your account can't be reached. What is on this device is here.")
+        case .profileMissing:
+            Sentence("launch.profileMissing", "Your account isn't set up yet. Let's finish it.")
+        case .signUpSlow:
+            Sentence("launch.signUpSlow", "Setting up your account takes longer than it should.")
+        case .signUpWaiting:
+            Sentence(
+                "launch.signUpWaiting",
+                "Setting up your account goes on when you're back online.")
+        case .signUpNeedsPerson:
+            Sentence(
+                "launch.signUpNeedsPerson",
+                "Something needs your attention before your account is ready.")
+        case .removalSlow:
+            Sentence("launch.removalSlow", "Removing your account takes longer than it should.")
+        case .removalWaiting:
+            Sentence(
+                "launch.removalWaiting",
+                "Removing your account goes on when you're back online.")
+        case .removalNeedsSignIn:
+            Sentence(
+                "launch.removalNeedsSignIn",
+                "Please sign in once more to remove your account.")
+        case .offline: Sentence("launch.offline", "You're offline. What is on this device is here.")
         }
     }
 }
@@ -46,22 +75,25 @@ public struct LaunchScreen: Hashable, Sendable {
     public let content: Content
     /// Whether what is shown may still change without the person: for a quiet sign of activity.
     public let isBusy: Bool
-    /// A sentence above the content; nil while all is well.
-    public let message: String?
+    /// What is to be said above the content; nil while all is well.
+    public let sentence: Sentence?
     /// What the person can do about it.
     public let actions: [LaunchAction]
 
+    /// The sentence in the language of the app.
+    public var message: String? { sentence?.localized() }
+
     /// Whether the person can do something here: read, sign in, fill in, or choose what to try.
     public var isUsable: Bool {
-        if content == .nothing { return message != nil && !actions.isEmpty }
-        return message == nil || !actions.isEmpty
+        if content == .nothing { return sentence != nil && !actions.isEmpty }
+        return sentence == nil || !actions.isEmpty
     }
 }
 
 extension LaunchMachine {
     public var screen: LaunchScreen {
         LaunchScreen(
-            content: content, isBusy: isTimerRunning, message: problem?.message, actions: actions)
+            content: content, isBusy: isTimerRunning, sentence: problem?.sentence, actions: actions)
     }
 
     private var content: LaunchScreen.Content {

@@ -4,6 +4,7 @@ import Logging
 import ServiceLifecycle
 import TidemarkAudit
 import TidemarkDemo
+import TidemarkGoogleAuth
 import TidemarkModel
 import TidemarkWire
 import UnixSignals
@@ -15,20 +16,30 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         discussion: """
             Compares all ids of both sides, writes what it found to a document, and repairs nothing \
             unless it is told how. Exits with 0 when there are none, 2 when there are some, 1 when it \
-            could not be done. TIDEMARK_TOKEN is shown as an administrator's token.
+            could not be done.
+
+            Without a host, in options or environment, it is about Google's: over TLS, as the service account \
+            of GOOGLE_APPLICATION_CREDENTIALS or of the machine it runs on. TIDEMARK_TOKEN is shown in the \
+            place of its token, and as an administrator's elsewhere.
             """)
 
-    @Option(help: "The project.")
-    var project = "demo"
+    @Option(help: "The project; the credentials' own, and demo for a local server.")
+    var project: String?
 
     @Option(help: "The database of the project.")
     var database = "(default)"
 
     @Option(
-        help: "HOST:PORT of Firestore without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
+        help: """
+            HOST:PORT of a local Firestore, without TLS; FIRESTORE_EMULATOR_HOST when it is not given, and \
+            Google's where there is neither.
+            """)
     var host: String?
 
-    @Option(help: "HOST:PORT of the accounts; FIREBASE_AUTH_EMULATOR_HOST when it is not given.")
+    @Option(
+        help: """
+            HOST:PORT of a local server's accounts; FIREBASE_AUTH_EMULATOR_HOST when it is not given.
+            """)
     var accountsHost: String?
 
     @Option(help: "The collection of the profiles, which are named by their accounts' ids.")
@@ -47,7 +58,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Also delete: \(OrphanRepair.allCases.map(\.rawValue).joined(separator: " or ")). Without it \
+            Also repair: \(OrphanRepair.allCases.map(\.rawValue).joined(separator: " or ")). Without it \
             nothing is.
             """, valueName: "plan"))
     var repair: String?
@@ -57,6 +68,9 @@ struct AuditOrphansCommand: AsyncParsableCommand {
 
     @Option(help: "The place whose clocks --daily means, as in Europe/Zurich; this machine's.")
     var timeZone: String?
+
+    @Option(help: "Where to post the report as JSON when something was found, as in https://….")
+    var webhook: String?
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -68,6 +82,9 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         }
         if !(0...604_800).contains(grace) {
             throw ValidationError("--grace must be between 0 and 604800 seconds.")
+        }
+        if let webhook, AuditWebhook(webhook) == nil {
+            throw ValidationError("--webhook is an address of http or https.")
         }
         if timeZone != nil, daily == nil { throw ValidationError("--time-zone needs --daily.") }
         _ = try schedule()
@@ -85,13 +102,13 @@ struct AuditOrphansCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let endpoint = try endpoint()
-        let transport = GRPCTransport(endpoint)
-        let audit = try audit(transport)
+        let place = try await AuditPlace(host: host, accountsHost: accountsHost, project: project)
+        let transport = GRPCTransport(place.firestore)
+        let audit = try audit(place, transport)
         let plan = repair.flatMap(OrphanRepair.init)
         if let schedule = try schedule() {
             let service = DailyAudit(schedule) {
-                print(try await audit.run(repair: plan))
+                try await tell(try await audit.run(repair: plan))
             }
             let group = ServiceGroup(
                 services: [service], gracefulShutdownSignals: [.sigint, .sigterm],
@@ -107,40 +124,31 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             throw CleanExit.message("tidemark audit: \(message)").asFailure
         }
         await transport.close()
-        print(result)
+        try await tell(result)
         if result.count > result.repaired { throw ExitCode(2) }
     }
 
-    private func endpoint() throws -> GRPCTransport.Endpoint {
-        let variable = ProcessInfo.processInfo.environment["FIRESTORE_EMULATOR_HOST"]
-        guard let text = host ?? variable else {
-            throw ValidationError("Where is Firestore? Say it with --host HOST:PORT.")
-        }
-        let parts = text.split(separator: ":")
-        guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
-            throw ValidationError("--host is HOST:PORT.")
-        }
-        return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
-    }
-
-    private func audit(_ transport: GRPCTransport) throws -> OrphanAudit {
-        let variable = ProcessInfo.processInfo.environment["FIREBASE_AUTH_EMULATOR_HOST"]
-        guard let accountsHost = accountsHost ?? variable else {
-            throw ValidationError("Where are the accounts? Say it with --accounts-host HOST:PORT.")
-        }
-        let token = TokenVariable.value
+    private func audit(_ place: AuditPlace, _ transport: GRPCTransport) throws -> OrphanAudit {
         do {
             return OrphanAudit(
-                accounts: AccountDirectory(
-                    project: project, host: accountsHost, token: token ?? "owner"),
+                accounts: place.accounts,
                 profiles: ProfileDirectory(
-                    transport, database: try DatabaseID(project: project, database: database),
-                    collection: try CollectionPath(profiles), token: token),
+                    transport,
+                    database: try DatabaseID(project: place.project, database: database),
+                    collection: try CollectionPath(profiles), tokens: place.tokens),
                 report: noReport ? nil : try DocumentPath(report), grace: .seconds(grace),
                 now: {
                     Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1_000_000))
                 })
         } catch { throw ValidationError(error.message) }
+    }
+
+    private func tell(_ result: OrphanReport) async throws {
+        print(result)
+        guard result.count > 0, let webhook = webhook.flatMap(AuditWebhook.init) else { return }
+        do { try await webhook.post(result) } catch {
+            FileHandle.standardError.write(Data("tidemark audit: \(error)\n".utf8))
+        }
     }
 
     private func print(_ result: OrphanReport) {
@@ -176,7 +184,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             "profiles without an account: \(result.profilesWithoutAccount.count)",
         ]
         if result.tooYoung > 0 { lines.append("signing up just now: \(result.tooYoung)") }
-        if result.repaired > 0 { lines.append("deleted: \(result.repaired)") }
+        if result.repaired > 0 { lines.append("repaired: \(result.repaired)") }
         for id in result.accountsWithoutProfile.ids.prefix(20) { lines.append("  account \(id)") }
         for id in result.profilesWithoutAccount.ids.prefix(20) { lines.append("  profile \(id)") }
         return lines.joined(separator: "\n")

@@ -1,9 +1,10 @@
 import Foundation
+import Tidemark
 
 /// The figures of a run, as a table and as JSON.
 struct DemoReport: Sendable {
-    /// Dollars for 100,000 reads: Firestore's list price that the journeys reckon with.
-    static let pricePer100k = 0.36
+    /// Dollars for 100,000 reads, as the apps of the journeys reckoned: ``ReadPrices/journeys``.
+    static let pricePer100k = ReadPrices.journeys.per100000
 
     let clients: [Tally]
     let bar: OpensBar

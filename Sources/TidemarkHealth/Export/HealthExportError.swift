@@ -1,3 +1,5 @@
+public import TidemarkWords
+
 /// Why an export cannot be imported. A bad record is skipped instead: see ``BadRecord``.
 public enum HealthExportError: Error, Hashable, Sendable {
     /// The file is neither an `export.xml` nor a zip with one.
@@ -11,17 +13,31 @@ public enum HealthExportError: Error, Hashable, Sendable {
     /// The store on this device failed, or there is no space for sorting.
     case storage(detail: String)
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for a person.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
         case .notAnExport(let file):
-            "\(file) is no Apple Health export: choose the export.zip that the Health app made, or "
-                + "the export.xml in it."
-        case .unreadable(let file, let detail): "\(file) cannot be read: \(detail)."
-        case .badArchive(let file, let detail): "\(file) cannot be unpacked: \(detail)."
+            Sentence(
+                "health.notAnExport",
+                "%1$@ is no Apple Health export: choose the export.zip that the Health app made, or "
+                    + "the export.xml in it.", arguments: [file])
+        case .unreadable(let file, let detail):
+            Sentence("health.unreadable", "%1$@ cannot be read: %2$@.", arguments: [file, detail])
+        case .badArchive(let file, let detail):
+            Sentence(
+                "health.badArchive", "%1$@ cannot be unpacked: %2$@.", arguments: [file, detail])
         case .tooLarge(let file):
-            "\(file) would unpack to far more than a health export, so it is left alone."
-        case .storage(let detail): "There is a problem with this device's storage: \(detail)."
+            Sentence(
+                "health.tooLarge",
+                "%1$@ would unpack to far more than a health export, so it is left alone.",
+                arguments: [file])
+        case .storage(let detail):
+            Sentence(
+                "health.storage", "There is a problem with this device's storage: %1$@.",
+                arguments: [detail])
         }
     }
 }

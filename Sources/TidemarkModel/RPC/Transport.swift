@@ -39,10 +39,12 @@ public struct CallContext: Hashable, Sendable {
     /// Whether it is the server's own, such as its console's: it is counted apart and billed to nobody.
     /// It never comes over a wire.
     package var isUnbilled = false
+    /// What proves that the app itself calls; `x-firebase-appcheck` on the wire. Nil for none.
+    public var appCheckToken: String?
 
     public init(
         database: DatabaseID, label: String? = nil, timeout: Duration? = nil, token: String? = nil,
-        client: String? = nil, reportsUsage: Bool = false
+        client: String? = nil, reportsUsage: Bool = false, appCheckToken: String? = nil
     ) {
         self.database = database
         self.label = label
@@ -50,6 +52,7 @@ public struct CallContext: Hashable, Sendable {
         self.token = token
         self.client = client
         self.reportsUsage = reportsUsage
+        self.appCheckToken = appCheckToken
     }
 }
 

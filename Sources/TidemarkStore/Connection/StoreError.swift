@@ -29,7 +29,7 @@ public enum StoreError: Error, Hashable, Sendable {
         }
     }
 
-    /// One sentence for a person.
+    /// For the log; what a person is told is the cache's own fault.
     public var message: String {
         switch self {
         case .full: "There is no space left to store data."

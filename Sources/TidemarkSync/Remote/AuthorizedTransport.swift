@@ -7,7 +7,10 @@ package import TidemarkModel
 /// and make the call again with that. Where messages have come already (a token that runs out under an
 /// open stream) the end is passed on, and the next call asks for another token at once.
 ///
-/// A call waits for its token inside its own deadline; it can be cancelled meanwhile.
+/// An App Check token travels beside it, and is asked for anew in the same case. A call whose app cannot
+/// be attested goes without: the server decides whether it takes it.
+///
+/// A call waits for its tokens inside its own deadline; it can be cancelled meanwhile.
 package struct AuthorizedTransport: Transport {
     /// Messages of one stream that wait for its token. One more ends the stream.
     package static let maxWaiting = 10_000
@@ -15,9 +18,15 @@ package struct AuthorizedTransport: Transport {
     private let base: any Transport
     private let tokens: TokenSource
 
-    package init(_ base: any Transport, _ provider: any TokenProvider) {
+    /// - Parameters:
+    ///   - provider: Nil leaves the token that a call brings.
+    ///   - appCheck: Nil for none.
+    package init(
+        _ base: any Transport, _ provider: (any TokenProvider)?,
+        appCheck: (any TokenProvider)? = nil
+    ) {
         self.base = base
-        tokens = TokenSource(provider)
+        tokens = TokenSource(provider, appCheck)
     }
 
     package func call(
@@ -56,18 +65,44 @@ package struct AuthorizedTransport: Transport {
     }
 }
 
-/// The provider, and the token that a server refused last.
+/// What a call carries; nil for what it goes without.
+struct CallTokens: Hashable, Sendable {
+    var user: String?
+    var appCheck: String?
+}
+
+/// The providers, and the tokens that a server refused last.
 final class TokenSource: Sendable {
-    private let provider: any TokenProvider
-    private let refused = Mutex<String?>(nil)
+    private let provider: (any TokenProvider)?
+    private let appCheck: (any TokenProvider)?
+    private let refused = Mutex(CallTokens())
 
-    init(_ provider: any TokenProvider) { self.provider = provider }
-
-    func token(_ receive: @escaping @Sendable (Result<String?, RPCStatus>) -> Void) {
-        provider.token(replacing: refused.withLock { $0 }, receive: receive)
+    init(_ provider: (any TokenProvider)?, _ appCheck: (any TokenProvider)?) {
+        self.provider = provider
+        self.appCheck = appCheck
     }
 
-    func refuse(_ token: String?) { refused.withLock { $0 = token } }
+    func tokens(_ receive: @escaping @Sendable (Result<CallTokens, RPCStatus>) -> Void) {
+        guard let provider else { return attest(nil, receive) }
+        provider.token(replacing: refused.withLock { $0.user }) { [self] result in
+            switch result {
+            case .success(let user): attest(user, receive)
+            case .failure(let status): receive(.failure(status))
+            }
+        }
+    }
+
+    private func attest(
+        _ user: String?, _ receive: @escaping @Sendable (Result<CallTokens, RPCStatus>) -> Void
+    ) {
+        guard let appCheck else { return receive(.success(CallTokens(user: user))) }
+        appCheck.token(replacing: refused.withLock { $0.appCheck }) { result in
+            let attested = (try? result.get()) ?? nil
+            receive(.success(CallTokens(user: user, appCheck: attested)))
+        }
+    }
+
+    func refuse(_ tokens: CallTokens) { refused.withLock { $0 = tokens } }
 }
 
 /// One call or stream: waits for its token, then for its end, and begins again once.
@@ -97,7 +132,7 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
         /// Counts what was opened, so that what an earlier one says late is not heard.
         var attempt = 0
         var inner: Inner?
-        var token: String?
+        var tokens = CallTokens()
         /// Messages from the first one, until something has come back.
         var sent: [Sent] = []
         /// Of these, how many the present stream was given.
@@ -135,26 +170,27 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
     }
 
     private func ask() {
-        tokens.token { [self] result in
+        tokens.tokens { [self] result in
             switch result {
-            case .success(let token): begin(with: token)
+            case .success(let tokens): begin(with: tokens)
             case .failure(let status): end(status)
             }
         }
     }
 
-    private func begin(with token: String?) {
+    private func begin(with tokens: CallTokens) {
         let attempt = state.withLock { state -> Int? in
             if state.isEnded { return nil }
             state.attempt += 1
-            state.token = token
+            state.tokens = tokens
             state.passedOn = 0
             state.saidFinish = false
             return state.attempt
         }
         guard let attempt else { return }
         var context = context
-        if let token { context.token = token }
+        if let token = tokens.user { context.token = token }
+        if let token = tokens.appCheck { context.appCheckToken = token }
         let inner = open(context) { [self] event in hear(event, attempt) }
         let isWanted = state.withLock { state in
             guard !state.isEnded, state.attempt == attempt else { return false }
@@ -180,18 +216,18 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
             }
             if isHeard { receive(event) }
         case .ended(let status):
-            let token = state.withLock { state -> (refused: String?, mayRepeat: Bool)? in
+            let ended = state.withLock { state -> (refused: CallTokens, mayRepeat: Bool)? in
                 guard !state.isEnded, state.attempt == attempt else { return nil }
                 state.inner = nil
                 let mayRepeat = !state.hasReceived && attempt == 1 && !state.isCancelled
-                return (state.token, mayRepeat)
+                return (state.tokens, mayRepeat)
             }
-            guard let token else { return }
-            guard status.code == .unauthenticated, let refused = token.refused else {
+            guard let ended else { return }
+            guard status.code == .unauthenticated, ended.refused != CallTokens() else {
                 return end(status)
             }
-            tokens.refuse(refused)
-            if token.mayRepeat { ask() } else { end(status) }
+            tokens.refuse(ended.refused)
+            if ended.mayRepeat { ask() } else { end(status) }
         }
     }
 

@@ -1,4 +1,5 @@
 import TidemarkStore
+public import TidemarkWords
 
 /// Whether this device can store what the app writes and what the server says.
 public enum StorageState: Hashable, Sendable {
@@ -23,15 +24,20 @@ public enum StorageFault: Hashable, Sendable {
     /// A fault of the library.
     case defect(detail: String)
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for a person.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
-        case .full: "There is no space left to store data."
-        case .locked: "The data is in use by another process."
-        case .damaged: "The stored data is damaged."
-        case .unreadable: "The stored data cannot be read or written."
-        case .newerVersion: "The stored data was written by a newer version."
-        case .defect: "Something went wrong while storing data."
+        case .full: Sentence("storage.full", "There is no space left to store data.")
+        case .locked: Sentence("storage.locked", "The data is in use by another process.")
+        case .damaged: Sentence("storage.damaged", "The stored data is damaged.")
+        case .unreadable:
+            Sentence("storage.unreadable", "The stored data cannot be read or written.")
+        case .newerVersion:
+            Sentence("storage.newerVersion", "The stored data was written by a newer version.")
+        case .defect: Sentence("storage.defect", "Something went wrong while storing data.")
         }
     }
 

@@ -8,6 +8,8 @@ enum MetadataKey {
     /// "1" asks for what the call was billed, in its trailers.
     static let usage = "x-tidemark-usage"
     static let authorization = "authorization"
+    /// Firebase App Check's token, without a scheme before it.
+    static let appCheck = "x-firebase-appcheck"
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
     static let timeout = "grpc-timeout"
@@ -31,6 +33,9 @@ extension Metadata {
         if context.reportsUsage { addString("1", forKey: MetadataKey.usage) }
         if let token = context.token {
             addString("Bearer " + Self.ascii(token), forKey: MetadataKey.authorization)
+        }
+        if let token = context.appCheckToken {
+            addString(Self.ascii(token), forKey: MetadataKey.appCheck)
         }
         if let timeout = context.timeout {
             addString(Self.timeout(timeout), forKey: MetadataKey.timeout)

@@ -25,6 +25,8 @@ private struct JobWorld: Hashable {
     var makesAnother = false
     /// Whether it is about an account that is to go.
     var isRemoval = false
+    /// Whether the account comes before the onboarding, as with Sign in with Apple.
+    var isAccountFirst = false
     var kills = 0
     /// Whether something was removed that this job did not make.
     var hasDoneHarm = false
@@ -86,7 +88,23 @@ extension JobWorld {
                 add(.refused) { $0.hear(.account(.refused)) }
             }
         case .pausing: add(.done) { $0.hear(.pauseOver) }
-        case .parkedForNetwork: add(.person("tries again")) { $0.hear(.tryAgain) }
+        case .parkedForNetwork:
+            add(.person("tries again")) { $0.hear(.tryAgain) }
+            if isAccountFirst { add(.person("has a network")) { $0.hear(.networkIsBack) } }
+        case .parkedForPerson where isAccountFirst:
+            add(.person("tries again")) { $0.hear(.tryAgain) }
+            if case .onboarding(let user, _)? = job.record?.phase {
+                add(.person("corrects it")) {
+                    $0.hear(
+                        .begin(
+                            AccountRecord(
+                                id: "p", method: .customToken, profile: [1],
+                                phase: .filling(user))))
+                }
+                if profile != .none { add(.person("launches")) { $0.hear(.profileFound(user)) } }
+            } else {
+                add(.person("corrects it")) { $0.hear(.begin(Self.apple)) }
+            }
         case .parkedForPerson:
             if !isRemoval, older == 0, disk?.user == nil {
                 add(.person("takes another address")) { $0.hear(.begin(Self.other)) }
@@ -105,6 +123,10 @@ extension JobWorld {
 
     static let filled = AccountRecord(
         id: "s", method: .password(email: "a@b.c"), profile: [1])
+
+    /// The same identity each time, whatever its token.
+    static let apple = AccountRecord(
+        id: "s", method: .provider("apple.com"), profile: [], makesAccountFirst: true)
 
     static let other = AccountRecord(
         id: "t", method: .password(email: "d@b.c"), profile: [1])
@@ -251,6 +273,25 @@ extension JobWorld {
         change(&world)
         world.hear(.begin(JobWorld.filled))
         return world
+    }
+
+    /// Sign in with Apple, the onboarding after it, the profile last: killed anywhere, as often as twice,
+    /// and with accounts and profiles from before.
+    @Test(arguments: [false, true], [JobWorld.Profile.none, .another])
+    fileprivate func `with the account first leaves nothing alone`(
+        hasAccount: Bool, profile: JobWorld.Profile
+    ) throws {
+        if !hasAccount, profile != .none { return }
+        var world = JobWorld()
+        world.isAccountFirst = true
+        if hasAccount {
+            world.accounts = [Self.account]
+            world.older = 1
+            world.profile = profile
+        }
+        world.hear(.begin(JobWorld.apple))
+        let (wrong, summary) = try check(world)
+        #expect(wrong.isEmpty, "\(wrong), \(summary)")
     }
 
     private static let account = JobWorld.Account(number: 1, address: "s")

@@ -109,6 +109,14 @@ final class ScriptedAccounts: AccountsTransport {
                     })
                 else { return Self.refusal("INVALID_LOGIN_CREDENTIALS") }
                 return Self.session(&state, index)
+            case "accounts:signInWithIdp":
+                let subject = fields["postBody"] as? String
+                if let index = state.accounts.firstIndex(where: { $0.subject == subject }) {
+                    return Self.session(&state, index)
+                }
+                state.made += 1
+                state.accounts.append(Account(id: "u\(state.made)", subject: subject))
+                return Self.session(&state, state.accounts.count - 1, isNew: true)
             case "accounts:delete":
                 guard let owner else { return Self.refusal("USER_NOT_FOUND") }
                 state.accounts.remove(at: owner)
@@ -138,12 +146,15 @@ final class ScriptedAccounts: AccountsTransport {
         }
     }
 
-    private static func session(_ state: inout State, _ index: Int) -> AccountsReply {
+    private static func session(
+        _ state: inout State, _ index: Int, isNew: Bool = false
+    ) -> AccountsReply {
         state.generation += 1
         let id = state.accounts[index].id
         return json([
             "localId": id, "idToken": "id-\(id)-\(state.generation)",
             "refreshToken": "refresh-\(id)-\(state.generation)", "expiresIn": "3600",
+            "isNewUser": isNew,
         ])
     }
 

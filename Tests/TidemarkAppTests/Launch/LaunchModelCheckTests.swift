@@ -23,7 +23,8 @@ import Testing
         for user in [a, b] {
             events += [.found, .missing, .unavailable].map { .profile($0, of: user) }
         }
-        events += [.finished(a), .needsPerson(step: 1), .waiting, .removed].map { .job($0) }
+        events += [.finished(a), .signedIn(a), .needsPerson(step: 1), .waiting, .removed]
+            .map { .job($0) }
         events += [.feedsLive, .feedsLost]
         events += [
             .tryAgain, .signInAgain, .resumeOnboarding(step: 1), .beginSignUp, .goTo(step: 1),

@@ -39,6 +39,35 @@ import TidemarkTesting
         #expect(prices.estimate(ReadReport(rows), devices: 10_000) > 800)
     }
 
+    /// The seed's own headline: 1,000 users, 50 opens a day, 1,000 messages each.
+    @Test func `an estimate has a day, a month and a year`() {
+        let before = ReadPrices.journeys.estimate(readsAnOpen: 1_000, devices: 1_000, opensADay: 50)
+        #expect(before.readsADay == 50_000_000)
+        #expect(abs(before.day - 180) < 0.001 && abs(before.month - 5_400) < 0.001)
+        #expect(abs(before.year - 65_700) < 0.001)
+        #expect(
+            "\(before)"
+                == "50,000,000 reads a day: $180.00 a day, $5,400.00 a month, $65,700.00 a year")
+        let row = ReadRow(day: day, label: "", screen: "", cause: .get, reads: 2_000)
+        let report = ReadReport([row])
+            .estimate(devices: 1_000, opensADay: 50, of: 2, at: .journeys)
+        #expect(report == before)
+    }
+
+    @Test func `what is sent and stored is priced above what is free`() {
+        let prices = ReadPrices(
+            per100000: 0, freePerDay: 0, perGiBSent: 0.12, freeGiBSent: 10, perGiBStored: 0.18,
+            freeGiBStored: 1)
+        let gib = 1_073_741_824.0
+        let cost = prices.estimate(
+            readsAnOpen: 0, devices: 1, opensADay: 1, bytesAnOpen: gib, storedBytes: 3 * gib)
+        #expect(abs(cost.sentDollarsAMonth - 20 * 0.12) < 0.000_1)
+        #expect(abs(cost.storedDollarsAMonth - 2 * 0.18) < 0.000_1)
+        #expect(cost.month == cost.sentDollarsAMonth + cost.storedDollarsAMonth)
+        let small = prices.estimate(readsAnOpen: 0, devices: 1, opensADay: 1, storedBytes: gib)
+        #expect(small.year == 0)
+    }
+
     /// A read's cost is stored with what it read, and after a while by itself.
     @Test func `a kill takes no more than ten seconds`() throws {
         let file = TemporaryFile()

@@ -1,4 +1,5 @@
 import Tidemark
+public import TidemarkWords
 
 /// Why an account could not do what was asked of it.
 public enum AccountError: Error, Hashable, Sendable {
@@ -28,6 +29,14 @@ public enum AccountError: Error, Hashable, Sendable {
     case storage(CredentialStoreError)
     /// No answer came. Nobody knows whether the server did it.
     case unreachable(String)
+    /// The first factor was right: go on with ``Accounts/signIn(_:with:code:)``.
+    case needsSecondFactor(SecondFactorChallenge)
+    /// This is no phone number, or lacks its country.
+    case phoneInvalid
+    /// Another code was sent.
+    case wrongCode
+    /// It took too long: have another one sent.
+    case codeExpired
     /// The server's word, for what has no case here.
     case refused(String)
 
@@ -37,7 +46,8 @@ public enum AccountError: Error, Hashable, Sendable {
 
     public var recovery: Recovery {
         switch self {
-        case .wrongCredentials, .addressTaken, .addressInvalid, .passwordWeak, .alreadyLinked:
+        case .wrongCredentials, .addressTaken, .addressInvalid, .passwordWeak, .alreadyLinked,
+            .needsSecondFactor, .phoneInvalid, .wrongCode, .codeExpired:
             .correctInput
         case .sessionExpired, .needsRecentSignIn, .signedOut, .providerRefused, .accountGone:
             .signIn
@@ -49,25 +59,49 @@ public enum AccountError: Error, Hashable, Sendable {
         }
     }
 
+    /// The sentence in the language of the app.
+    public var message: String { sentence.localized() }
+
     /// One sentence for the person using the app. Names no type, code or path.
-    public var message: String {
+    public var sentence: Sentence {
         switch self {
-        case .wrongCredentials: "The address or the password is wrong."
-        case .addressTaken: "There is an account with this address already. Sign in instead."
-        case .addressInvalid: "This is no e-mail address."
-        case .passwordWeak: "Please choose a longer password."
-        case .accountDisabled: "This account has been disabled."
-        case .sessionExpired, .signedOut: "Please sign in again."
-        case .needsRecentSignIn: "Please sign in once more to confirm this."
-        case .alreadyLinked: "Another account uses this sign-in already."
-        case .providerRefused: "That sign-in didn't work. Please try it again."
-        case .tooManyAttempts: "Too many attempts. Please wait a little."
-        case .accountGone: "This account doesn't exist any more."
-        case .notAllowed: "This way to sign in isn't available."
-        case .storage(.locked): "Unlock your device to go on."
-        case .storage(.failed): "This device can't keep your sign-in right now."
-        case .unreachable: "The server can't be reached right now. Please try again later."
-        case .refused: "Something went wrong. Please try again later."
+        case .wrongCredentials:
+            Sentence("account.wrongCredentials", "The address or the password is wrong.")
+        case .addressTaken:
+            Sentence(
+                "account.addressTaken",
+                "There is an account with this address already. Sign in instead.")
+        case .addressInvalid: Sentence("account.addressInvalid", "This is no e-mail address.")
+        case .passwordWeak: Sentence("account.passwordWeak", "Please choose a longer password.")
+        case .accountDisabled:
+            Sentence("account.accountDisabled", "This account has been disabled.")
+        case .sessionExpired, .signedOut:
+            Sentence("account.sessionExpired", "Please sign in again.")
+        case .needsRecentSignIn:
+            Sentence("account.needsRecentSignIn", "Please sign in once more to confirm this.")
+        case .alreadyLinked:
+            Sentence("account.alreadyLinked", "Another account uses this sign-in already.")
+        case .providerRefused:
+            Sentence("account.providerRefused", "That sign-in didn't work. Please try it again.")
+        case .tooManyAttempts:
+            Sentence("account.tooManyAttempts", "Too many attempts. Please wait a little.")
+        case .accountGone: Sentence("account.accountGone", "This account doesn't exist any more.")
+        case .notAllowed: Sentence("account.notAllowed", "This way to sign in isn't available.")
+        case .storage(.locked): Sentence("account.storageLocked", "Unlock your device to go on.")
+        case .storage(.failed):
+            Sentence("account.storageFailed", "This device can't keep your sign-in right now.")
+        case .unreachable:
+            Sentence(
+                "account.unreachable",
+                "The server can't be reached right now. Please try again later.")
+        case .needsSecondFactor:
+            Sentence("account.needsSecondFactor", "Please confirm this with your phone.")
+        case .phoneInvalid:
+            Sentence("account.phoneInvalid", "This is no phone number with its country.")
+        case .wrongCode: Sentence("account.wrongCode", "This isn't the code that was sent.")
+        case .codeExpired:
+            Sentence("account.codeExpired", "This code has run out. Please ask for another one.")
+        case .refused: Sentence("account.refused", "Something went wrong. Please try again later.")
         }
     }
 
@@ -91,6 +125,11 @@ public enum AccountError: Error, Hashable, Sendable {
             case "USER_NOT_FOUND": .accountGone
             case "CREDENTIAL_TOO_OLD_LOGIN_AGAIN": .needsRecentSignIn
             case "FEDERATED_USER_ID_ALREADY_LINKED", "PROVIDER_ALREADY_LINKED": .alreadyLinked
+            case "INVALID_PHONE_NUMBER", "MISSING_PHONE_NUMBER": .phoneInvalid
+            case "INVALID_CODE", "MISSING_CODE": .wrongCode
+            case "SESSION_EXPIRED", "INVALID_SESSION_INFO", "INVALID_MFA_PENDING_CREDENTIAL":
+                .codeExpired
+            case "SECOND_FACTOR_EXISTS": .alreadyLinked
             case "INVALID_IDP_RESPONSE", "INVALID_CUSTOM_TOKEN", "CREDENTIAL_MISMATCH",
                 "MISSING_OR_INVALID_NONCE", "INVALID_CREDENTIAL_OR_PROVIDER_ID":
                 .providerRefused(String(detail))

@@ -98,14 +98,20 @@ struct AccountsService: Sendable {
         let grant_type, refresh_token: String
     }
 
-    private struct Reply: Decodable {
+    struct Reply: Decodable {
         var localId, idToken, refreshToken, expiresIn: String?
         var isNewUser: Bool?
         var needConfirmation: Bool?
         var users: [AccountDetails]?
+        var mfaPendingCredential: String?
+        var mfaInfo: [SecondFactor]?
 
         func signIn(isNew: Bool) throws(AccountError) -> SignIn {
             if needConfirmation == true { throw .alreadyLinked }
+            if let mfaPendingCredential, idToken == nil {
+                throw .needsSecondFactor(
+                    SecondFactorChallenge(factors: mfaInfo ?? [], pending: mfaPendingCredential))
+            }
             guard let idToken, let refreshToken else {
                 throw .unreachable("The answer is no sign-in.")
             }
@@ -133,7 +139,7 @@ struct AccountsService: Sendable {
         try await send(.accounts, "v1/" + call, body)
     }
 
-    private func send<T: Decodable>(
+    func send<T: Decodable>(
         _ service: AccountsRequest.Service, _ path: String, _ body: some Encodable
     ) async throws(AccountError) -> T {
         guard let bytes = try? JSONEncoder().encode(body) else { throw .addressInvalid }
@@ -180,6 +186,8 @@ public struct AccountDetails: Hashable, Sendable, Decodable {
     /// Milliseconds since 1970, as text.
     public var createdAt: String?
     public var lastLoginAt: String?
+    public var phoneNumber: String?
+    var mfaInfo: [SecondFactor]?
 }
 
 /// What a provider says of a person: Apple, Google and others.

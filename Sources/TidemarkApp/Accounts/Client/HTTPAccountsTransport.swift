@@ -1,10 +1,12 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+public import Tidemark
 
 /// An accounts server over HTTP.
 public struct HTTPAccountsTransport: AccountsTransport {
     private let endpoint: AccountsEndpoint
+    private let appCheck: (any TokenProvider)?
     /// One that says at once that nobody listens: the retries are the caller's. It lives as long as the
     /// process.
     private static let client: HTTPClient = {
@@ -14,9 +16,13 @@ public struct HTTPAccountsTransport: AccountsTransport {
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }()
 
-    /// - Parameter endpoint: ``AccountsEndpoint/cloud(key:)`` or ``AccountsEndpoint/local(_:key:)``.
-    public init(_ endpoint: AccountsEndpoint) {
+    /// - Parameters:
+    ///   - endpoint: ``AccountsEndpoint/cloud(key:)`` or ``AccountsEndpoint/local(_:key:)``.
+    ///   - appCheck: Whose token travels in `X-Firebase-AppCheck`, as production expects it; nil for none.
+    ///     A call whose app cannot be attested goes without.
+    public init(_ endpoint: AccountsEndpoint, appCheck: (any TokenProvider)? = nil) {
         self.endpoint = endpoint
+        self.appCheck = appCheck
     }
 
     public func send(
@@ -25,6 +31,9 @@ public struct HTTPAccountsTransport: AccountsTransport {
         var message = HTTPClientRequest(url: endpoint.url(of: request))
         message.method = .POST
         message.headers.add(name: "content-type", value: "application/json")
+        if let attested = try? await appCheck?.token() {
+            message.headers.add(name: "x-firebase-appcheck", value: attested)
+        }
         message.body = .bytes(ByteBuffer(bytes: request.body))
         let deadline = NIODeadline.now() + TimeAmount(request.timeout)
         do {

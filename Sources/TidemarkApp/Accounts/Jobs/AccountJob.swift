@@ -29,6 +29,8 @@ public struct AccountJob: Hashable, Sendable {
     /// Whether the account is being asked for the first time: one that is there already is not ours.
     private var asksFirst = false
     private var wantsUndo = false
+    /// Whose profile the server has told of while something else was under way.
+    private var hasProfile: UserID?
     /// What the journal could not be made to hold; its nil would have cleared it.
     private var unwritten: AccountRecord??
     /// What to begin once an earlier sign-up has been undone.
@@ -65,6 +67,15 @@ public struct AccountJob: Hashable, Sendable {
             failures = 0
             if let unwritten { return write(unwritten) }
             return proceed()
+        case .networkIsBack:
+            guard work == .parkedForNetwork else { return [] }
+            failures = 0
+            if let unwritten { return write(unwritten) }
+            return proceed()
+        case .profileFound(let user):
+            if isBusy { hasProfile = user }
+            guard !isBusy, !wantsUndo, case .onboarding(user, _)? = record?.phase else { return [] }
+            return move(to: .flag(user))
         case .pauseOver:
             guard case .pausing(let act) = work else { return [] }
             return perform(act)
@@ -94,7 +105,12 @@ public struct AccountJob: Hashable, Sendable {
             // Another address or secret: what the first one may have made goes before.
             next = new
             return undo(nil, .maybeMade)
-        case .profile(let user, let provenance):
+        case .onboarding where new.makesAccountFirst == true:
+            // The person signs in once more: the same identity has the same account.
+            new.phase = .account
+            asksFirst = false
+            return write(new)
+        case .onboarding(let user, let provenance), .profile(let user, let provenance):
             // The account is there: only the profile is another.
             new.id = record?.id ?? new.id
             new.method = record?.method ?? new.method
@@ -102,7 +118,7 @@ public struct AccountJob: Hashable, Sendable {
             return write(new)
         case .flag, .undoing, .deleting: return proceed()
         }
-        if let user = new.user ?? record?.user {
+        if new.makesAccountFirst != true, let user = new.user ?? record?.user {
             new.phase = .profile(user, .found)
             return write(new)
         }
@@ -200,6 +216,11 @@ public struct AccountJob: Hashable, Sendable {
         case .account:
             if wantsUndo { return undo(nil, .maybeMade) }
             return perform(.makeAccount)
+        case .onboarding(let user, let provenance):
+            if wantsUndo { return undo(user, provenance) }
+            if hasProfile == user { return move(to: .flag(user)) }
+            work = .parkedForPerson
+            return [.tell(.signedIn(user))]
         case .profile(let user, let provenance):
             if wantsUndo { return undo(user, provenance) }
             return perform(.createProfile(user))
@@ -224,7 +245,7 @@ public struct AccountJob: Hashable, Sendable {
             #endif
             return perform(.removeProfile(user, onlyOwn: true))
         case .deleting(let user): return perform(.checkLogin(user))
-        case .filling, .account, .profile, .flag: return []
+        case .filling, .account, .onboarding, .profile, .flag: return []
         }
     }
 
@@ -298,13 +319,19 @@ extension AccountJob {
         let isFirst = asksFirst
         asksFirst = false
         switch answer {
-        case .made(let user): return move(to: .profile(user, .made))
-        case .existed(let user):
-            return move(to: .profile(user, isFirst ? .found : .maybeMade))
+        case .made(let user): return found(user, .made)
+        case .existed(let user): return found(user, isFirst ? .found : .maybeMade)
         case .taken, .refused: return ask(.filling(nil))
         case .unreachable: return again(.makeAccount)
         case .secretGone: return ask(.account)
         }
+    }
+
+    private mutating func found(
+        _ user: UserID, _ provenance: AccountRecord.Provenance
+    ) -> [AccountJobEffect] {
+        let isFirst = record?.makesAccountFirst == true
+        return move(to: isFirst ? .onboarding(user, provenance) : .profile(user, provenance))
     }
 
     private mutating func hear(_ answer: ProfileAnswer, _ user: UserID) -> [AccountJobEffect] {

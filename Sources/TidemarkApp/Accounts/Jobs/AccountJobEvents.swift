@@ -83,6 +83,10 @@ public enum AccountJobEvent: Hashable, Sendable {
     case pauseOver
     /// The person, or a network that has come back.
     case tryAgain
+    /// A network has come back, or the device can be read again: what waits for these goes on.
+    case networkIsBack
+    /// The server says that the user has a profile already: somebody who has signed up before.
+    case profileFound(UserID)
     case giveUp
 }
 

@@ -31,6 +31,8 @@ public struct AccountRecord: Hashable, Sendable, Codable {
         case filling(UserID?)
         /// The account may exist.
         case account
+        /// It does, and the person fills in the onboarding: the profile comes last.
+        case onboarding(UserID, Provenance)
         /// It does, and the profile may.
         case profile(UserID, Provenance)
         /// The profile was read back: what is left is to say so on this device.
@@ -49,9 +51,12 @@ public struct AccountRecord: Hashable, Sendable, Codable {
     /// The step of the onboarding, from 0.
     public var step: Int
     public var phase: Phase
+    /// Whether the account is made before the onboarding; nil and false where it is made after it.
+    public var makesAccountFirst: Bool?
 
     public init(
-        id: String, method: Method, profile: [UInt8], step: Int = 0, phase: Phase = .filling(nil)
+        id: String, method: Method, profile: [UInt8], step: Int = 0,
+        phase: Phase = .filling(nil), makesAccountFirst: Bool? = nil
     ) {
         precondition(step >= 0 && !id.isEmpty)
         self.id = id
@@ -59,6 +64,7 @@ public struct AccountRecord: Hashable, Sendable, Codable {
         self.profile = profile
         self.step = step
         self.phase = phase
+        self.makesAccountFirst = makesAccountFirst
     }
 
     /// Whose it is, once that is known.
@@ -66,7 +72,8 @@ public struct AccountRecord: Hashable, Sendable, Codable {
         switch phase {
         case .filling(let user), .undoing(let user, _): user
         case .account: nil
-        case .profile(let user, _), .flag(let user), .deleting(let user): user
+        case .onboarding(let user, _), .profile(let user, _), .flag(let user), .deleting(let user):
+            user
         }
     }
 }

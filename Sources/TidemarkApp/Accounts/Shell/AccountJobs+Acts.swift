@@ -61,7 +61,7 @@ extension AccountJobs {
             case .unreachable, .storage, .tooManyAttempts, .refused: .unreachable
             case .providerRefused, .sessionExpired, .signedOut, .needsRecentSignIn: .secretGone
             case .addressInvalid, .passwordWeak, .accountDisabled, .alreadyLinked, .notAllowed,
-                .accountGone:
+                .accountGone, .needsSecondFactor, .phoneInvalid, .wrongCode, .codeExpired:
                 .refused
             }
         }

@@ -66,7 +66,7 @@ public actor AccountJobs {
         guard let record = try files.record() else { return nil }
         let kind: UnfinishedJob.Kind =
             switch record.phase {
-            case .filling: .filling
+            case .filling, .onboarding: .filling
             case .account, .profile, .flag: .signUp
             case .undoing, .deleting: .removal
             }
@@ -78,7 +78,9 @@ public actor AccountJobs {
     // MARK: What the person asks for
 
     /// Keeps how far the person has come. Asks no server.
-    public func keep(step: Int, profile: MapValue = [:]) throws(LaunchFiles.Failure) {
+    ///
+    /// - Parameter profile: What has been filled in so far; nil leaves what was kept before.
+    public func keep(step: Int, profile: MapValue? = nil) throws(LaunchFiles.Failure) {
         resumeIfNeeded(acts: false)
         switch job.work {
         case .idle, .removed, .parkedForPerson, .parkedForNetwork: break
@@ -91,9 +93,41 @@ public actor AccountJobs {
                 id: UUID().uuidString, method: .password(email: ""), profile: [],
                 phase: .filling(accounts.user))
         record.step = step
-        if case .filling = record.phase { record.profile = FieldsCodec.encode(profile) }
+        switch record.phase {
+        case .filling, .onboarding:
+            if let profile { record.profile = FieldsCodec.encode(profile) }
+        // What was submitted is what the profile becomes.
+        case .account, .profile, .flag, .undoing, .deleting: break
+        }
         try files.setRecord(record)
         _ = job.step(.recall(record))
+    }
+
+    /// What has been filled in so far, also by an earlier run of the app; nil for nothing.
+    public nonisolated func draft() throws(LaunchFiles.Failure) -> MapValue? {
+        guard let record = try files.record() else { return nil }
+        switch record.phase {
+        case .undoing, .deleting: return nil
+        case .filling, .account, .onboarding, .profile, .flag:
+            return record.profile.isEmpty ? nil : record.fields
+        }
+    }
+
+    /// Makes the account alone, or finds the one that the same identity has: what *Sign in with Apple* at
+    /// the start of an app does. The onboarding follows, and ``completeProfile(_:step:)`` at its end.
+    ///
+    /// The journal knows of it before the server is asked, so that an account which the person never saw
+    /// made is found by the next launch. Given up, it is deleted, unless it was there before.
+    ///
+    /// - Throws: ``CredentialStoreError`` when the store cannot be read: nothing has begun then.
+    public func signIn(_ way: Way) throws(CredentialStoreError) {
+        try begin(way, profile: [], step: 0, makesAccountFirst: true)
+    }
+
+    /// The server says that the user has a profile: an onboarding that waits for one is over.
+    public func profileFound(_ user: UserID) {
+        resumeIfNeeded(acts: false)
+        step(.profileFound(user))
     }
 
     /// Makes the account and its profile.
@@ -105,6 +139,12 @@ public actor AccountJobs {
     /// - Throws: ``CredentialStoreError`` when the store cannot be read: nothing has begun then.
     public func signUp(
         _ way: Way, profile: MapValue, step: Int = 0
+    ) throws(CredentialStoreError) {
+        try begin(way, profile: FieldsCodec.encode(profile), step: step, makesAccountFirst: nil)
+    }
+
+    private func begin(
+        _ way: Way, profile: [UInt8], step: Int, makesAccountFirst: Bool?
     ) throws(CredentialStoreError) {
         resumeIfNeeded(acts: false)
         if job.isBusy { return }
@@ -121,8 +161,9 @@ public actor AccountJobs {
             .begin(
                 AccountRecord(
                     id: isSame ? job.record?.id ?? UUID().uuidString : UUID().uuidString,
-                    method: method, profile: FieldsCodec.encode(profile), step: step,
-                    phase: .filling(accounts.user))))
+                    method: method, profile: profile, step: step,
+                    phase: .filling(makesAccountFirst == true ? nil : accounts.user),
+                    makesAccountFirst: makesAccountFirst)))
     }
 
     /// Writes the profile of somebody who is signed in and has none.
@@ -147,8 +188,14 @@ public actor AccountJobs {
                     phase: .deleting(user))))
     }
 
-    /// Goes on with what the journal holds: at a launch, when the person tries again, or when there is
-    /// a network.
+    /// Goes on with what waits for a network, or for a device that could not be read. To be called when
+    /// the system says that either is back; ``TidemarkStack`` does. Does nothing while nothing waits.
+    public func networkMayBeBack() {
+        guard hasResumed else { return }
+        step(.networkIsBack)
+    }
+
+    /// Goes on with what the journal holds: at a launch, or when the person tries again.
     public func resume() {
         if !resumeIfNeeded(acts: true) { step(.tryAgain) }
     }
@@ -202,7 +249,7 @@ public actor AccountJobs {
         switch news {
         case .finished: LaunchMetrics.recovery("finished")
         case .removed: LaunchMetrics.recovery("removed")
-        case .needsPerson, .waiting: return
+        case .needsPerson, .waiting, .signedIn: return
         }
         isRecovering = false
     }

@@ -81,6 +81,7 @@ public struct LaunchParts: Sendable {
                 facts.completeProfile = user
                 facts.lastUser = user
             }
+            await jobs.profileFound(user)
         }
         resumeJob = { await jobs.resume() }
         undoSignUp = { await jobs.giveUp() }

@@ -1,0 +1,24 @@
+package import TidemarkModel
+
+// Values of an app's types as fields, apart from any document.
+
+extension Firestore.Encoder {
+    /// - Throws: As ``encode(_:)``, and `invalidArgument` for what only a write can say: a server's time,
+    ///   an increment, a field to delete.
+    package func fields(of value: some Encodable) throws -> MapValue {
+        let parsed = try ValueParser.fields(try encode(value))
+        guard parsed.transforms.isEmpty else {
+            throw FirestoreError.invalidArgument(
+                "A profile holds values: a server's time or an increment is made by a write.")
+        }
+        return parsed.fields
+    }
+}
+
+extension Firestore.Decoder {
+    package func decode<T: Decodable>(_ type: T.Type, fromFields fields: MapValue) throws -> T {
+        let bytes = FieldsCodec.encode(Value.map(fields))
+        let source = DecodingSource(bytes, options, .none, nil)
+        return try StoredDecoder(source, try EncodedSlot.value(of: bytes)).decode(type)
+    }
+}

@@ -1,0 +1,107 @@
+import TidemarkModel
+import TidemarkSync
+
+/// The server's last figures of aggregations, kept in the cache beside the documents: one record of at
+/// most ``capacity`` entries, of which the oldest goes first.
+///
+/// Figures cannot be made from a part of the rows, so what is shown offline is what the server said last.
+struct KeptAggregates {
+    struct Figures: Hashable {
+        let values: MapValue
+        let readTime: Timestamp
+    }
+
+    static let capacity = 64
+    private static let recordKey = "aggregates"
+
+    let engine: SyncEngine
+
+    /// Nil where nothing is kept under the name, or it cannot be read.
+    func figures(named name: String) async throws(FirestoreError) -> Figures? {
+        Self.figures(try await all()[name])
+    }
+
+    /// Keeps figures, in the place of older ones of that name.
+    func keep(_ figures: Figures, named name: String) async throws(FirestoreError) {
+        var all = try await all()
+        all[name] = .array([.map(figures.values), .timestamp(figures.readTime)])
+        while all.count > Self.capacity, let oldest = Self.oldest(of: all) { all[oldest] = nil }
+        let bytes = FieldsCodec.encode(all)
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.setRecord(bytes, forKey: Self.recordKey) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    /// What cannot be read is asked of the server again.
+    private func all() async throws(FirestoreError) -> MapValue {
+        let bytes: [UInt8]? = try await answer { finish in
+            engine.record(forKey: Self.recordKey, completion: finish)
+        }
+        return bytes.flatMap { try? FieldsCodec.decode($0) } ?? MapValue()
+    }
+
+    private static func figures(_ value: Value?) -> Figures? {
+        guard case .array(let parts)? = value, parts.count == 2, case .map(let values) = parts[0],
+            case .timestamp(let time) = parts[1]
+        else { return nil }
+        return Figures(values: values, readTime: time)
+    }
+
+    /// What cannot be read goes first.
+    private static func oldest(of all: MapValue) -> String? {
+        let times = all.map { (key: $0.key, time: figures($0.value)?.readTime) }
+        return
+            (times.first { $0.time == nil }
+            ?? times.min { ($0.time ?? .epoch) < ($1.time ?? .epoch) })?.key
+    }
+}
+
+extension AggregateQuery {
+    /// As ``getAggregation(source:within:)`` by the default source, keeping its figures under a name: for
+    /// one question that is asked with changing bounds, as of a rank.
+    package func raced(
+        within deadline: Duration?, keptAs name: String? = nil
+    ) async throws(FirestoreError) -> AggregateQuerySnapshot {
+        let kept = KeptAggregates(engine: query.firestore.engine)
+        let name = if let name { name } else { try keptName() }
+        do throws(FirestoreError) {
+            let answer = try await getAggregation(source: .server, within: deadline)
+            if let values = answer.reply.values {
+                // A device that cannot keep it has it all the same.
+                try? await kept.keep(
+                    .init(values: values, readTime: answer.reply.readTime), named: name)
+            }
+            return answer
+        } catch {
+            guard let reason = Self.reason(error),
+                let figures = try await kept.figures(named: name)
+            else { throw error }
+            let age = query.firestore.environment.now().duration(since: figures.readTime)
+            return AggregateQuerySnapshot(
+                query: self,
+                reply: AggregationReply(values: figures.values, readTime: figures.readTime),
+                freshness: .stale(age: max(.zero, age), reason: reason))
+        }
+    }
+
+    private func keptName() throws(FirestoreError) -> String {
+        let value = try query.runnable()
+        return "\(value.canonicalID) \(fields.count)" + fields.map { " \($0)" }.joined()
+    }
+
+    /// Why the last figures are shown; nil for an error that they do not answer, as of a wrong query.
+    private static func reason(_ error: FirestoreError) -> StaleReason? {
+        if let budget = error.readBudget { return .overBudget(budget) }
+        if error.storageFault != nil { return nil }
+        switch error.code {
+        case .deadlineExceeded: return .deadlinePassed
+        case .unavailable: return .offline
+        case .unknown, .internal, .resourceExhausted, .aborted, .unauthenticated:
+            let code = RPCStatus.Code(rawValue: Int32(error.code.rawValue)) ?? .unknown
+            return .failed(RPCStatus(code, error.detail))
+        default: return nil
+        }
+    }
+}

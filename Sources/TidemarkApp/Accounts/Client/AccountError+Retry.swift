@@ -1,0 +1,23 @@
+public import TidemarkResilience
+
+extension AccountError: RetryClassifiable {
+    /// What it means for trying again. No answer is no refusal: the account may have been made.
+    public var failure: Failure {
+        switch self {
+        case .unreachable: Failure(.transient)
+        case .storage: Failure(.transient, hadNoEffect: true)
+        case .tooManyAttempts: Failure(.throttled, hadNoEffect: true)
+        case .refused: Failure(.unknown, hadNoEffect: true)
+        case .sessionExpired, .needsRecentSignIn, .signedOut:
+            Failure(.authentication, hadNoEffect: true)
+        case .wrongCredentials, .addressTaken, .addressInvalid, .passwordWeak, .accountDisabled,
+            .accountGone, .alreadyLinked, .providerRefused, .notAllowed, .needsSecondFactor,
+            .phoneInvalid, .wrongCode, .codeExpired:
+            Failure(.permanent)
+        }
+    }
+}
+
+extension AccountsUnreachable: RetryClassifiable {
+    public var failure: Failure { Failure(.transient, hadNoEffect: hadNoEffect) }
+}

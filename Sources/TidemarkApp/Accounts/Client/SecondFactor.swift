@@ -1,0 +1,160 @@
+/// Proof that an app asks for a message to be sent, and no script: what Google wants to see of each kind.
+public enum PhoneAttestation: Hashable, Sendable {
+    /// A token of reCAPTCHA: on the web, and anywhere as the last resort.
+    case recaptcha(token: String)
+    /// What Apple's push service has delivered to this app.
+    case applePush(receipt: String, secret: String)
+    /// Play Integrity's token.
+    case playIntegrity(token: String)
+    /// For numbers that the project has named for tests.
+    case none
+}
+
+/// A code is under way to a phone. Good for some minutes.
+public struct PhoneVerification: Hashable, Sendable {
+    let session: String
+}
+
+extension PhoneVerification: CustomStringConvertible, CustomReflectable {
+    public var description: String { "PhoneVerification" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// One thing beside the password that an account asks for.
+public struct SecondFactor: Hashable, Sendable, Decodable {
+    /// By which the server knows it.
+    public let id: String
+    /// What the person calls it.
+    public let name: String?
+    /// The number's last digits, as in `+*******1234`; nil for a factor that is no phone.
+    public let phoneNumber: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id = "mfaEnrollmentId"
+        case name = "displayName"
+        case phoneNumber = "phoneInfo"
+    }
+}
+
+/// The first factor was right, and the account asks for a second one.
+public struct SecondFactorChallenge: Hashable, Sendable {
+    /// Those that would do.
+    public let factors: [SecondFactor]
+    let pending: String
+}
+
+extension SecondFactorChallenge: CustomStringConvertible, CustomReflectable {
+    public var description: String { "SecondFactorChallenge(\(factors.count) factors)" }
+    public var customMirror: Mirror { Mirror(self, children: ["factors": factors]) }
+}
+
+// Source: Google's Identity Toolkit, v1 `sendVerificationCode` and `signInWithPhoneNumber`, v2
+// `mfaEnrollment` and `mfaSignIn`.
+
+extension AccountsService {
+    private struct PhoneFields: Encodable {
+        var phoneNumber, recaptchaToken, iosReceipt, iosSecret, playIntegrityToken: String?
+
+        init(_ number: String?, _ attestation: PhoneAttestation) {
+            phoneNumber = number
+            switch attestation {
+            case .recaptcha(let token): recaptchaToken = token
+            case .applePush(let receipt, let secret): (iosReceipt, iosSecret) = (receipt, secret)
+            case .playIntegrity(let token): playIntegrityToken = token
+            case .none: break
+            }
+        }
+    }
+
+    private struct CodeFields: Encodable {
+        let sessionInfo, code: String
+        var idToken: String?
+    }
+
+    private struct FactorFields: Encodable {
+        var idToken, mfaPendingCredential, mfaEnrollmentId, displayName: String?
+        var phoneEnrollmentInfo, phoneSignInInfo: PhoneFields?
+        var phoneVerificationInfo: CodeFields?
+    }
+
+    private struct SessionReply: Decodable {
+        struct Session: Decodable { let sessionInfo: String? }
+        var sessionInfo: String?
+        var phoneSessionInfo, phoneResponseInfo: Session?
+
+        func verification() throws(AccountError) -> PhoneVerification {
+            let session =
+                sessionInfo ?? phoneSessionInfo?.sessionInfo ?? phoneResponseInfo?.sessionInfo
+            guard let session else { throw .unreachable("The answer is no session of a phone.") }
+            return PhoneVerification(session: session)
+        }
+    }
+
+    func sendCode(
+        to number: String, _ attestation: PhoneAttestation
+    ) async throws(AccountError) -> PhoneVerification {
+        let reply: SessionReply = try await send(
+            .accounts, "v1/accounts:sendVerificationCode", PhoneFields(number, attestation))
+        return try reply.verification()
+    }
+
+    func signIn(
+        _ verification: PhoneVerification, code: String, linkingTo idToken: String? = nil
+    ) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await send(
+            .accounts, "v1/accounts:signInWithPhoneNumber",
+            CodeFields(sessionInfo: verification.session, code: code, idToken: idToken))
+        return try reply.signIn(isNew: reply.isNewUser ?? false)
+    }
+
+    func startEnrolling(
+        _ number: String, _ attestation: PhoneAttestation, _ idToken: String
+    ) async throws(AccountError) -> PhoneVerification {
+        let reply: SessionReply = try await send(
+            .accounts, "v2/accounts/mfaEnrollment:start",
+            FactorFields(
+                idToken: idToken, phoneEnrollmentInfo: PhoneFields(number, attestation)))
+        return try reply.verification()
+    }
+
+    func enroll(
+        _ verification: PhoneVerification, code: String, name: String?, _ idToken: String
+    ) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await send(
+            .accounts, "v2/accounts/mfaEnrollment:finalize",
+            FactorFields(
+                idToken: idToken, displayName: name,
+                phoneVerificationInfo: CodeFields(sessionInfo: verification.session, code: code)))
+        return try reply.signIn(isNew: false)
+    }
+
+    func withdraw(_ factor: String, _ idToken: String) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await send(
+            .accounts, "v2/accounts/mfaEnrollment:withdraw",
+            FactorFields(idToken: idToken, mfaEnrollmentId: factor))
+        return try reply.signIn(isNew: false)
+    }
+
+    func startSignIn(
+        _ challenge: SecondFactorChallenge, _ factor: SecondFactor,
+        _ attestation: PhoneAttestation
+    ) async throws(AccountError) -> PhoneVerification {
+        let reply: SessionReply = try await send(
+            .accounts, "v2/accounts/mfaSignIn:start",
+            FactorFields(
+                mfaPendingCredential: challenge.pending, mfaEnrollmentId: factor.id,
+                phoneSignInInfo: PhoneFields(nil, attestation)))
+        return try reply.verification()
+    }
+
+    func signIn(
+        _ challenge: SecondFactorChallenge, _ verification: PhoneVerification, code: String
+    ) async throws(AccountError) -> SignIn {
+        let reply: Reply = try await send(
+            .accounts, "v2/accounts/mfaSignIn:finalize",
+            FactorFields(
+                mfaPendingCredential: challenge.pending,
+                phoneVerificationInfo: CodeFields(sessionInfo: verification.session, code: code)))
+        return try reply.signIn(isNew: false)
+    }
+}

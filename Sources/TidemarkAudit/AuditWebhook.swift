@@ -1,0 +1,63 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TidemarkModel
+import TidemarkResilience
+
+/// Where somebody wants to hear of orphans: a chat's webhook, or a service of one's own.
+public struct AuditWebhook: Sendable {
+    /// Three attempts, 10 s each.
+    private static let policy = RetryPolicy(
+        maxRetries: 2, initialDelay: .seconds(1), factor: 2, maximumDelay: .seconds(4),
+        jitter: .equal, attemptTimeout: .seconds(10), waitsForNetwork: false)
+
+    private let address: String
+
+    /// Nil for what is no address of `http` or `https`.
+    public init?(_ address: String) {
+        guard let url = URL(string: address), ["http", "https"].contains(url.scheme),
+            url.host() != nil
+        else { return nil }
+        self.address = address
+    }
+
+    private struct Message: Encodable {
+        /// For chats, which show this field alone.
+        let text: String
+        let count, profilesWithoutAccount: Int
+        let userIds: [String]
+        let detectedAt: String
+    }
+
+    /// Posts a report, as the report's document has it, with a `text` for chats. The first 1,000 ids go.
+    ///
+    /// - Throws: ``AuditError`` when nobody takes it.
+    public func post(_ report: OrphanReport) async throws {
+        let accounts = report.accountsWithoutProfile
+        let time = Date(timeIntervalSince1970: Double(report.detectedAt.seconds))
+        let message = Message(
+            text: "\(accounts.count) accounts without a profile, "
+                + "\(report.profilesWithoutAccount.count) profiles without an account.",
+            count: accounts.count, profilesWithoutAccount: report.profilesWithoutAccount.count,
+            userIds: Array(accounts.ids.prefix(1_000)),
+            detectedAt: ISO8601DateFormatter().string(from: time))
+        var request = HTTPClientRequest(url: address)
+        request.method = .POST
+        request.headers.add(name: "content-type", value: "application/json")
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(message)))
+        let sent = request
+        do {
+            try await Retry(Self.policy).run {
+                let response = try await HTTPClient.shared.execute(sent, timeout: .seconds(10))
+                guard (200..<300).contains(response.status.code) else {
+                    throw HTTPStatusError(
+                        Int(response.status.code),
+                        retryAfter: response.headers.first(name: "retry-after"))
+                }
+            }
+        } catch let error as RetryError {
+            throw AuditError("The webhook took no report: \(error.last.map { "\($0)" } ?? "late")")
+        }
+    }
+}

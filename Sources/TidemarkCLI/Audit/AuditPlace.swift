@@ -1,0 +1,65 @@
+import ArgumentParser
+import Foundation
+import TidemarkAudit
+import TidemarkGoogleAuth
+import TidemarkWire
+
+/// What is audited: Google's services, or a local server's.
+struct AuditPlace: Sendable {
+    let firestore: GRPCTransport.Endpoint
+    let accounts: AccountDirectory
+    let project: String
+    let tokens: AccountDirectory.Tokens
+
+    /// By options, then the environment; Google's where neither names a host.
+    ///
+    /// - Throws: `ValidationError` with a sentence.
+    init(
+        host: String?, accountsHost: String?, project: String?,
+        environment: [String: String] = ProcessInfo.processInfo.environment,
+        token: String? = TokenVariable.value
+    ) async throws {
+        let host = host ?? environment["FIRESTORE_EMULATOR_HOST"]
+        let accountsHost = accountsHost ?? environment["FIREBASE_AUTH_EMULATOR_HOST"]
+        switch (host, accountsHost) {
+        case (let host?, let accountsHost?):
+            firestore = try Self.endpoint(host)
+            self.project = project ?? "demo"
+            let shown = token ?? "owner"
+            tokens = { _ in shown }
+            accounts = AccountDirectory(project: self.project, host: accountsHost, token: shown)
+        case (nil, nil):
+            firestore = GRPCTransport.Endpoint(
+                host: "firestore.googleapis.com", port: 443, usesTLS: true)
+            (tokens, self.project) = try await Self.cloud(project, environment, token)
+            accounts = AccountDirectory(project: self.project, tokens: tokens)
+        case (nil, _?):
+            throw ValidationError("Where is Firestore? Say it with --host HOST:PORT.")
+        case (_?, nil):
+            throw ValidationError("Where are the accounts? Say it with --accounts-host HOST:PORT.")
+        }
+    }
+
+    private static func cloud(
+        _ project: String?, _ environment: [String: String], _ token: String?
+    ) async throws -> (AccountDirectory.Tokens, String) {
+        if let token {
+            guard let project else { throw ValidationError("Say the project with --project.") }
+            return ({ _ in token }, project)
+        }
+        do throws(GoogleAuthError) {
+            let credentials = try await GoogleCredentials.found(in: environment)
+            let own: String
+            if let project { own = project } else { own = try await credentials.project() }
+            return ({ refused in try await credentials.token(replacing: refused) }, own)
+        } catch { throw ValidationError("\(error)") }
+    }
+
+    private static func endpoint(_ host: String) throws -> GRPCTransport.Endpoint {
+        let parts = host.split(separator: ":")
+        guard parts.count == 2, let port = Int(parts[1]), (1...65_535).contains(port) else {
+            throw ValidationError("--host is HOST:PORT.")
+        }
+        return GRPCTransport.Endpoint(host: String(parts[0]), port: port, usesTLS: false)
+    }
+}

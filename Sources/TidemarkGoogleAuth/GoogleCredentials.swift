@@ -1,0 +1,203 @@
+import AsyncHTTPClient
+public import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+public import TidemarkResilience
+
+/// Tokens of a service account, for programs that run on a server: from a key file, or from the metadata
+/// server of a machine of Google's.
+///
+/// ```swift
+/// let credentials = try await GoogleCredentials.found()
+/// let settings = FirestoreSettings()
+/// settings.tokenProvider = IDTokens { refused in
+///     try await credentials.token(replacing: refused)
+/// }
+/// ```
+///
+/// A token is asked for once for all callers, kept in memory, and renewed a few minutes before it runs
+/// out. Thread-safe.
+public final class GoogleCredentials: Sendable {
+    public enum Source: Sendable {
+        case key(ServiceAccountKey)
+        /// - Parameter host: As in `metadata.google.internal`.
+        case metadata(host: String)
+    }
+
+    /// Everything that the service account may do.
+    public static let cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
+    /// Firestore alone.
+    public static let datastore = "https://www.googleapis.com/auth/datastore"
+
+    /// Of a request for a token: four attempts, 10 s each and 25 s in all.
+    public static let retryPolicy = RetryPolicy(
+        maxRetries: 3, initialDelay: .seconds(1), factor: 2, maximumDelay: .seconds(4),
+        jitter: .equal, attemptTimeout: .seconds(10), totalTimeout: .seconds(25),
+        waitsForNetwork: false)
+    /// With less left than this, in seconds, a token is renewed before it is used.
+    static let renewsBefore: Int64 = 300
+    private static let maxReplyBytes = 1 << 20
+
+    private struct Held: Sendable {
+        let token: String
+        let expires: Int64
+    }
+
+    public let source: Source
+    private let scopes: [String]
+    private let retry: Retry<ContinuousClock>
+    private let now: @Sendable () -> Int64
+    private let held = Mutex<Held?>(nil)
+    private let flights = SingleFlight<String, String>()
+
+    /// - Parameters:
+    ///   - scopes: What the tokens are to be good for. The metadata server gives what the machine has.
+    ///   - now: Seconds since 1970.
+    public init(
+        _ source: Source, scopes: [String] = [GoogleCredentials.cloudPlatform],
+        retry: RetryPolicy = GoogleCredentials.retryPolicy,
+        now: @escaping @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
+    ) {
+        self.source = source
+        self.scopes = scopes
+        self.retry = Retry(retry)
+        self.now = now
+    }
+
+    /// What the environment names: the key file of `GOOGLE_APPLICATION_CREDENTIALS`, else the metadata
+    /// server, at `GCE_METADATA_HOST` where that is set.
+    ///
+    /// - Throws: ``GoogleAuthError/badKey(_:)`` for a file that is none, and
+    ///   ``GoogleAuthError/noCredentials`` when nothing answers for a metadata server within 3 s.
+    public static func found(
+        in environment: [String: String] = ProcessInfo.processInfo.environment,
+        scopes: [String] = [GoogleCredentials.cloudPlatform]
+    ) async throws(GoogleAuthError) -> GoogleCredentials {
+        if let path = environment["GOOGLE_APPLICATION_CREDENTIALS"], !path.isEmpty {
+            return GoogleCredentials(.key(try ServiceAccountKey(file: path)), scopes: scopes)
+        }
+        let host = environment["GCE_METADATA_HOST"] ?? "metadata.google.internal"
+        var request = HTTPClientRequest(url: "http://\(host)/computeMetadata/v1/")
+        request.headers.add(name: "metadata-flavor", value: "Google")
+        guard let reply = try? await HTTPClient.shared.execute(request, timeout: .seconds(3)),
+            reply.headers.first(name: "metadata-flavor") == "Google"
+        else { throw .noCredentials }
+        return GoogleCredentials(.metadata(host: host), scopes: scopes)
+    }
+
+    /// The project that the credentials are of: the key file's, or the machine's.
+    public func project() async throws(GoogleAuthError) -> String {
+        switch source {
+        case .key(let key):
+            guard let project = key.project else { throw .badKey("It names no project.") }
+            return project
+        case .metadata(let host):
+            return try await text(ofMetadata: host, "project/project-id")
+        }
+    }
+
+    /// A token that is good for some minutes at least.
+    ///
+    /// - Parameter refused: One that a server has not taken: another is asked for, unless it has been
+    ///   replaced already.
+    public func token(replacing refused: String? = nil) async throws(GoogleAuthError) -> String {
+        let now = now()
+        if let held = held.withLock({ $0 }), held.token != refused,
+            held.expires - now > Self.renewsBefore
+        {
+            return held.token
+        }
+        do {
+            return try await flights.value(for: "token") { [self] in try await renewed() }
+        } catch let error as GoogleAuthError { throw error } catch {
+            throw .unreachable("It was cancelled.")
+        }
+    }
+
+    private func renewed() async throws -> String {
+        do {
+            let new = try await retry.run { [self] in try await asked() }
+            held.withLock { $0 = new }
+            return new.token
+        } catch let error as RetryError {
+            throw error.last as? GoogleAuthError ?? GoogleAuthError.unreachable("No answer.")
+        }
+    }
+
+    private func asked() async throws -> Held {
+        switch source {
+        case .key(let key):
+            let assertion = try key.assertion(scopes: scopes, now: now())
+            var request = HTTPClientRequest(url: key.tokenAddress)
+            request.method = .POST
+            request.headers.add(
+                name: "content-type", value: "application/x-www-form-urlencoded")
+            let grant = "urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer"
+            request.body = .bytes(ByteBuffer(string: "grant_type=\(grant)&assertion=\(assertion)"))
+            return try await token(request)
+        case .metadata(let host):
+            let scope = scopes.joined(separator: ",")
+            let escaped =
+                scope.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+            let path = "instance/service-accounts/default/token?scopes=\(escaped)"
+            return try await token(Self.metadata(host, path))
+        }
+    }
+
+    // MARK: HTTP
+
+    private struct TokenReply: Decodable {
+        let access_token: String?
+        let expires_in: Int64?
+    }
+
+    private struct ErrorReply: Decodable {
+        let error, error_description: String?
+    }
+
+    private static func metadata(_ host: String, _ path: String) -> HTTPClientRequest {
+        var request = HTTPClientRequest(url: "http://\(host)/computeMetadata/v1/\(path)")
+        request.headers.add(name: "metadata-flavor", value: "Google")
+        return request
+    }
+
+    private func token(_ request: HTTPClientRequest) async throws -> Held {
+        let data = try await answer(to: request)
+        guard let reply = try? JSONDecoder().decode(TokenReply.self, from: data),
+            let token = reply.access_token
+        else { throw GoogleAuthError.unreachable("The answer is no token.") }
+        return Held(token: token, expires: now() + min(max(reply.expires_in ?? 3_600, 1), 86_400))
+    }
+
+    private func text(ofMetadata host: String, _ path: String) async throws(GoogleAuthError)
+        -> String
+    {
+        do {
+            return String(decoding: try await answer(to: Self.metadata(host, path)), as: UTF8.self)
+        } catch let error as GoogleAuthError { throw error } catch {
+            throw .unreachable("It was cancelled.")
+        }
+    }
+
+    private func answer(to request: HTTPClientRequest) async throws -> Data {
+        let response: HTTPClientResponse
+        let bytes: ByteBuffer
+        do {
+            response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+            bytes = try await response.body.collect(upTo: Self.maxReplyBytes)
+        } catch let error as CancellationError {
+            throw error
+        } catch { throw GoogleAuthError.unreachable("\(error)") }
+        let data = Data(bytes.readableBytesView)
+        if response.status == .ok { return data }
+        let reply = try? JSONDecoder().decode(ErrorReply.self, from: data)
+        let word = [reply?.error, reply?.error_description].compactMap { $0 }
+            .joined(separator: ": ")
+        // What it says of a key is final; what a machine in trouble says is not.
+        if (400..<500).contains(response.status.code), response.status != .tooManyRequests {
+            throw GoogleAuthError.refused(word.isEmpty ? "status \(response.status.code)" : word)
+        }
+        throw GoogleAuthError.unreachable("status \(response.status.code)")
+    }
+}

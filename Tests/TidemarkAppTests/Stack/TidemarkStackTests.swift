@@ -1,0 +1,169 @@
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkServer
+import TidemarkTesting
+
+@testable import TidemarkApp
+
+/// An app on one entry, against servers over sockets.
+@Suite(.timeLimit(.minutes(5))) struct `An app's stack` {
+    private final class World {
+        let local: LocalFirestore
+        let accounts: LocalAccounts
+        let port: Int
+        let folder = TestFolder()
+
+        init() async throws {
+            local = try LocalFirestore.start()
+            accounts = try await LocalAccounts.start(beside: local)
+            port = try await local.serve().port
+        }
+
+        func stack(
+            _ signals: AppSignals = .none, change: (inout StackSettings) -> Void = { _ in }
+        ) throws -> TidemarkStack {
+            let client = FirestoreSettings(host: "127.0.0.1:\(port)", isSSLEnabled: false)
+            client.readDeadline = .seconds(2)
+            var settings = StackSettings(
+                folder: folder.path, projectID: local.projectID, accounts: .local(accounts.host),
+                firestore: client
+            ) { firestore, _ in
+                [
+                    try Feed(
+                        FeedDefinition(
+                            query: firestore.collection("stamps"), itemTime: "createdAt",
+                            way: .changeTime("updatedAt", deletedField: "deletedAt")))
+                ]
+            }
+            settings.signals = signals
+            change(&settings)
+            return try TidemarkStack(settings)
+        }
+
+        func stop() async {
+            await accounts.stop()
+            await local.stop()
+        }
+    }
+
+    private func stages(
+        _ shown: AsyncStream<Int>.Continuation? = nil
+    ) -> StackSettings.Stages {
+        StackSettings.Stages(
+            showContent: { _, feeds in
+                if let feed = feeds.first { shown?.yield(await feed.items.count) }
+            },
+            beginSignUp: { jobs, user, step in
+                let profile: MapValue = ["name": .string("Ada")]
+                if user != nil { return await jobs.completeProfile(profile, step: step) }
+                try? await jobs.signUp(
+                    .password(email: "ada@b.c", "correct horse"), profile: profile, step: step)
+            })
+    }
+
+    private func until(
+        _ launch: Launch, _ isThere: (LaunchMachine) -> Bool
+    ) async {
+        for await machine in launch.machines where isThere(machine) { return }
+    }
+
+    private func isLive(_ machine: LaunchMachine) -> Bool {
+        if case .live = machine.state { true } else { false }
+    }
+
+    @Test func `signs up, becomes live, and shows its feed from disk at the next launch`()
+        async throws
+    {
+        let world = try await World()
+        let writer = try world.local.firestore(label: "writer")
+        try await writer.document("stamps/s1").setData([
+            "createdAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
+        ])
+        var stack = try world.stack()
+        var launch = stack.launch(stages())
+        launch.start()
+        launch.contentShown()
+        await until(launch) { if case .signedOut = $0.state { true } else { false } }
+        launch.perform(.beginSignUp)
+        launch.perform(.submit)
+        await until(launch, isLive)
+        let user = try #require(stack.accounts.user)
+        #expect(try await stack.firestore.document("users/\(user)").getDocument().exists)
+        #expect(await stack.feeds.first?.items.count == 1)
+        launch.close()
+        await stack.close()
+
+        let shown = AsyncStream.makeStream(of: Int.self)
+        stack = try world.stack()
+        launch = stack.launch(stages(shown.continuation))
+        launch.start()
+        for await count in shown.stream {
+            #expect(count == 1, "from disk, before anybody was asked")
+            break
+        }
+        launch.contentShown()
+        await until(launch, isLive)
+        launch.close()
+        await stack.close()
+        await world.stop()
+    }
+
+    /// The seed's job: begun offline, it goes on when the system says that there is a network.
+    @Test func `goes on with a job when the network is back`() async throws {
+        let world = try await World()
+        let signals = AsyncStream.makeStream(of: AppSignal.self)
+        let isOffline = Mutex(true)
+        let cut = CutLine(isOffline: { isOffline.withLock { $0 } })
+        let stack = try world.stack(AppSignals { signals.stream }) { settings in
+            settings.profiles = { firestore in
+                cut.base.withLock { $0 = FirestoreProfiles(firestore) }
+                return cut
+            }
+        }
+        await stack.accounts.load()
+        var news = stack.jobs.news.makeAsyncIterator()
+        try await stack.jobs.signUp(
+            .password(email: "ada@b.c", "correct horse"), profile: ["name": .string("Ada")])
+        #expect(await news.next() == .waiting)
+        isOffline.withLock { $0 = false }
+        signals.continuation.yield(.networkIsBack)
+        let user = try #require(stack.accounts.user)
+        #expect(await news.next() == .finished(user))
+        await stack.close()
+        await world.stop()
+    }
+
+    @Test func `makes feeds once for each user`() async throws {
+        let world = try await World()
+        let stack = try world.stack()
+        let first = try stack.feeds(of: nil)
+        #expect(try stack.feeds(of: nil).first === first.first)
+        #expect(try stack.feeds(of: UserID("ada")).first !== first.first)
+        await stack.close()
+        await world.stop()
+    }
+}
+
+/// Profiles behind a line that a test cuts.
+private final class CutLine: ProfileStore {
+    let base = Mutex<FirestoreProfiles?>(nil)
+    private let isOffline: @Sendable () -> Bool
+
+    init(isOffline: @escaping @Sendable () -> Bool) { self.isOffline = isOffline }
+
+    private var line: FirestoreProfiles? { isOffline() ? nil : base.withLock { $0 } }
+
+    func create(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileAnswer {
+        await line?.create(user, fields, id: id) ?? .unreachable
+    }
+    func compare(_ user: UserID, _ fields: MapValue, id: String) async -> ProfileComparison {
+        await line?.compare(user, fields, id: id) ?? .unreachable
+    }
+    func remove(_ user: UserID, onlyID: String?) async -> RemovalAnswer {
+        await line?.remove(user, onlyID: onlyID) ?? .unreachable
+    }
+    func look(for user: UserID) async -> ProfileReading {
+        await line?.look(for: user) ?? .unavailable
+    }
+}
