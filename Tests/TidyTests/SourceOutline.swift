@@ -114,19 +114,20 @@ struct SourceOutline {
         modifiers = []
         var names = 1
         var isComputed = false
+        var isInitialized = false
         var depth = 0
         loop: while place < tokens.count {
             let token = tokens[place]
             switch token {
             case "(", "[": depth += 1
             case ")", "]": depth -= 1
-            case "<" where depth >= 0: depth += 1
-            case ">" where tokens[place - 1] != "-": depth -= 1
+            case "<" where !isInitialized: depth += 1
+            case ">" where !isInitialized && tokens[place - 1] != "-": depth -= 1
             case ",": if depth == 0 { names += 1 }
-            case "=": if depth == 0 { break loop }
+            case "=": if depth == 0 { isInitialized = true }
             case "{":
                 if depth == 0 {
-                    isComputed = !isObserved(at: place + 1)
+                    isComputed = !isInitialized && !isObserved(at: place + 1)
                     break loop
                 }
             case "}": break loop

@@ -97,6 +97,16 @@ public final class FirestoreServer: Sendable {
         executor.async { [weak self] in self?.wake() }
     }
 
+    /// Puts rules in force, or none with nil: for every call from now on. Listens are asked about again,
+    /// and those that the new rules refuse end with `permissionDenied`.
+    public func setRules(_ settings: RulesSettings?) {
+        core.withLock { $0.rules.set(settings) }
+        executor.async { [self] in
+            // A store that cannot be read refuses nobody: the next message of the listen meets it too.
+            deliver((try? core.withLock { core throws in try core.judgeListensAgain() }) ?? [])
+        }
+    }
+
     /// Removes every document of a database at once, as tests do between them. Its listens are told;
     /// its history before this moment is gone, so reads at a past time and resumes from before find it
     /// too old. Nothing is billed.

@@ -1,4 +1,3 @@
-import Synchronization
 package import TidemarkModel
 
 /// The engine for as long as the present user is its user; every call after fails with

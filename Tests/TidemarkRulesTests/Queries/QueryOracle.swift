@@ -10,7 +10,13 @@ struct OracleDocument {
 /// Which documents a query has in its result: code of its own, that shares nothing with the model's.
 enum QueryOracle {
     static func matches(_ query: Query, _ document: OracleDocument) -> Bool {
-        if let filter = query.filter, !holds(filter, document) { return false }
+        if let filter = query.filter {
+            if !holds(filter, document) { return false }
+            // An inequality orders by its field, in every part of an "or": who lacks the field is no row.
+            for field in inequalities(filter) where document.fields["\(field)"] == nil {
+                return false
+            }
+        }
         guard let order = query.orders.first else { return true }
         guard let value = document.fields["\(order.field)"] else { return false }
         for order in query.orders where document.fields["\(order.field)"] == nil { return false }
@@ -24,6 +30,15 @@ enum QueryOracle {
             if place > 0 || (place == 0 && end.before) { return false }
         }
         return true
+    }
+
+    private static func inequalities(_ filter: Filter) -> [FieldPath] {
+        switch filter {
+        case .and(let filters), .or(let filters): filters.flatMap(inequalities)
+        case .unary(let field, let test): [.isNotNull, .isNotNaN].contains(test) ? [field] : []
+        case .field(let field, let test, _):
+            [.equal, .arrayContains, .isIn, .arrayContainsAny].contains(test) ? [] : [field]
+        }
     }
 
     private static func holds(_ filter: Filter, _ document: OracleDocument) -> Bool {
