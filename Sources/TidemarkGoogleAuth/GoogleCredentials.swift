@@ -8,14 +8,6 @@ public import TidemarkResilience
 /// Tokens of a service account, for programs that run on a server: from a key file, or from the metadata
 /// server of a machine of Google's.
 ///
-/// ```swift
-/// let credentials = try await GoogleCredentials.found()
-/// let settings = FirestoreSettings()
-/// settings.tokenProvider = IDTokens { refused in
-///     try await credentials.token(replacing: refused)
-/// }
-/// ```
-///
 /// A token is asked for once for all callers, kept in memory, and renewed a few minutes before it runs
 /// out. Thread-safe.
 public final class GoogleCredentials: Sendable {

@@ -2,13 +2,6 @@ public import Foundation
 
 /// An answer over HTTP that is none: throw it for a status that is not 2xx, and ``Retry`` knows what to
 /// make of it.
-///
-/// ```swift
-/// guard response.statusCode == 200 else {
-///     throw HTTPStatusError(
-///         response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After"))
-/// }
-/// ```
 public struct HTTPStatusError: Error, Hashable, Sendable, RetryClassifiable {
     public let status: Int
     /// What the server asked for; nil when it did not.

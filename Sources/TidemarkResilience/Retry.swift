@@ -36,10 +36,6 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
 
     /// Runs `operation` until it succeeds or the policy ends.
     ///
-    /// ```swift
-    /// try await Retry(.mobile).run(.write) { try await charge(card) }
-    /// ```
-    ///
     /// - Parameters:
     ///   - safety: What being tried twice does. Unless it is said, `operation` may be repeated; say
     ///     ``CallSafety/write`` for one that may not.

@@ -1,18 +1,5 @@
 /// An error that knows what it means for trying again. Conform an error of your own, and ``Retry`` needs
 /// no classifier for it.
-///
-/// ```swift
-/// enum OrderError: Error, RetryClassifiable {
-///     case soldOut, busy(retryAfter: Duration)
-///
-///     var failure: Failure {
-///         switch self {
-///         case .soldOut: Failure(.permanent)
-///         case .busy(let delay): Failure(.throttled, hint: .after(delay), hadNoEffect: true)
-///         }
-///     }
-/// }
-/// ```
 public protocol RetryClassifiable: Error {
     var failure: Failure { get }
 }

@@ -1,10 +1,6 @@
 /// Waits for `operation` for `time` at the most, and returns then whatever it does: it is cancelled, and
 /// not waited for.
 ///
-/// ```swift
-/// let profile = try await withTimeout(.seconds(5)) { try await loadProfile() }
-/// ```
-///
 /// - Parameters:
 ///   - time: On `clock`; nil for no limit.
 ///   - clock: The system's, which goes on while the device sleeps; a test's own.

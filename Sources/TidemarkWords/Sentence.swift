@@ -5,10 +5,6 @@ public import Foundation
 /// An app in another language has a table named `Tidemark` (a string catalogue, or `Tidemark.strings`) in
 /// its main bundle, with the keys of the article *Sentences for people*; what the table lacks stays English.
 /// `%1$@`, `%2$@` stand for the arguments, in the table as here.
-///
-/// ```swift
-/// alert.title = error.sentence.localized()
-/// ```
 public struct Sentence: Hashable, Sendable {
     /// The name of the table in an app's bundle.
     public static let table = "Tidemark"

@@ -25,7 +25,7 @@ struct TypeShapeRules {
 
     /// Types with more stored properties than that, with their number. As above.
     static let largeTypes: [String: Int] = [
-        "TidemarkApp.FeedMachine": 25,
+        "TidemarkApp.FeedMachine": 25
     ]
 
     private(set) var files: [String: Set<String>] = [:]

@@ -6,16 +6,6 @@ import TidemarkResilience
 /// A ``TokenProvider`` made of one function, for tokens that somebody else has: FirebaseAuth, a session
 /// of your own, a service account.
 ///
-/// ```swift
-/// let tokens = IDTokens { refused in
-///     try await Auth.auth().currentUser?.getIDToken(forcingRefresh: refused != nil)
-/// }
-/// settings.tokenProvider = tokens
-/// Auth.auth().addStateDidChangeListener { _, user in
-///     Task { try await tokens.change(to: user?.uid, of: firestore) }
-/// }
-/// ```
-///
 /// Callers that need a token at the same time share one question. A failure ends the call with
 /// `UNAVAILABLE`, so that reads answer from the cache and writes wait. Thread-safe.
 public final class IDTokens: TokenProvider {

@@ -3,14 +3,6 @@ public import Tidemark
 
 /// The parts of an app's data, made and joined: files, accounts, Firestore, feeds, jobs and a launch.
 ///
-/// ```swift
-/// let stack = try TidemarkStack(
-///     StackSettings(folder: folder, projectID: "my-app", accounts: .cloud(key: webKey)) { firestore, _ in
-///         [try Feed(FeedDefinition(query: firestore.collection("stamps"), …))]
-///     })
-/// let launch = LaunchModel(stack.parts(stages)) { user in await stack.openFeeds(user) }
-/// ```
-///
 /// It goes on by itself when the network is back (``Firestore/networkMayBeBack()``,
 /// ``AccountJobs/networkMayBeBack()``, feeds that failed) and when the device can be read again. One at a
 /// time a folder. Thread-safe.

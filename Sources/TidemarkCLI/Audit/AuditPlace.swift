@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TidemarkAudit
+import TidemarkDemo
 import TidemarkGoogleAuth
 import TidemarkWire
 

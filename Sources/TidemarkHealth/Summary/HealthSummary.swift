@@ -28,7 +28,7 @@ public struct HealthSummary: Hashable, Sendable {
         /// A kind that it shows has changed since it was read.
         case stale
         case fresh
-        /// Reading failed, with a sentence for the person. The value is the last one that was read.
+        /// Reading failed, with a sentence. The value is the last one that was read.
         case failed(String)
     }
 

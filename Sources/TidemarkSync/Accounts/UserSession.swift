@@ -92,7 +92,8 @@ package struct UserSession: Sendable {
     package func record(
         forKey key: String, completion: @escaping @Sendable (Result<[UInt8]?, SyncError>) -> Void
     ) {
-        perform(completion) { core in completion(core.cached { try $0.records.value(forKey: key) }) }
+        perform(completion) { core in completion(core.cached { try $0.records.value(forKey: key) })
+        }
     }
 
     /// - Parameter kept: The query whose documents the record speaks of: from then on they stay,
@@ -118,7 +119,8 @@ package struct UserSession: Sendable {
         completion: @escaping @Sendable (Result<CachedRows, SyncError>) -> Void
     ) {
         perform(completion) { core in
-            completion(core.cached { try $0.documents.rows(of: query, first: count, where: isWanted) })
+            completion(
+                core.cached { try $0.documents.rows(of: query, first: count, where: isWanted) })
         }
     }
 

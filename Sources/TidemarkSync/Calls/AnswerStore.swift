@@ -112,7 +112,8 @@ final class AnswerStore: @unchecked Sendable {
         var rows = documents.map { LocalDocument(StoredDocument($0, readTime: readTime)) }
         if !written.isEmpty {
             rows.removeAll { local.queue.pending.hasWrites($0.path) }
-            rows = local.documents.merge(plain, rows, try local.documents.written(written, in: plain))
+            rows = local.documents.merge(
+                plain, rows, try local.documents.written(written, in: plain))
         }
         return ReadResult(
             documents: rows.compactMap(\.viewDocument), freshness: .fresh(readTime: readTime))

@@ -26,7 +26,8 @@ extension SyncEngine {
     ) {
         precondition(count >= 0)
         perform { core in
-            completion(core.cached { try $0.documents.rows(of: query, first: count, where: isWanted) })
+            completion(
+                core.cached { try $0.documents.rows(of: query, first: count, where: isWanted) })
         }
     }
 

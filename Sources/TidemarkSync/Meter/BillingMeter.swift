@@ -101,7 +101,9 @@ final class BillingMeter {
     // MARK: Budgets
 
     private func spent(_ scope: ReadBudget.Scope, on day: BillingDay) -> Int {
-        storage.local.book.ledger.reads(on: day) { scope.contains(label: $0.label, screen: $0.screen) }
+        storage.local.book.ledger.reads(on: day) {
+            scope.contains(label: $0.label, screen: $0.screen)
+        }
     }
 
     /// What the budgets say to a read that is about to be asked for.

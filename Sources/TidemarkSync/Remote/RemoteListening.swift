@@ -66,7 +66,8 @@ final class RemoteListening {
     private func knowsKeys(of listened: ListenedQuery) throws -> Bool {
         if listened.view.synced != nil { return true }
         if listened.keysRead != nil { return false }
-        guard try storage.local.targets.hasRows(moreThan: slices.mostAtOnce, of: listened.targetID) else {
+        guard try storage.local.targets.hasRows(moreThan: slices.mostAtOnce, of: listened.targetID)
+        else {
             try views.readKeys(of: listened)
             return true
         }

@@ -89,7 +89,8 @@ final class Listeners: @unchecked Sendable {
     private func open(_ recent: RecentQuery, _ listener: ListenedQuery.Listener) {
         defer { indexes.want() }
         do {
-            guard let opened = try storage.local.targets.open(recent, lookingAt: slices.mostAtOnce) else {
+            guard let opened = try storage.local.targets.open(recent, lookingAt: slices.mostAtOnce)
+            else {
                 openings[recent.key] = Opening(recent: recent, listeners: [listener])
                 return startOpening(recent.key)
             }
@@ -164,7 +165,8 @@ final class Listeners: @unchecked Sendable {
         let listened: ListenedQuery
         do {
             if let error { throw error }
-            listened = show(try storage.local.targets.open(opening.recent, rows), opening.recent, first)
+            listened = show(
+                try storage.local.targets.open(opening.recent, rows), opening.recent, first)
         } catch {
             for listener in opening.listeners {
                 listener.observer(.failure(SyncError(storing: error)))

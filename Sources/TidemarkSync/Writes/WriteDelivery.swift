@@ -252,7 +252,8 @@ final class WriteDelivery: @unchecked Sendable {
                 changed = try storage.local.queue.acknowledge(
                     batch, results, commitTime: time, position: position)
             case .rejected(let batch, let reason):
-                changed = try storage.local.queue.reject(batch, reason, at: context.environment.now())
+                changed = try storage.local.queue.reject(
+                    batch, reason, at: context.environment.now())
             }
         } catch {
             unstored = outcome
@@ -310,7 +311,8 @@ final class WriteDelivery: @unchecked Sendable {
         let local = storage.local
         return WriteQueueState(
             pending: local.queue.pending.batches.count,
-            oldest: local.queue.pending.batches.first?.localWriteTime, rejected: local.queue.rejectedCount)
+            oldest: local.queue.pending.batches.first?.localWriteTime,
+            rejected: local.queue.rejectedCount)
     }
 
     /// After this step, so that several changes in one are told once.

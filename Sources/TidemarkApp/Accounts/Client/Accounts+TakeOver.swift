@@ -3,12 +3,6 @@
 extension Accounts {
     /// Takes over a session that another library has made of the same project: FirebaseAuth's.
     ///
-    /// ```swift
-    /// if let old = Auth.auth().currentUser, let user = UserID(old.uid), let token = old.refreshToken {
-    ///     try await accounts.takeOver(user, refreshToken: token)
-    /// }
-    /// ```
-    ///
     /// Asks no server: the person is signed in at once, offline too, and the first call that needs a token
     /// asks for one. A refresh token that the server takes no more ends the session as any other would.
     /// What this device knows wins: while somebody is signed in here, nothing is taken over. Sign out of
