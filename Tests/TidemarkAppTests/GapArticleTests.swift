@@ -68,7 +68,8 @@ import TidemarkTesting
 
     @Test func `on prices`() {
         let before = ReadPrices.journeys.estimate(readsAnOpen: 1_000, devices: 1_000, opensADay: 50)
-        print(before)  // 50,000,000 reads a day: $180.00 a day, $5,400.00 a month, $65,700.00 a year
+        // 50,000,000 reads a day: $180.00 a day, $5,400.00 a month, $65,700.00 a year
+        print(before)
         #expect("\(before)".hasSuffix("$65,700.00 a year"))
     }
 
