@@ -8,9 +8,10 @@ import TidemarkModel
 @Suite struct `Proofs of queries` {
     private static let cases =
         ProcessInfo.processInfo.environment["TIDEMARK_RULES_PROOFS"].flatMap { Int($0) } ?? 2_000
+    /// Always the same in `make test`; another one each time where more is asked for.
     private static let seed =
         ProcessInfo.processInfo.environment["TIDEMARK_RULES_SEED"].flatMap { UInt64($0) }
-        ?? .random(in: 0...UInt64(UInt32.max))
+        ?? (cases > 2_000 ? .random(in: 0...UInt64(UInt32.max)) : 3_973_278_860)
 
     private struct Tally {
         var allowed = 0
@@ -48,6 +49,8 @@ import TidemarkModel
         if !isProvable || Int.random(in: 0..<3, using: &random) == 0 {
             Self.addAnything(to: &query, &random, keepsOrders: isProvable)
         }
+        // A server refuses such a query before it asks any rules.
+        guard (try? query.validate()) != nil else { return }
         let decision = rules.decide(
             query, as: RulesCaller(uid: RuleForm.uid), at: .epoch, reading: OracleRooms())
         let name = "seed \(Self.seed) case \(number): \(forms.map(\.text)) both \(isBoth) \(query)"
