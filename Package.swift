@@ -296,3 +296,9 @@ let package = Package(
         tests("TidyTests", []),
     ]
 )
+
+// `TIDEMARK_TESTS=TidemarkAppTests,TidyTests` keeps those test targets alone, so that the test bundle links
+// after a change in seconds, and what nothing in it uses is not compiled.
+if let kept = Context.environment["TIDEMARK_TESTS"]?.split(separator: ",").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !kept.contains($0.name) }
+}
