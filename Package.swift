@@ -181,7 +181,7 @@ let package = Package(
             "TidemarkSimulation",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-                "TidemarkApp", "TidemarkTesting",
+                "TidemarkApp", "TidemarkTesting", hummingbird,
             ], planted),
         // What `tidemark demo` plays.
         library(
@@ -284,7 +284,10 @@ let package = Package(
             ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
         tests(
             "TidemarkGoogleAuthTests",
-            ["TidemarkGoogleAuth", "TidemarkResilience", "Tidemark", cryptoExtras, hummingbird]),
+            [
+                "TidemarkGoogleAuth", "TidemarkResilience", "Tidemark", "TidemarkSimulation",
+                cryptoExtras, hummingbird,
+            ]),
         tests("TidemarkWordsTests", ["TidemarkWords"]),
         tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
         tests(

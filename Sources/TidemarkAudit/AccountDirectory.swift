@@ -35,6 +35,7 @@ public struct AccountDirectory: Sendable {
     /// Google's, as a service account with the right `firebaseauth.users.*` reaches it.
     ///
     /// - Parameters:
+    ///   - project: The project's id.
     ///   - base: Where the service is, without a slash at its end.
     ///   - client: Who calls; nil for the one that the process shares.
     ///   - tokens: Of the service account, which run out during a long audit.

@@ -14,7 +14,11 @@ public struct DailyAudit: Service {
     private let logger: Logger
 
     /// - Parameters:
+    ///   - schedule: The time of day.
+    ///   - clock: Waits; a test's own stands still.
     ///   - logger: Hears when the next audit is due, and of those that failed.
+    ///   - now: The time by which a day is a day.
+    ///   - body: What is done. What it throws is logged.
     public init(
         _ schedule: DailySchedule, clock: any Clock<Duration> = ContinuousClock(),
         logger: Logger = Logger(label: "tidemark.audit"),

@@ -26,7 +26,11 @@ public struct ProfileDirectory: Sendable {
             database: database, label: "audit", timeout: .seconds(60), token: token)
     }
 
-    /// - Parameter tokens: Of a service account, which run out during a long audit: asked for each call.
+    /// - Parameters:
+    ///   - transport: The way to the server.
+    ///   - database: The database of the profiles.
+    ///   - collection: One document for each profile, whose id is the account's.
+    ///   - tokens: Of a service account, which run out during a long audit: asked for each call.
     public init(
         _ transport: any Transport, database: DatabaseID, collection: CollectionPath,
         tokens: @escaping AccountDirectory.Tokens

@@ -44,7 +44,9 @@ public final class GoogleCredentials: Sendable {
     private let flights = SingleFlight<String, String>()
 
     /// - Parameters:
+    ///   - source: A key file, or the metadata server.
     ///   - scopes: What the tokens are to be good for. The metadata server gives what the machine has.
+    ///   - retry: How long and how often a token is asked for.
     ///   - now: Seconds since 1970.
     public init(
         _ source: Source, scopes: [String] = [GoogleCredentials.cloudPlatform],

@@ -8,6 +8,7 @@ public struct HTTPStatusError: Error, Hashable, Sendable, RetryClassifiable {
     public let retryAfter: Duration?
 
     /// - Parameters:
+    ///   - status: The answer's status.
     ///   - retryAfter: The header of that name: seconds, or a date. What is neither is left out.
     ///   - now: By this device's clock, for a date.
     public init(_ status: Int, retryAfter: String? = nil, now: Date = Date()) {

@@ -56,7 +56,9 @@ public final class RetryBudget: Sendable {
     private let credits: Mutex<RetryCredits>
     private let uptime: @Sendable () -> Duration
 
-    /// - Parameter uptime: The time since some moment, for instance since the process began.
+    /// - Parameters:
+    ///   - credits: How many retries are allowed for so many calls.
+    ///   - uptime: The time since some moment, for instance since the process began.
     public init(
         _ credits: RetryCredits = RetryCredits(), uptime: @escaping @Sendable () -> Duration
     ) {

@@ -64,8 +64,10 @@ public struct RetryMachine: Hashable, Sendable {
     /// When it all must be over, the refresh of credentials too; nil for never.
     private let total: Duration?
 
-    /// - Parameter deadline: What the caller has left, counted from the start; the policy's own limit
-    ///   holds too.
+    /// - Parameters:
+    ///   - policy: How often, how long, and after which waits.
+    ///   - safety: Whether the call may be made twice.
+    ///   - deadline: What the caller has left, counted from the start; the policy's own limit holds too.
     public init(_ policy: RetryPolicy, _ safety: CallSafety, deadline: Duration? = nil) {
         self.policy = policy
         self.safety = safety
@@ -73,7 +75,11 @@ public struct RetryMachine: Hashable, Sendable {
         total = [policy.totalTimeout, deadline].compactMap { $0 }.min()
     }
 
-    /// - Parameter now: The time since the call began.
+    /// Decides what comes next.
+    ///
+    /// - Parameters:
+    ///   - event: What has happened.
+    ///   - now: The time since the call began.
     public mutating func step(_ event: Event, at now: Duration) -> Step {
         switch event {
         case .start(let isOnline):

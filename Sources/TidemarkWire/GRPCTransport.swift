@@ -120,10 +120,10 @@ extension GRPCTransport: Transport {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
     ) -> any RequestStream<ListenRequest> {
-        let names = Names(context.database)
+        let coder = ListenCoder(Names(context.database))
         let stream = ClientStream<ListenRequest, ListenResponse>(
-            .listen, context, encode: { names.encode($0) },
-            decode: { bytes throws(RPCStatus) in try names.listenResponse(bytes) }, receive)
+            .listen, context, encode: { coder.encode($0) },
+            decode: { bytes throws(RPCStatus) in try coder.response(bytes) }, receive)
         stream.start(on: self)
         return stream
     }
@@ -132,10 +132,10 @@ extension GRPCTransport: Transport {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest> {
-        let names = Names(context.database)
+        let coder = WriteCoder(Names(context.database))
         let stream = ClientStream<WriteRequest, WriteResponse>(
-            .write, context, encode: { names.encode($0) },
-            decode: { bytes throws(RPCStatus) in try names.writeResponse(bytes) }, receive)
+            .write, context, encode: { coder.encode($0) },
+            decode: { bytes throws(RPCStatus) in try coder.response(bytes) }, receive)
         stream.start(on: self)
         return stream
     }

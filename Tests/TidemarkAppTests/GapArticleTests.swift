@@ -26,17 +26,6 @@ import TidemarkTesting
         func token(forcingRefresh isForced: Bool) async throws -> String? { "attested" }
     }
 
-    private func world(
-        _ body: (LocalFirestore, Firestore) async throws -> Void
-    ) async throws {
-        let local = try LocalFirestore.start()
-        do { try await body(local, try local.firestore()) } catch {
-            await local.stop()
-            throw error
-        }
-        await local.stop()
-    }
-
     @Sendable private func load() async throws -> Int { 7 }
 
     @Test func `on trying again`() async throws {
@@ -74,7 +63,7 @@ import TidemarkTesting
     }
 
     @Test func `on ranks`() async throws {
-        try await world { _, firestore in
+        try await LocalFirestore.withClient { _, firestore in
             try await firestore.document("users/ada").setData(["totalStamps": 3])
             try await firestore.document("users/bob").setData(["totalStamps": 9])
             let rank = try await firestore.collection("users").rank(of: "ada", by: "totalStamps")
@@ -88,7 +77,7 @@ import TidemarkTesting
     }
 
     @Test func `on signing in by somebody else`() async throws {
-        try await world { _, firestore in
+        try await LocalFirestore.withClient { _, firestore in
             let (auth, attestation) = (Auth(), Auth())
             let settings = FirestoreSettings()
             let tokens = IDTokens { refused in
@@ -116,7 +105,7 @@ import TidemarkTesting
     }
 
     @Test func `on signing up, and on a session of FirebaseAuth`() async throws {
-        try await world { _, firestore in
+        try await LocalFirestore.withClient { _, firestore in
             let (folder, server) = (TestFolder(), ScriptedAccounts())
             let files = try LaunchFiles(folder: folder.path)
             let accounts = Accounts(

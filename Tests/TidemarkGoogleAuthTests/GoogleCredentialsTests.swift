@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 import Tidemark
 import TidemarkResilience
+import TidemarkSimulation
 
 @testable import TidemarkGoogleAuth
 
@@ -64,18 +65,7 @@ private final class TokenMaker: Sendable {
             reply.headers[.init("metadata-flavor")!] = "Google"
             return reply
         }
-        let (ports, input) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { channel in input.yield(channel.localAddress?.port ?? 0) })
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await application.run() }
-            for await port in ports {
-                try await body("127.0.0.1:\(port)")
-                break
-            }
-            group.cancelAll()
-        }
+        try await withServer(router, body)
     }
 }
 
@@ -193,7 +183,7 @@ private final class TokenMaker: Sendable {
     }
 
     @Test func `go with every call of a client`() async throws {
-        try await maker.serve { [self] host in
+        try await maker.serve { host in
             let credentials = try await GoogleCredentials.found(in: ["GCE_METADATA_HOST": host])
             let settings = FirestoreSettings()
             settings.tokenProvider = IDTokens { refused in

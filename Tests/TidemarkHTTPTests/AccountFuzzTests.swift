@@ -34,6 +34,15 @@ struct AccountFuzzTests {
         return await server.answer(request) { body.count > $0 ? nil : body }
     }
 
+    /// The token of a new account.
+    private func signUp(_ server: AccountsServer) async throws -> String {
+        let session = await ask(server, "/v1/accounts:signUp", Data())
+        guard case .text(let token)? = session.body["idToken"] else {
+            throw RPCStatus(.internal, "no token")
+        }
+        return token
+    }
+
     private func damaged(_ bytes: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...5, using: &random) where !bytes.isEmpty {
@@ -53,11 +62,7 @@ struct AccountFuzzTests {
         let server = try await server()
         let seed = seed
         var random = SeededRandom(seed: seed)
-        let session = await ask(server, "/v1/accounts:signUp", Data())
-        guard case .text(let token)? = session.body["idToken"] else {
-            Issue.record("no token")
-            return
-        }
+        let token = try await signUp(server)
         let body = Array(
             """
             {"idToken": "\(token)", "email": "a@b.c", "password": "secret-1", "oobCode": "x",
@@ -84,11 +89,7 @@ struct AccountFuzzTests {
         let server = try await server()
         let seed = seed
         var random = SeededRandom(seed: seed)
-        let session = await ask(server, "/v1/accounts:signUp", Data())
-        guard case .text(let token)? = session.body["idToken"] else {
-            Issue.record("no token")
-            return
-        }
+        let token = try await signUp(server)
         let original = Array(token.utf8)
         for number in 0..<count {
             let text = String(decoding: damaged(original, &random), as: UTF8.self)
@@ -106,12 +107,7 @@ struct AccountFuzzTests {
         let server = try await server()
         var token = ""
         while token.isEmpty || !(letter.isEmpty || token.contains(letter)) {
-            let session = await ask(server, "/v1/accounts:signUp", Data())
-            guard case .text(let text)? = session.body["idToken"] else {
-                Issue.record("no token")
-                return
-            }
-            token = text
+            token = try await signUp(server)
         }
         let spelled = letter.isEmpty ? token + other : token.replacing(letter, with: other)
         for (text, status) in [(token, 200), (spelled, 400)] {

@@ -24,7 +24,7 @@ private final class FaultyWorld {
             .init(),
             environment: ServerEnvironment(
                 now: { time.now }, randomBits: { bits.withLock { $0.next() } },
-                executor: SharedThread(time: time)))
+                executor: ServerThread(time: time)))
         transport = FaultyTransport(server, time.faultEnvironment(seed: seed))
         let dice = time.faultEnvironment(seed: seed &+ 1).random
         engine = try SyncEngine(
@@ -72,20 +72,6 @@ private final class FaultyWorld {
         }
         time.runUntilIdle()
         return rows.withLock { $0 }
-    }
-}
-
-private struct SharedThread: ServerExecutor {
-    let time: VirtualScheduler
-    var uptime: Duration { time.elapsed }
-    func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {
-        // The names are the client's: any will do.
-        _ = time.schedule(.storageRetry, after: delay, job)
-    }
-    func async(_ job: @escaping @Sendable () -> Void) { time.enqueue(job) }
-    func sync(_ job: @Sendable () -> Void) {
-        time.runUntilIdle()
-        job()
     }
 }
 

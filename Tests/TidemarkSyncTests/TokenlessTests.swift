@@ -6,13 +6,27 @@ import TidemarkTesting
 
 /// A server that sends no resume tokens: what is held must not be taken for newer than it is.
 @Suite struct TokenlessTests {
+    /// The stream ends, and the next one begins.
+    private func reconnect(_ world: Harness) {
+        world.stream.end(RPCStatus(.unavailable, "gone"))
+        world.run()
+        world.scheduler.advance(by: .seconds(2))
+    }
+
+    /// The target begins anew, and a snapshot at 40 holds document b alone.
+    private func addAnew(_ world: Harness) {
+        let id = world.added[0].id
+        world.push(
+            .targetChange(TargetChange(.add, targetIDs: [id])),
+            .documentChange(DocumentChange(doc("rooms/b", 30), targetIDs: [id])))
+        world.snapshot(40)
+    }
+
     private func world() throws -> (Harness, Listener) {
         let world = try Harness()
         let listener = world.listen(rooms())
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20, token: [7])
-        world.stream.end(RPCStatus(.unavailable, "gone"))
-        world.run()
-        world.scheduler.advance(by: .seconds(2))
+        reconnect(world)
         #expect(world.added[0].resume == .token([7]))
         return (world, listener)
     }
@@ -22,37 +36,23 @@ import TidemarkTesting
     @Test func `rows without a token are resumed by their time`() throws {
         let (world, _) = try world()
         world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 40, token: [])
-        world.stream.end(RPCStatus(.unavailable, "gone"))
-        world.run()
-        world.scheduler.advance(by: .seconds(2))
+        reconnect(world)
         #expect(world.added[0].resume == .readTime(at(40)))
         #expect(world.added[0].expectedCount == 2)
     }
 
     @Test func `rows that are not all are asked for again from scratch`() throws {
         let (world, _) = try world()
-        let id = world.added[0].id
-        world.push(
-            .targetChange(TargetChange(.add, targetIDs: [id])),
-            .documentChange(DocumentChange(doc("rooms/b", 30), targetIDs: [id])))
-        world.snapshot(40)
-        world.stream.end(RPCStatus(.unavailable, "gone"))
-        world.run()
-        world.scheduler.advance(by: .seconds(2))
+        addAnew(world)
+        reconnect(world)
         #expect(world.added[0].resume == .fromScratch)
     }
 
     /// Document a went before the stream that begins from scratch: no word of it will come.
     @Test func `what a listen from scratch does not tell of is asked for`() throws {
         let (world, listener) = try world()
-        let id = world.added[0].id
-        world.push(
-            .targetChange(TargetChange(.add, targetIDs: [id])),
-            .documentChange(DocumentChange(doc("rooms/b", 30), targetIDs: [id])))
-        world.snapshot(40)
-        world.stream.end(RPCStatus(.unavailable, "gone"))
-        world.run()
-        world.scheduler.advance(by: .seconds(2))
+        addAnew(world)
+        reconnect(world)
         world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 60, token: [])
         let limbo = try #require(world.added.last)
         #expect(limbo.kind == .documents([path("rooms/a")]))
@@ -64,9 +64,7 @@ import TidemarkTesting
         let (world, _) = try world()
         world.answer(world.added[0].id, [doc("rooms/b", 30)], at: 40, token: [])
         world.push(.targetChange(TargetChange(.noChange, resumeToken: [9], readTime: at(50))))
-        world.stream.end(RPCStatus(.unavailable, "gone"))
-        world.run()
-        world.scheduler.advance(by: .seconds(2))
+        reconnect(world)
         #expect(world.added[0].resume == .token([9]))
     }
 }

@@ -163,21 +163,6 @@ extension Events<SyncEngine.WriteEvent> {
     }
 }
 
-/// Runs the server's jobs when the test lets its scheduler run.
-private struct ServerThread: ServerExecutor {
-    let time: VirtualScheduler
-    var uptime: Duration { time.elapsed }
-    func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {
-        // The names are the client's: any will do.
-        _ = time.schedule(.storageRetry, after: delay, job)
-    }
-    func async(_ job: @escaping @Sendable () -> Void) { time.enqueue(job) }
-    func sync(_ job: @Sendable () -> Void) {
-        time.runUntilIdle()
-        job()
-    }
-}
-
 private struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
     mutating func next() -> UInt64 {

@@ -20,7 +20,7 @@ import TidemarkModel
     @Test(arguments: UInt64(0)..<200) func `a reply comes back as it was`(seed: UInt64) throws {
         var generator = Generator(seed: seed)
         for (method, reply) in generator.replies() {
-            let decoded = try names.reply(to: method, names.encode(reply))
+            let decoded = try ReplyCoder(names).reply(to: method, ReplyCoder(names).encode(reply))
             #expect(decoded == reply, "seed \(seed)")
         }
     }
@@ -29,13 +29,14 @@ import TidemarkModel
     func `stream messages come back as they were`(seed: UInt64) throws {
         var generator = Generator(seed: seed)
         let asked = generator.listenRequest()
-        #expect(try IncomingMessage.listen(names.encode(asked)).decode(names) == asked)
+        #expect(try IncomingMessage.listen(ListenCoder(names).encode(asked)).decode(names) == asked)
         let told = generator.listenResponse()
-        #expect(try names.listenResponse(names.encode(told)) == told)
+        #expect(try ListenCoder(names).response(ListenCoder(names).encode(told)) == told)
         let written = generator.writeRequest()
-        #expect(try IncomingMessage.write(names.encode(written)).decode(names) == written)
+        #expect(
+            try IncomingMessage.write(WriteCoder(names).encode(written)).decode(names) == written)
         let answered = generator.writeResponse()
-        #expect(try names.writeResponse(names.encode(answered)) == answered)
+        #expect(try WriteCoder(names).response(WriteCoder(names).encode(answered)) == answered)
     }
 
     @Test(arguments: UInt64(0)..<300)
@@ -53,7 +54,8 @@ import TidemarkModel
             }
         }
         let messages = [
-            names.encode(generator.listenRequest()), names.encode(generator.writeRequest()),
+            ListenCoder(names).encode(generator.listenRequest()),
+            WriteCoder(names).encode(generator.writeRequest()),
         ]
         for bytes in messages.map({ generator.damaged($0) }) {
             do throws(RPCStatus) {
@@ -67,14 +69,14 @@ import TidemarkModel
     func `damaged replies are refused or read, and never crash`(seed: UInt64) {
         var generator = Generator(seed: seed)
         for (method, reply) in generator.replies() {
-            let bytes = generator.damaged(names.encode(reply))
-            do throws(RPCStatus) { _ = try names.reply(to: method, bytes) } catch {
+            let bytes = generator.damaged(ReplyCoder(names).encode(reply))
+            do throws(RPCStatus) { _ = try ReplyCoder(names).reply(to: method, bytes) } catch {
                 #expect(error.code == .invalidArgument)
             }
         }
-        let told = generator.damaged(names.encode(generator.listenResponse()))
-        _ = try? names.listenResponse(told)
-        let answered = generator.damaged(names.encode(generator.writeResponse()))
-        _ = try? names.writeResponse(answered)
+        let told = generator.damaged(ListenCoder(names).encode(generator.listenResponse()))
+        _ = try? ListenCoder(names).response(told)
+        let answered = generator.damaged(WriteCoder(names).encode(generator.writeResponse()))
+        _ = try? WriteCoder(names).response(answered)
     }
 }

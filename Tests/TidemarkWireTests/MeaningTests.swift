@@ -59,7 +59,7 @@ import TidemarkModel
             $0.addTarget.targetID = 7
             $0.addTarget.documents.documents = [root + "/a"]
         }
-        guard case .unreadable(7, let cause) = try names.listenRequest(wire) else {
+        guard case .unreadable(7, let cause) = try ListenCoder(names).request(wire) else {
             Issue.record("it was read")
             return
         }

@@ -57,20 +57,28 @@ import TidemarkWire
             RunQueryReply(document: document("rooms/\(row)"), readTime: Timestamp(microseconds: 7)))
     }
 
+    private static let request = Request.runQuery(
+        RunQueryRequest(query: Query(collectionID: "rooms")))
+
+    /// A call whose receiver has paused it after ten rows.
+    private func pausedCall(_ loopback: Loopback) async -> (any CancellableCall, Sink) {
+        let sink = Sink(pauseAfter: 10)
+        let call = loopback.client.call(Self.request, CallContext(database: database)) {
+            sink.receive($0)
+        }
+        sink.attach(call)
+        await sink.waitForPause()
+        return (call, sink)
+    }
+
     @Test func `a paused call hands over nothing until it is resumed, and others go on`()
         async throws
     {
         try await Loopback.with(ScriptedTransport(replies: rows)) { loopback in
-            let request = Request.runQuery(RunQueryRequest(query: Query(collectionID: "rooms")))
-            let sink = Sink(pauseAfter: 10)
-            let call = loopback.client.call(request, CallContext(database: database)) {
-                sink.receive($0)
-            }
-            sink.attach(call)
-            await sink.waitForPause()
+            let (call, sink) = await pausedCall(loopback)
             let before = sink.rows
             for _ in 0..<3 {
-                #expect(await loopback.client.answer(to: request).replies.count == rows.count)
+                #expect(await loopback.client.answer(to: Self.request).replies.count == rows.count)
             }
             // One may have been on its way through when the pause came.
             #expect(sink.rows <= before + 1)
@@ -83,13 +91,7 @@ import TidemarkWire
 
     @Test func `a paused call can be cancelled`() async throws {
         try await Loopback.with(ScriptedTransport(replies: rows)) { loopback in
-            let request = Request.runQuery(RunQueryRequest(query: Query(collectionID: "rooms")))
-            let sink = Sink(pauseAfter: 10)
-            let call = loopback.client.call(request, CallContext(database: database)) {
-                sink.receive($0)
-            }
-            sink.attach(call)
-            await sink.waitForPause()
+            let (call, sink) = await pausedCall(loopback)
             call.cancel()
             #expect(await sink.end()?.code == .cancelled)
         }

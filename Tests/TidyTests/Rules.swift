@@ -113,7 +113,7 @@ enum ImportRules {
         ],
         "TidemarkSimulation": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-            "TidemarkApp", "TidemarkTesting",
+            "TidemarkApp", "TidemarkTesting", "Hummingbird",
         ],
         "TidemarkDemo": [
             "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",

@@ -19,8 +19,6 @@ struct TypeShapeRules {
         "TidemarkApp.FeedMachine": 5,
         "TidemarkRules.Evaluator": 11,
         "TidemarkRules.RulesValue": 6,
-        "TidemarkWire.Names": 7,
-        "TidemarkWire.RPCStatus": 5,
     ]
 
     /// Types with more stored properties than that, with their number. As above.

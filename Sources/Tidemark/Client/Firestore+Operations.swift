@@ -17,7 +17,9 @@ extension Firestore {
     /// long as it cannot be done twice: when a document that it reads and changes is still as it was.
     /// Else the transaction throws, with a ``FirestoreError/detail`` that says so: read again and decide.
     ///
-    /// - Parameter maxAttempts: At least 1. Source of the default: client-engine 2.0.
+    /// - Parameters:
+    ///   - maxAttempts: At least 1; 5 is the default of Google's clients.
+    ///   - body: Reads, then writes, by the transaction that it is given.
     /// - Throws: What `body` throws, or a ``FirestoreError``: `aborted` or `failedPrecondition` when the
     ///   documents kept changing, and nothing was committed; `unavailable`, `deadlineExceeded`,
     ///   `internal`, `unknown` or `dataLoss` when the server could not be reached or its answer was
@@ -40,6 +42,7 @@ extension Firestore {
     ///
     /// - Parameters:
     ///   - options: Nil for the defaults.
+    ///   - block: Reads, then writes, by the transaction that it is given.
     ///   - completion: Called on the listeners' queue, with what the block returned at its last attempt.
     public func runTransaction<T: Sendable>(
         with options: TransactionOptions?,
@@ -76,7 +79,11 @@ private let transactionBlocks = DispatchQueue(
 // MARK: Bundles
 
 extension Firestore {
-    /// - Parameter progress: Told when a part is stored, on the calling task.
+    /// Stores a bundle's documents and named queries in the cache; costs no reads.
+    ///
+    /// - Parameters:
+    ///   - data: The whole bundle.
+    ///   - progress: Told when a part is stored, on the calling task.
     /// - Returns: The last progress, of the state `success`.
     /// - Throws: `invalidArgument` for what is no bundle of this database; nothing was loaded then
     ///   unless a part was stored before.

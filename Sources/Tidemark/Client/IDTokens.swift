@@ -82,6 +82,7 @@ public final class IDTokens: TokenProvider {
     ///
     /// - Parameters:
     ///   - user: By the id that the token names; nil when nobody is signed in.
+    ///   - firestore: The client that these tokens are for.
     ///   - erasing: As `erasingPrevious` there.
     public func change(
         to user: String?, of firestore: Firestore, erasing: Bool = false

@@ -109,7 +109,10 @@ extension Firestore {
         /// Decodes what ``DocumentSnapshot/data()`` or ``DocumentSnapshot/get(_:)`` returned.
         /// Decoding a snapshot itself, ``DocumentSnapshot/data(as:with:decoder:)``, is faster.
         ///
-        /// - Parameter document: What a ``DocumentID`` is filled from.
+        /// - Parameters:
+        ///   - type: What to make of it.
+        ///   - container: A map, or a single value.
+        ///   - document: What a ``DocumentID`` is filled from.
         /// - Throws: `DecodingError` with the path of the field, ``FirestoreDecodingError``, or
         ///   ``FirestoreError`` for what is no value of Firestore.
         public func decode<T: Decodable>(

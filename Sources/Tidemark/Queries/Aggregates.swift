@@ -65,8 +65,9 @@ public struct AggregateQuery: Hashable, Sendable {
     /// Asks the server, or counts what is on this device. The server's answer costs one read for
     /// every 1,000 index entries, at least one.
     ///
-    /// - Parameter deadline: How long the server may take; the client's `readDeadline` where nothing is
-    ///   said.
+    /// - Parameters:
+    ///   - source: Where it is made.
+    ///   - deadline: How long the server may take; the client's `readDeadline` where nothing is said.
     /// - Throws: `unavailable` or `deadlineExceeded` when the server does not answer in time, and, by the
     ///   default source, nothing is kept of an earlier answer.
     public func getAggregation(

@@ -3,7 +3,7 @@ public import Tidemark
 
 /// The parts of an app's data, made and joined: files, accounts, Firestore, feeds, jobs and a launch.
 ///
-/// It goes on by itself when the network is back (``Firestore/networkMayBeBack()``,
+/// It goes on by itself when the network is back (`Firestore.networkMayBeBack()`,
 /// ``AccountJobs/networkMayBeBack()``, feeds that failed) and when the device can be read again. One at a
 /// time a folder. Thread-safe.
 public final class TidemarkStack: Sendable {
@@ -31,7 +31,7 @@ public final class TidemarkStack: Sendable {
 
     /// Opens what is on this device, and asks no server.
     ///
-    /// - Throws: ``LaunchFiles/Failure``, ``CredentialStoreError`` or ``FirestoreError`` when the folder
+    /// - Throws: ``LaunchFiles/Failure``, ``CredentialStoreError`` or `FirestoreError` when the folder
     ///   cannot be read or written: nothing is taken for missing then.
     public init(_ settings: StackSettings) throws {
         self.settings = settings

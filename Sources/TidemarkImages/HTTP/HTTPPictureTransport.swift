@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
+import TidemarkResilience
 
 /// Loads pictures over HTTP. Follows up to five redirects; sends no cookies and no credentials.
 public struct HTTPPictureTransport: PictureTransport {
@@ -22,24 +23,13 @@ public struct HTTPPictureTransport: PictureTransport {
 
     public init() {}
 
-    /// An answer that was not whole when its time was over.
-    private struct TimedOut: Error {}
-
     public func get(
         _ request: PictureGet,
         _ receive: @escaping @Sendable (PictureAnswer) async throws -> Void
     ) async throws {
         let limit = request.timeout ?? Self.longest
         // The client's own deadline ends with the head, and a body may come a byte at a time.
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await Self.send(request, receive) }
-            group.addTask {
-                try await Task.sleep(for: limit)
-                throw TimedOut()
-            }
-            defer { group.cancelAll() }
-            try await group.next()
-        }
+        try await withTimeout(limit) { try await Self.send(request, receive) }
     }
 
     private static func send(

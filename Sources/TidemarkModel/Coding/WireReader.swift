@@ -1,18 +1,20 @@
 /// Reads protobuf's wire form from memory that outlives it. Bounded by its buffer and total.
-struct WireReader {
+package struct WireReader {
     private var next: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 
-    init(_ buffer: UnsafeBufferPointer<UInt8>) {
+    package init(_ buffer: UnsafeBufferPointer<UInt8>) {
         // An empty buffer may have no address; any one serves when nothing is read through it.
         next = buffer.baseAddress ?? UnsafePointer(bitPattern: 1)!
         end = next + buffer.count
     }
 
-    var isAtEnd: Bool { next == end }
+    package var isAtEnd: Bool { next == end }
 
     /// What has not been read.
-    var rest: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(start: next, count: end - next) }
+    package var rest: UnsafeBufferPointer<UInt8> {
+        UnsafeBufferPointer(start: next, count: end - next)
+    }
 
     /// A field's number and wire type in one: `field << 3 | wire type`.
     @inline(__always)
@@ -23,7 +25,7 @@ struct WireReader {
     }
 
     @inline(__always)
-    mutating func varint() throws(CodecError) -> UInt64 {
+    package mutating func varint() throws(CodecError) -> UInt64 {
         if next < end, next.pointee < 0x80 {
             defer { next += 1 }
             return UInt64(next.pointee)
@@ -46,7 +48,13 @@ struct WireReader {
         throw .truncated
     }
 
-    mutating func fixed64() throws(CodecError) -> UInt64 {
+    package mutating func byte() throws(CodecError) -> UInt8 {
+        guard next < end else { throw .truncated }
+        defer { next += 1 }
+        return next.pointee
+    }
+
+    package mutating func fixed64() throws(CodecError) -> UInt64 {
         guard end - next >= 8 else { throw .truncated }
         let value = UnsafeRawPointer(next).loadUnaligned(as: UInt64.self)
         next += 8
@@ -54,7 +62,7 @@ struct WireReader {
     }
 
     @inline(__always)
-    mutating func lengthDelimited() throws(CodecError) -> UnsafeBufferPointer<UInt8> {
+    package mutating func lengthDelimited() throws(CodecError) -> UnsafeBufferPointer<UInt8> {
         let length = try varint()
         guard length <= UInt64(end - next) else { throw .truncated }
         let slice = UnsafeBufferPointer(start: next, count: Int(length))
@@ -67,7 +75,9 @@ struct WireReader {
         WireReader(try lengthDelimited())
     }
 
-    mutating func text() throws(CodecError) -> String { try Self.text(try lengthDelimited()) }
+    package mutating func text() throws(CodecError) -> String {
+        try Self.text(try lengthDelimited())
+    }
 
     /// Decoding repairs what is not UTF-8, and then the bytes differ. Five times as fast for short
     /// texts as `String(validating:as:)`.

@@ -26,12 +26,19 @@ package struct WireWriter {
     @inline(__always)
     package mutating func tag(_ field: UInt64, _ wireType: UInt64) { varint(field << 3 | wireType) }
 
-    mutating func fixed64(_ value: UInt64) {
+    package mutating func byte(_ value: UInt8) { bytes.append(value) }
+
+    package mutating func fixed64(_ value: UInt64) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 
     package mutating func text(_ field: UInt64, _ value: String) {
         tag(field, 2)
+        text(value)
+    }
+
+    /// Its length, and its bytes.
+    package mutating func text(_ value: String) {
         value.withBytes { utf8 in
             varint(UInt64(utf8.count))
             bytes.append(contentsOf: utf8)
@@ -40,6 +47,11 @@ package struct WireWriter {
 
     mutating func data(_ field: UInt64, _ value: [UInt8]) {
         tag(field, 2)
+        data(value)
+    }
+
+    /// Its length, and its bytes.
+    package mutating func data(_ value: [UInt8]) {
         varint(UInt64(value.count))
         bytes.append(contentsOf: value)
     }

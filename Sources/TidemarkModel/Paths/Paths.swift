@@ -146,7 +146,7 @@ extension String {
 }
 
 /// What Firestore asks of ids, and how it orders them.
-enum PathRules {
+package enum PathRules {
     /// Source: limits of production, server-protocol 2.1.
     static let maxIDBytes = 1_500
 
@@ -187,7 +187,8 @@ enum PathRules {
 
     /// The number in `__id<n>__`. Only as a number is printed: were `__id07__` a 7 too, two names
     /// would have one place in the order.
-    static func numericID(_ id: some BidirectionalCollection<UInt8>) -> Int64? {
+    @inlinable
+    package static func numericID(_ id: some BidirectionalCollection<UInt8>) -> Int64? {
         guard id.first == UInt8(ascii: "_"), id.count > 6, id.starts(with: "__id".utf8),
             id.suffix(2).elementsEqual("__".utf8)
         else { return nil }

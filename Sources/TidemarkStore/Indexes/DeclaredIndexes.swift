@@ -1,4 +1,4 @@
-package import TidemarkModel
+import TidemarkModel
 
 /// An index of a database.
 package struct IndexState: Hashable, Sendable {

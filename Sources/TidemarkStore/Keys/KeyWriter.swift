@@ -159,25 +159,13 @@ extension KeyWriter {
 
     /// One segment of a path: numeric ids first and by number, others by their bytes.
     mutating func append(segment: UnsafeBufferPointer<UInt8>) {
-        guard let number = Self.numericID(segment) else {
+        guard let number = PathRules.numericID(segment) else {
             bytes.append(Self.textSegment)
             append(escaping: segment)
             return
         }
         bytes.append(Self.numericSegment)
         append(UInt64(bitPattern: number) ^ (1 << 63))
-    }
-
-    /// The number in `__id<n>__`; `__id07__` is a text.
-    private static func numericID(_ id: UnsafeBufferPointer<UInt8>) -> Int64? {
-        guard id.count > 6, id[0] == UInt8(ascii: "_"), id.starts(with: "__id".utf8),
-            id.suffix(2).elementsEqual("__".utf8)
-        else { return nil }
-        let digits = id.dropFirst(4).dropLast(2)
-        guard let number = Int64(String(decoding: digits, as: UTF8.self)),
-            String(number).utf8.elementsEqual(digits)
-        else { return nil }
-        return number
     }
 
     /// The id that ``append(segment:)`` wrote, and where the next segment begins.

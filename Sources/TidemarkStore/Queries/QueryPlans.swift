@@ -1,4 +1,4 @@
-package import TidemarkModel
+import TidemarkModel
 
 /// A query with its plan, and the number its database has.
 final class PlannedQuery {

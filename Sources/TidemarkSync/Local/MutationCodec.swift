@@ -10,22 +10,32 @@ enum MutationCodec {
 
     /// - Parameter contents: ``Mutation/plainContents`` of the only mutation, where they are known.
     static func encode(_ mutations: [Mutation], _ contents: EncodedFields? = nil) -> [UInt8] {
-        var writer = ByteWriter()
+        var room = 0
         if let contents, let path = mutations.first?.path {
-            writer.reserve(contents.bytes.count + path.text.utf8.count + roomForRest)
+            room = contents.bytes.count + path.text.utf8.count + roomForRest
         }
+        var writer = WireWriter(capacity: room)
         writer.byte(edition)
         writer.count(mutations.count)
         for mutation in mutations { write(mutation, contents, &writer) }
         return writer.bytes
     }
 
+    /// - Throws: ``DamagedRecord`` for bytes that ``encode(_:_:)`` has not written.
     static func decode(_ bytes: [UInt8]) throws(DamagedRecord) -> [Mutation] {
-        var reader = ByteReader(bytes, of: what)
-        guard try reader.byte() == edition else { throw reader.damage }
+        let result: [Mutation]? = bytes.withUnsafeBufferPointer { buffer in
+            var reader = WireReader(buffer)
+            return try? mutations(&reader)
+        }
+        guard let result else { throw DamagedRecord(what: what) }
+        return result
+    }
+
+    private static func mutations(_ reader: inout WireReader) throws(CodecError) -> [Mutation] {
+        guard try reader.byte() == edition else { throw .malformed }
         var result: [Mutation] = []
         for _ in 0..<(try reader.count()) { result.append(try mutation(&reader)) }
-        guard reader.isAtEnd else { throw reader.damage }
+        guard reader.isAtEnd else { throw .malformed }
         return result
     }
 }
@@ -34,7 +44,7 @@ enum MutationCodec {
 
 extension MutationCodec {
     private static func write(
-        _ mutation: Mutation, _ contents: EncodedFields?, _ writer: inout ByteWriter
+        _ mutation: Mutation, _ contents: EncodedFields?, _ writer: inout WireWriter
     ) {
         writer.text(mutation.path.text)
         switch mutation.operation {
@@ -57,24 +67,24 @@ extension MutationCodec {
         }
     }
 
-    private static func write(_ path: FieldPath, _ writer: inout ByteWriter) {
+    private static func write(_ path: FieldPath, _ writer: inout WireWriter) {
         writer.count(path.segments.count)
         for segment in path.segments { writer.text(segment) }
     }
 
-    private static func write(_ precondition: Precondition, _ writer: inout ByteWriter) {
+    private static func write(_ precondition: Precondition, _ writer: inout WireWriter) {
         switch precondition {
         case .none: writer.byte(0)
         case .exists(let exists): writer.byte(exists ? 1 : 2)
         case .updateTime(let time):
             writer.byte(3)
-            writer.integer(time.seconds)
-            writer.integer(Int64(time.nanoseconds))
+            writer.fixed64(UInt64(bitPattern: time.seconds))
+            writer.fixed64(UInt64(bitPattern: Int64(time.nanoseconds)))
         }
     }
 
     private static func write(
-        _ operation: FieldTransform.Operation, _ writer: inout ByteWriter
+        _ operation: FieldTransform.Operation, _ writer: inout WireWriter
     ) {
         let (kind, operand): (UInt8, Value) =
             switch operation {
@@ -93,7 +103,7 @@ extension MutationCodec {
 // MARK: - Reading
 
 extension MutationCodec {
-    private static func mutation(_ reader: inout ByteReader) throws(DamagedRecord) -> Mutation {
+    private static func mutation(_ reader: inout WireReader) throws(CodecError) -> Mutation {
         let path = DocumentPath(unchecked: try reader.text())
         let operation: Mutation.Operation
         switch try reader.byte() {
@@ -105,7 +115,7 @@ extension MutationCodec {
             operation = .patch(fields, mask: mask)
         case 2: operation = .delete
         case 3: operation = .verify
-        default: throw reader.damage
+        default: throw .malformed
         }
         let precondition = try precondition(&reader)
         var transforms: [FieldTransform] = []
@@ -116,45 +126,42 @@ extension MutationCodec {
             path: path, operation, transforms: transforms, precondition: precondition)
     }
 
-    private static func fieldPath(_ reader: inout ByteReader) throws(DamagedRecord) -> FieldPath {
+    private static func fieldPath(_ reader: inout WireReader) throws(CodecError) -> FieldPath {
         var segments: [String] = []
         for _ in 0..<(try reader.count()) { segments.append(try reader.text()) }
-        if segments.isEmpty { throw reader.damage }
+        if segments.isEmpty { throw .malformed }
         return FieldPath(unchecked: segments)
     }
 
-    private static func fields(_ reader: inout ByteReader) throws(DamagedRecord) -> MapValue {
-        let bytes = try reader.data()
-        do throws(CodecError) { return try FieldsCodec.decode(bytes) } catch { throw reader.damage }
+    private static func fields(_ reader: inout WireReader) throws(CodecError) -> MapValue {
+        let bytes = try reader.lengthDelimited()
+        return try FieldsCodec.decode(Array(bytes))
     }
 
     private static func precondition(
-        _ reader: inout ByteReader
-    ) throws(DamagedRecord) -> Precondition {
+        _ reader: inout WireReader
+    ) throws(CodecError) -> Precondition {
         switch try reader.byte() {
         case 0: return .none
         case 1: return .exists(true)
         case 2: return .exists(false)
         case 3:
-            let seconds = try reader.integer()
-            let nanoseconds = try reader.integer()
+            let seconds = Int64(bitPattern: try reader.fixed64())
+            let nanoseconds = Int64(bitPattern: try reader.fixed64())
             guard let fraction = Int32(exactly: nanoseconds),
                 Timestamp.isValid(seconds: seconds, nanoseconds: fraction)
-            else { throw reader.damage }
+            else { throw .malformed }
             return .updateTime(Timestamp(seconds: seconds, nanoseconds: fraction))
-        default: throw reader.damage
+        default: throw .malformed
         }
     }
 
     private static func transform(
-        _ reader: inout ByteReader
-    ) throws(DamagedRecord) -> FieldTransform.Operation {
+        _ reader: inout WireReader
+    ) throws(CodecError) -> FieldTransform.Operation {
         let kind = try reader.byte()
-        let bytes = try reader.data()
-        let operand: Value
-        do throws(CodecError) { operand = try FieldsCodec.decodeValue(bytes) } catch {
-            throw reader.damage
-        }
+        let bytes = try reader.lengthDelimited()
+        let operand = try FieldsCodec.decodeValue(Array(bytes))
         switch (kind, operand) {
         case (0, _): return .serverTimestamp
         case (1, _): return .increment(operand)
@@ -162,7 +169,20 @@ extension MutationCodec {
         case (3, _): return .minimum(operand)
         case (4, .array(let values)): return .arrayUnion(values)
         case (5, .array(let values)): return .arrayRemove(values)
-        default: throw reader.damage
+        default: throw .malformed
         }
+    }
+}
+
+extension WireWriter {
+    fileprivate mutating func count(_ value: Int) { varint(UInt64(value)) }
+}
+
+extension WireReader {
+    /// Never more than what is left: each thing that is counted takes a byte at least.
+    fileprivate mutating func count() throws(CodecError) -> Int {
+        let count = try varint()
+        guard count <= UInt64(rest.count) else { throw .truncated }
+        return Int(count)
     }
 }

@@ -42,7 +42,7 @@ final class ClientCall: CancellableCall {
         transport.didSend(message: bytes.count)
         await stream.outbound.finish()
         return try await transport.receiveAll(stream, gate) { message throws(RPCStatus) in
-            receive(.message(try names.reply(to: method, message)))
+            receive(.message(try ReplyCoder(names).reply(to: method, message)))
         }
     }
 }

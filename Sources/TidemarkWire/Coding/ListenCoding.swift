@@ -2,10 +2,15 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
-extension Names {
+/// The messages of a listen stream, in both directions.
+struct ListenCoder {
+    let names: Names
+
+    init(_ names: Names) { self.names = names }
+
     func encode(_ request: ListenRequest) -> [UInt8] {
         var wire = PBListenRequest()
-        wire.database = database.name
+        wire.database = names.database.name
         switch request {
         case .remove(let id): wire.removeTarget = id
         case .add(let target, let labels):
@@ -22,10 +27,10 @@ extension Names {
         wire.once = target.once
         switch target.kind {
         case .documents(let paths):
-            wire.documents = .with { $0.documents = paths.map(name) }
+            wire.documents = .with { $0.documents = paths.map(names.name) }
         case .query(let query):
             wire.query = .with {
-                $0.parent = name(parent: query.parent)
+                $0.parent = names.name(parent: query.parent)
                 $0.structuredQuery = PBStructuredQuery(query)
             }
         }
@@ -41,7 +46,7 @@ extension Names {
     }
 
     /// - Throws: What ends the stream. A target that makes no sense does not.
-    func listenRequest(_ wire: PBListenRequest) throws(RPCStatus) -> ListenRequest {
+    func request(_ wire: PBListenRequest) throws(RPCStatus) -> ListenRequest {
         switch wire.targetChange {
         case nil: throw .invalidArgument("A listen request neither adds nor removes a target.")
         case .removeTarget(let id): return .remove(targetID: id)
@@ -62,10 +67,10 @@ extension Names {
             guard case .structuredQuery(let query)? = target.queryType else {
                 throw .invalidArgument("only structured queries are supported")
             }
-            kind = .query(try Query(parent: target.parent, query, self))
+            kind = .query(try Query(parent: target.parent, query, names))
         case .documents(let target):
             var paths: [DocumentPath] = []
-            for name in target.documents { paths.append(try document(name)) }
+            for name in target.documents { paths.append(try names.document(name)) }
             kind = .documents(paths)
         }
         let resume: ListenTarget.Resume =
@@ -81,26 +86,26 @@ extension Names {
     }
 }
 
-extension Names {
+extension ListenCoder {
     func encode(_ response: ListenResponse) -> [UInt8] {
         var wire = PBListenResponse()
         switch response {
         case .targetChange(let change): wire.targetChange = PBTargetChange(change)
         case .documentChange(let change):
             wire.documentChange = .with {
-                $0.document = encode(change.document)
+                $0.document = names.encode(change.document)
                 $0.targetIds = change.targetIDs
                 $0.removedTargetIds = change.removedTargetIDs
             }
         case .documentDelete(let removal):
             wire.documentDelete = .with {
-                $0.document = name(removal.path)
+                $0.document = names.name(removal.path)
                 $0.removedTargetIds = removal.removedTargetIDs
                 if let time = removal.readTime { $0.readTime = time.wire }
             }
         case .documentRemove(let removal):
             wire.documentRemove = .with {
-                $0.document = name(removal.path)
+                $0.document = names.name(removal.path)
                 $0.removedTargetIds = removal.removedTargetIDs
                 if let time = removal.readTime { $0.readTime = time.wire }
             }
@@ -109,24 +114,24 @@ extension Names {
         return wire.wireBytes
     }
 
-    func listenResponse(_ bytes: [UInt8]) throws(RPCStatus) -> ListenResponse {
+    func response(_ bytes: [UInt8]) throws(RPCStatus) -> ListenResponse {
         switch try PBListenResponse(wire: bytes).responseType {
         case nil: throw .malformed
         case .targetChange(let change): .targetChange(try change.decoded())
         case .documentChange(let change):
             .documentChange(
                 DocumentChange(
-                    try document(change.document), targetIDs: change.targetIds,
+                    try names.document(change.document), targetIDs: change.targetIds,
                     removedTargetIDs: change.removedTargetIds))
         case .documentDelete(let delete):
             .documentDelete(
                 DocumentRemoval(
-                    try document(delete.document), removedTargetIDs: delete.removedTargetIds,
+                    try names.document(delete.document), removedTargetIDs: delete.removedTargetIds,
                     readTime: delete.hasReadTime ? try Timestamp(wire: delete.readTime) : nil))
         case .documentRemove(let remove):
             .documentRemove(
                 DocumentRemoval(
-                    try document(remove.document), removedTargetIDs: remove.removedTargetIds,
+                    try names.document(remove.document), removedTargetIDs: remove.removedTargetIds,
                     readTime: remove.hasReadTime ? try Timestamp(wire: remove.readTime) : nil))
         case .filter(let filter): .existenceFilter(filter.decoded)
         }

@@ -2,12 +2,19 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
+/// A call's replies, on their way from a server and to a client.
+struct ReplyCoder {
+    let names: Names
+
+    init(_ names: Names) { self.names = names }
+}
+
 // MARK: - What a server sends
 
-extension Names {
+extension ReplyCoder {
     func encode(_ reply: Reply) -> [UInt8] {
         switch reply {
-        case .document(let document): encode(document).array
+        case .document(let document): names.encode(document).array
         case .empty: []
         case .listDocuments(let rows, let token): wire(rows, token).wireBytes
         case .batchGetDocuments(let result): wire(result).wireBytes
@@ -42,7 +49,7 @@ extension Names {
         var wire = PBListDocumentsResponse()
         wire.nextPageToken = token
         wire.documents = rows.map { row in
-            row.document.map(encode) ?? encode(row.path, MapValue())
+            row.document.map(names.encode) ?? names.encode(row.path, MapValue())
         }
         return wire
     }
@@ -50,8 +57,8 @@ extension Names {
     private func wire(_ result: BatchGetResult) -> PBBatchGetDocumentsResponse {
         var wire = PBBatchGetDocumentsResponse()
         switch result.row {
-        case .found(let document): wire.found = encode(document)
-        case .missing(let path): wire.missing = name(path)
+        case .found(let document): wire.found = names.encode(document)
+        case .missing(let path): wire.missing = names.name(path)
         case nil: break
         }
         if let id = result.transaction { wire.transaction = Data(id) }
@@ -61,7 +68,7 @@ extension Names {
 
     private func wire(_ reply: RunQueryReply) -> PBRunQueryResponse {
         var wire = PBRunQueryResponse()
-        if let document = reply.document { wire.document = encode(document) }
+        if let document = reply.document { wire.document = names.encode(document) }
         if let id = reply.transaction { wire.transaction = Data(id) }
         if let time = reply.readTime { wire.readTime = time.wire }
         wire.skippedResults = Int32(clamping: reply.skippedResults)
@@ -82,10 +89,12 @@ extension Names {
 
 // MARK: - What a client receives
 
-extension Names {
+extension ReplyCoder {
+    /// What one message of an answer means.
     func reply(to method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) -> Reply {
         switch method {
-        case .getDocument, .createDocument, .updateDocument: .document(try document(Data(bytes)))
+        case .getDocument, .createDocument, .updateDocument:
+            .document(try names.document(Data(bytes)))
         case .deleteDocument, .rollback: .empty
         case .listDocuments: try listed(PBListDocumentsResponse(wire: bytes))
         case .batchGetDocuments: try row(PBBatchGetDocumentsResponse(wire: bytes))
@@ -105,8 +114,10 @@ extension Names {
         var rows: [ListedDocument] = []
         rows.reserveCapacity(wire.documents.count)
         for data in wire.documents {
-            let row = try Self.decode(data)
-            rows.append(ListedDocument(path: try document(row.name), document: try document(row)))
+            let row = try Names.decode(data)
+            rows.append(
+                ListedDocument(
+                    path: try names.document(row.name), document: try names.document(row)))
         }
         return .listDocuments(rows, nextPageToken: wire.nextPageToken)
     }
@@ -115,8 +126,8 @@ extension Names {
         let row: BatchGetResult.Row? =
             switch wire.result {
             case nil: nil
-            case .found(let data): .found(try document(data))
-            case .missing(let name): .missing(try document(name))
+            case .found(let data): .found(try names.document(data))
+            case .missing(let name): .missing(try names.document(name))
             }
         return .batchGetDocuments(
             BatchGetResult(
@@ -134,7 +145,7 @@ extension Names {
     private func part(_ wire: PBRunQueryResponse) throws(RPCStatus) -> Reply {
         .runQuery(
             RunQueryReply(
-                document: wire.document.isEmpty ? nil : try document(wire.document),
+                document: wire.document.isEmpty ? nil : try names.document(wire.document),
                 transaction: wire.transaction.nonEmptyArray,
                 readTime: wire.hasReadTime ? try Timestamp(wire: wire.readTime) : nil,
                 skippedResults: Int(wire.skippedResults),

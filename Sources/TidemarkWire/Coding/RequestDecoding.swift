@@ -165,7 +165,8 @@ extension PBCommitRequest {
     fileprivate func decoded() throws(RPCStatus) -> Parsed {
         let names = Names(try Names.database(database))
         let commit = CommitRequest(
-            mutations: try names.mutations(writes), transaction: transaction.nonEmptyArray)
+            mutations: try WriteCoder(names).mutations(writes),
+            transaction: transaction.nonEmptyArray)
         return (names.database, .commit(commit))
     }
 }
@@ -181,7 +182,7 @@ extension PBBatchWriteRequest {
         let names = Names(try Names.database(database))
         return (
             names.database,
-            .batchWrite(BatchWriteRequest(mutations: try names.mutations(writes)))
+            .batchWrite(BatchWriteRequest(mutations: try WriteCoder(names).mutations(writes)))
         )
     }
 }

@@ -10,13 +10,14 @@ struct EncodedRequest {
     /// - Throws: `INVALID_ARGUMENT` where the protocol has no words for a request, such as a new
     ///   transaction in a method that cannot begin one.
     init(_ request: Request, _ names: Names) throws(RPCStatus) {
+        let coder = RequestCoder(names: names)
         switch request {
-        case .getDocument(let get): self.init(.getDocument, try names.wire(get).wireBytes)
-        case .listDocuments(let list): self.init(.listDocuments, try names.wire(list).wireBytes)
+        case .getDocument(let get): self.init(.getDocument, try coder.wire(get).wireBytes)
+        case .listDocuments(let list): self.init(.listDocuments, try coder.wire(list).wireBytes)
         case .createDocument(let create):
-            self.init(.createDocument, names.wire(create).wireBytes)
+            self.init(.createDocument, coder.wire(create).wireBytes)
         case .updateDocument(let update):
-            self.init(.updateDocument, names.wire(update).wireBytes)
+            self.init(.updateDocument, coder.wire(update).wireBytes)
         case .deleteDocument(let path, let precondition):
             var wire = PBDeleteDocumentRequest()
             wire.name = names.name(path)
@@ -25,15 +26,15 @@ struct EncodedRequest {
             }
             self.init(.deleteDocument, wire.wireBytes)
         case .batchGetDocuments(let get):
-            self.init(.batchGetDocuments, names.wire(get).wireBytes)
-        case .commit(let commit): self.init(.commit, names.wire(commit).wireBytes)
-        case .runQuery(let run): self.init(.runQuery, names.wire(run).wireBytes)
+            self.init(.batchGetDocuments, coder.wire(get).wireBytes)
+        case .commit(let commit): self.init(.commit, coder.wire(commit).wireBytes)
+        case .runQuery(let run): self.init(.runQuery, coder.wire(run).wireBytes)
         case .runAggregationQuery(let run):
-            self.init(.runAggregationQuery, names.wire(run).wireBytes)
+            self.init(.runAggregationQuery, coder.wire(run).wireBytes)
         case .listCollectionIDs(let list):
-            self.init(.listCollectionIDs, try names.wire(list).wireBytes)
+            self.init(.listCollectionIDs, try coder.wire(list).wireBytes)
         case .partitionQuery(let partition):
-            self.init(.partitionQuery, try names.wire(partition).wireBytes)
+            self.init(.partitionQuery, try coder.wire(partition).wireBytes)
         case .beginTransaction, .rollback, .batchWrite: self.init(short: request, names)
         }
     }
@@ -57,7 +58,7 @@ struct EncodedRequest {
         case .batchWrite(let batch):
             let wire = PBBatchWriteRequest.with {
                 $0.database = database
-                $0.writes = batch.mutations.map(names.encode)
+                $0.writes = batch.mutations.map(WriteCoder(names).encode)
             }
             self.init(.batchWrite, wire.wireBytes)
         default: preconditionFailure("encoded by the caller")
@@ -76,43 +77,93 @@ extension RPCStatus {
     }
 }
 
-extension Names {
-    fileprivate func wire(_ get: GetDocumentRequest) throws(RPCStatus) -> PBGetDocumentRequest {
-        var wire = PBGetDocumentRequest()
-        wire.name = name(get.path)
-        if let mask = get.mask { wire.mask = PBDocumentMask(mask) }
-        switch get.consistency.wire {
+// MARK: - The moment of a read
+
+/// A message that reads at a time.
+private protocol ReadsAtTime {
+    var readTime: Google_Protobuf_Timestamp { get set }
+}
+/// One that reads in a transaction too.
+private protocol ReadsInTransaction: ReadsAtTime {
+    var transaction: Data { get set }
+}
+/// One that can also begin the transaction it reads in.
+private protocol BeginsTransaction: ReadsInTransaction {
+    var newTransaction: PBTransactionOptions { get set }
+}
+
+extension PBListCollectionIdsRequest: ReadsAtTime {}
+extension PBPartitionQueryRequest: ReadsAtTime {}
+extension PBGetDocumentRequest: ReadsInTransaction {}
+extension PBListDocumentsRequest: ReadsInTransaction {}
+extension PBBatchGetDocumentsRequest: BeginsTransaction {}
+extension PBRunQueryRequest: BeginsTransaction {}
+extension PBRunAggregationQueryRequest: BeginsTransaction {}
+
+extension ReadsAtTime {
+    /// - Throws: `INVALID_ARGUMENT` for a transaction.
+    mutating func set(_ consistency: WireConsistency, of method: RPCMethod) throws(RPCStatus) {
+        switch consistency {
         case .latest: break
-        case .transaction(let id): wire.transaction = id
-        case .readTime(let time): wire.readTime = time
-        case .newTransaction: throw .noConsistency(.getDocument)
+        case .readTime(let time): readTime = time
+        case .transaction, .newTransaction: throw .noConsistency(method)
         }
+    }
+}
+
+extension ReadsInTransaction {
+    /// - Throws: `INVALID_ARGUMENT` for a new transaction.
+    mutating func set(_ consistency: WireConsistency, of method: RPCMethod) throws(RPCStatus) {
+        switch consistency {
+        case .latest: break
+        case .readTime(let time): readTime = time
+        case .transaction(let id): transaction = id
+        case .newTransaction: throw .noConsistency(method)
+        }
+    }
+}
+
+extension BeginsTransaction {
+    mutating func set(_ consistency: WireConsistency) {
+        switch consistency {
+        case .latest: break
+        case .readTime(let time): readTime = time
+        case .transaction(let id): transaction = id
+        case .newTransaction(let options): newTransaction = options
+        }
+    }
+}
+
+/// One message of the protocol for each kind of request.
+private struct RequestCoder {
+    let names: Names
+
+    func wire(_ get: GetDocumentRequest) throws(RPCStatus) -> PBGetDocumentRequest {
+        var wire = PBGetDocumentRequest()
+        wire.name = names.name(get.path)
+        if let mask = get.mask { wire.mask = PBDocumentMask(mask) }
+        try wire.set(get.consistency.wire, of: .getDocument)
         return wire
     }
 
-    fileprivate func wire(
+    func wire(
         _ list: ListDocumentsRequest
     ) throws(RPCStatus) -> PBListDocumentsRequest {
         var wire = PBListDocumentsRequest()
-        wire.parent = name(parent: list.parent)
+        wire.parent = names.name(parent: list.parent)
         wire.collectionID = list.collectionID ?? ""
         wire.pageSize = Int32(clamping: list.pageSize)
         wire.pageToken = list.pageToken
         wire.orderBy = OrderClause.encode(list.orders)
         if let mask = list.mask { wire.mask = PBDocumentMask(mask) }
         wire.showMissing = list.showMissing
-        switch list.consistency.wire {
-        case .latest: break
-        case .transaction(let id): wire.transaction = id
-        case .readTime(let time): wire.readTime = time
-        case .newTransaction: throw .noConsistency(.listDocuments)
-        }
+        try wire.set(list.consistency.wire, of: .listDocuments)
         return wire
     }
 
-    fileprivate func wire(_ create: CreateDocumentRequest) -> PBCreateDocumentRequest {
+    func wire(_ create: CreateDocumentRequest) -> PBCreateDocumentRequest {
         var wire = PBCreateDocumentRequest()
-        wire.parent = name(parent: create.collection.parent)
+        wire.parent = names.name(parent: create.collection.parent)
         wire.collectionID = create.collection.id
         wire.documentID = create.documentID ?? ""
         // The name of a new document is output only.
@@ -121,9 +172,9 @@ extension Names {
         return wire
     }
 
-    fileprivate func wire(_ update: UpdateDocumentRequest) -> PBUpdateDocumentRequest {
+    func wire(_ update: UpdateDocumentRequest) -> PBUpdateDocumentRequest {
         var wire = PBUpdateDocumentRequest()
-        wire.document = encode(update.path, update.fields)
+        wire.document = names.encode(update.path, update.fields)
         if let mask = update.updateMask { wire.updateMask = PBDocumentMask(mask) }
         if let mask = update.mask { wire.mask = PBDocumentMask(mask) }
         if let precondition = PBPrecondition(update.precondition) {
@@ -132,89 +183,66 @@ extension Names {
         return wire
     }
 
-    fileprivate func wire(_ get: BatchGetDocumentsRequest) -> PBBatchGetDocumentsRequest {
+    func wire(_ get: BatchGetDocumentsRequest) -> PBBatchGetDocumentsRequest {
         var wire = PBBatchGetDocumentsRequest()
-        wire.database = database.name
-        wire.documents = get.paths.map(name)
+        wire.database = names.database.name
+        wire.documents = get.paths.map(names.name)
         if let mask = get.mask { wire.mask = PBDocumentMask(mask) }
-        switch get.consistency.wire {
-        case .latest: break
-        case .transaction(let id): wire.transaction = id
-        case .readTime(let time): wire.readTime = time
-        case .newTransaction(let options): wire.newTransaction = options
-        }
+        wire.set(get.consistency.wire)
         return wire
     }
 
-    fileprivate func wire(_ commit: CommitRequest) -> PBCommitRequest {
+    func wire(_ commit: CommitRequest) -> PBCommitRequest {
         var wire = PBCommitRequest()
-        wire.database = database.name
-        wire.writes = commit.mutations.map(encode)
+        wire.database = names.database.name
+        wire.writes = commit.mutations.map(WriteCoder(names).encode)
         wire.transaction = Data(commit.transaction ?? [])
         return wire
     }
 
-    fileprivate func wire(_ run: RunQueryRequest) -> PBRunQueryRequest {
+    func wire(_ run: RunQueryRequest) -> PBRunQueryRequest {
         var wire = PBRunQueryRequest()
-        wire.parent = name(parent: run.query.parent)
+        wire.parent = names.name(parent: run.query.parent)
         wire.structuredQuery = PBStructuredQuery(run.query)
         if let options = run.explain { wire.explainOptions = PBExplainOptions(options) }
-        switch run.consistency.wire {
-        case .latest: break
-        case .transaction(let id): wire.transaction = id
-        case .readTime(let time): wire.readTime = time
-        case .newTransaction(let options): wire.newTransaction = options
-        }
+        wire.set(run.consistency.wire)
         return wire
     }
 
-    fileprivate func wire(_ run: RunAggregationQueryRequest) -> PBRunAggregationQueryRequest {
+    func wire(_ run: RunAggregationQueryRequest) -> PBRunAggregationQueryRequest {
         var wire = PBRunAggregationQueryRequest()
-        wire.parent = name(parent: run.query.parent)
+        wire.parent = names.name(parent: run.query.parent)
         wire.structuredAggregationQuery = .with {
             $0.structuredQuery = PBStructuredQuery(run.query)
             $0.aggregations = run.aggregations.map(
                 PBStructuredAggregationQuery.Aggregation.init)
         }
         if let options = run.explain { wire.explainOptions = PBExplainOptions(options) }
-        switch run.consistency.wire {
-        case .latest: break
-        case .transaction(let id): wire.transaction = id
-        case .readTime(let time): wire.readTime = time
-        case .newTransaction(let options): wire.newTransaction = options
-        }
+        wire.set(run.consistency.wire)
         return wire
     }
 
-    fileprivate func wire(
+    func wire(
         _ list: ListCollectionIDsRequest
     ) throws(RPCStatus) -> PBListCollectionIdsRequest {
         var wire = PBListCollectionIdsRequest()
-        wire.parent = name(parent: list.parent)
+        wire.parent = names.name(parent: list.parent)
         wire.pageSize = Int32(clamping: list.pageSize)
         wire.pageToken = list.pageToken
-        switch list.consistency.wire {
-        case .latest: break
-        case .readTime(let time): wire.readTime = time
-        case .transaction, .newTransaction: throw .noConsistency(.listCollectionIDs)
-        }
+        try wire.set(list.consistency.wire, of: .listCollectionIDs)
         return wire
     }
 
-    fileprivate func wire(
+    func wire(
         _ partition: PartitionQueryRequest
     ) throws(RPCStatus) -> PBPartitionQueryRequest {
         var wire = PBPartitionQueryRequest()
-        wire.parent = name(parent: partition.query.parent)
+        wire.parent = names.name(parent: partition.query.parent)
         wire.structuredQuery = PBStructuredQuery(partition.query)
         wire.partitionCount = partition.partitionCount
         wire.pageSize = Int32(clamping: partition.pageSize)
         wire.pageToken = partition.pageToken
-        switch partition.consistency.wire {
-        case .latest: break
-        case .readTime(let time): wire.readTime = time
-        case .transaction, .newTransaction: throw .noConsistency(.partitionQuery)
-        }
+        try wire.set(partition.consistency.wire, of: .partitionQuery)
         return wire
     }
 }

@@ -1,16 +1,21 @@
 import Foundation
 import TidemarkModel
 
-extension Names {
+/// Writes, alone and in a write stream's messages.
+struct WriteCoder {
+    let names: Names
+
+    init(_ names: Names) { self.names = names }
+
     func encode(_ mutation: Mutation) -> PBWrite {
         var write = PBWrite()
         switch mutation.operation {
-        case .set(let fields): write.update = encode(mutation.path, fields)
+        case .set(let fields): write.update = names.encode(mutation.path, fields)
         case .patch(let fields, let mask):
-            write.update = encode(mutation.path, fields)
+            write.update = names.encode(mutation.path, fields)
             write.updateMask = PBDocumentMask(mask)
-        case .delete: write.delete = name(mutation.path)
-        case .verify: write.verify = name(mutation.path)
+        case .delete: write.delete = names.name(mutation.path)
+        case .verify: write.verify = names.name(mutation.path)
         }
         write.updateTransforms = mutation.transforms.map(PBDocumentTransform.FieldTransform.init)
         if let precondition = PBPrecondition(mutation.precondition) {
@@ -34,18 +39,18 @@ extension Names {
         switch write.operation {
         case nil: throw .invalidArgument("A write has no operation set.")
         case .update(let data):
-            let (name, fields) = try Self.decodeFields(data)
-            path = try document(name)
+            let (name, fields) = try Names.decodeFields(data)
+            path = try names.document(name)
             operation =
                 write.hasUpdateMask
                 ? .patch(fields, mask: try write.updateMask.paths()) : .set(fields)
         case .delete(let name):
-            (path, operation) = (try document(name), .delete)
+            (path, operation) = (try names.document(name), .delete)
         case .verify(let name):
-            (path, operation) = (try document(name), .verify)
+            (path, operation) = (try names.document(name), .verify)
         case .transform(let transform):
             // The form before `update_transforms`: nothing but the transforms is written.
-            (path, operation) = (try document(transform.document), .patch([:], mask: []))
+            (path, operation) = (try names.document(transform.document), .patch([:], mask: []))
             transforms = try Self.transforms(transform.fieldTransforms) + transforms
         }
         if !transforms.isEmpty, operation == .delete || operation == .verify {

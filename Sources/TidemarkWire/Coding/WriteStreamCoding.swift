@@ -2,17 +2,17 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
-extension Names {
+extension WriteCoder {
     func encode(_ request: WriteRequest) -> [UInt8] {
         PBWriteRequest.with {
-            $0.database = database.name
+            $0.database = names.database.name
             $0.streamID = request.streamID
             $0.streamToken = Data(request.streamToken)
             $0.writes = request.mutations.map(encode)
         }.wireBytes
     }
 
-    func writeRequest(_ wire: PBWriteRequest) throws(RPCStatus) -> WriteRequest {
+    func request(_ wire: PBWriteRequest) throws(RPCStatus) -> WriteRequest {
         WriteRequest(
             streamID: wire.streamID, streamToken: wire.streamToken.array,
             mutations: try mutations(wire.writes))
@@ -27,7 +27,7 @@ extension Names {
         }.wireBytes
     }
 
-    func writeResponse(_ bytes: [UInt8]) throws(RPCStatus) -> WriteResponse {
+    func response(_ bytes: [UInt8]) throws(RPCStatus) -> WriteResponse {
         let wire = try PBWriteResponse(wire: bytes)
         return WriteResponse(
             streamID: wire.streamID, streamToken: wire.streamToken.array,

@@ -27,7 +27,7 @@ struct ServerCall: Sendable {
         let context = incoming.metadata.context(incoming.request.database)
         let call = ServerCallHandle()
         let sending = ReplySending<Reply>(
-            shared.budget, call, size: \.wireSize, encode: names.encode)
+            shared.budget, call, size: \.wireSize, encode: ReplyCoder(names).encode)
         defer { sending.close() }
         let outbox = sending.outbox
         call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))

@@ -36,7 +36,7 @@ struct ServerCalls: Sendable {
             await ServerStream<ListenRequest, ListenResponse>(
                 open: { transport.listen($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .listen(bytes) },
-                encode: { $0.encode($1) }, size: { $0.wireSize }
+                encode: { ListenCoder($0).encode($1) }, size: { $0.wireSize }
             ).run(stream, shared) { token async throws(RPCStatus) in
                 try await desk.caller(token, method)
             }
@@ -44,7 +44,7 @@ struct ServerCalls: Sendable {
             await ServerStream<WriteRequest, WriteResponse>(
                 open: { transport.write($0, receive: $1) },
                 parse: { bytes throws(RPCStatus) in try .write(bytes) },
-                encode: { $0.encode($1) }, size: { $0.wireSize }
+                encode: { WriteCoder($0).encode($1) }, size: { $0.wireSize }
             ).run(stream, shared) { token async throws(RPCStatus) in
                 try await desk.caller(token, method)
             }

@@ -12,7 +12,7 @@ extension IncomingMessage<ListenRequest> {
     static func listen(_ bytes: [UInt8]) throws(RPCStatus) -> Self {
         let wire = try PBListenRequest(wire: bytes)
         return Self(database: wire.database) { names throws(RPCStatus) in
-            try names.listenRequest(wire)
+            try ListenCoder(names).request(wire)
         }
     }
 }
@@ -21,7 +21,7 @@ extension IncomingMessage<WriteRequest> {
     static func write(_ bytes: [UInt8]) throws(RPCStatus) -> Self {
         let wire = try PBWriteRequest(wire: bytes)
         return Self(database: wire.database) { names throws(RPCStatus) in
-            try names.writeRequest(wire)
+            try WriteCoder(names).request(wire)
         }
     }
 }
@@ -103,4 +103,14 @@ extension RPCStatus {
     static let stopping = RPCStatus(.unavailable, "The server is shutting down.")
     static let clientGone = RPCStatus(.cancelled, "The client ended the call.")
     static let noRequest = RPCStatus.invalidArgument("The call ended without a request.")
+
+    static let notGzip = RPCStatus.invalidArgument(
+        "The request is said to be gzip and is none, or ends early.")
+    static let unpacksTooMuch = RPCStatus(
+        .resourceExhausted,
+        "Too many requests in gzip are unpacked at once; try again, or send them as they are.")
+
+    static func unpacksTooLarge(_ limit: Int) -> RPCStatus {
+        RPCStatus(.resourceExhausted, "The request unpacks to more than \(limit) bytes.")
+    }
 }

@@ -11,6 +11,7 @@ import TidemarkGoogleAuth
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
+import TidemarkSimulation
 import TidemarkTesting
 import TidemarkWire
 
@@ -47,18 +48,7 @@ import TidemarkWire
                 }
                 return Response(status: isFirst ? .serviceUnavailable : .ok)
             }
-            let (ports, input) = AsyncStream.makeStream(of: Int.self)
-            let application = Application(
-                router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-                onServerRunning: { channel in input.yield(channel.localAddress?.port ?? 0) })
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await application.run() }
-                for await port in ports {
-                    try await body("127.0.0.1:\(port)")
-                    break
-                }
-                group.cancelAll()
-            }
+            try await withServer(router, body)
         }
     }
 

@@ -21,16 +21,9 @@ import TidemarkTesting
             }
             try await batch.commit()
         }
-        let reader = try local.firestore(label: "reader")
-        do { try await body(local, writer, reader) } catch {
-            await local.stop()
-            throw error
+        try await local.whileRunning {
+            try await body($0, writer, try $0.firestore(label: "reader"))
         }
-        await local.stop()
-    }
-
-    private func reads(_ local: LocalFirestore) -> Int {
-        local.meter().first { $0.label == "reader" }?.reads ?? 0
     }
 
     @Test func `are those of 24 hours at first, and then only the changes`() async throws {
@@ -39,12 +32,12 @@ import TidemarkTesting
             #expect(try await users.open().isEmpty)
             try await users.refresh()
             #expect(await users.users.count == 288)
-            #expect(reads(local) == 289, "one more to ask the server's time")
+            #expect(local.reads(of: "reader") == 289, "one more to ask the server's time")
             local.advance(by: .seconds(300))
             try await writer.document("u50").updateData(["lastSeen": FieldValue.serverTimestamp()])
             try await writer.document("new").setData(["lastSeen": FieldValue.serverTimestamp()])
             let refresh = try await users.refresh()
-            #expect(refresh.reads == 2 && reads(local) == 291)
+            #expect(refresh.reads == 2 && local.reads(of: "reader") == 291)
             #expect(
                 await users.users.prefix(2).map(\.document.documentID).sorted() == ["new", "u50"])
             #expect(await users.users.count == 288, "one came, and one is no more of the window")
@@ -57,11 +50,11 @@ import TidemarkTesting
             try await OnlineUsers(reader.collection("users")).refresh()
             local.advance(by: .seconds(3_600))
             try await writer.document("u999").updateData(["lastSeen": FieldValue.serverTimestamp()])
-            let before = reads(local)
+            let before = local.reads(of: "reader")
             let next = try OnlineUsers(reader.collection("users"))
             #expect(try await next.open().count == 288, "as of the last time")
             try await next.refresh()
-            #expect(reads(local) - before == 1)
+            #expect(local.reads(of: "reader") - before == 1)
             #expect(await next.users.first?.document.documentID == "u999")
         }
     }
@@ -75,7 +68,7 @@ import TidemarkTesting
             let users = try OnlineUsers(wrong.collection("users"))
             try await users.refresh()
             #expect(await users.users.count == 288)
-            #expect(reads(local) == 289)
+            #expect(local.reads(of: "reader") == 289)
             await wrong.terminate()
         }
     }

@@ -15,16 +15,9 @@ import TidemarkTesting
             batch.setData(["name": "User \(number)"], forDocument: writer.document("u\(number)"))
         }
         try await batch.commit()
-        let reader = try local.firestore(label: "reader")
-        do { try await body(local, writer, reader) } catch {
-            await local.stop()
-            throw error
+        try await local.whileRunning {
+            try await body($0, writer, try $0.firestore(label: "reader"))
         }
-        await local.stop()
-    }
-
-    private func reads(_ local: LocalFirestore) -> Int {
-        local.meter().first { $0.label == "reader" }?.reads ?? 0
     }
 
     private let ids = (0..<100).map { "u\($0)" }
@@ -35,21 +28,21 @@ import TidemarkTesting
             let first = try await details.details(of: ids + ids)
             #expect(first.count == 100 && first.error == nil)
             #expect(first["u7"]?.document?["name"] as? String == "User 7")
-            #expect(reads(local) == 100)
+            #expect(local.reads(of: "reader") == 100)
             _ = try await details.details(of: ids)
-            #expect(reads(local) == 100)
+            #expect(local.reads(of: "reader") == 100)
             try await writer.document("u7").updateData(["name": "Seven"])
             local.advance(by: .seconds(3_600))
             // Another launch: the same device, a new object.
             let again = try UserDetails(reader.collection("users"))
             let kept = try await again.details(of: ids)
-            #expect(reads(local) == 100)
+            #expect(local.reads(of: "reader") == 100)
             #expect(kept["u7"]?.document?["name"] as? String == "User 7")
             #expect(kept["u7"]?.age == .seconds(3_600))
             local.advance(by: .seconds(86_400))
             #expect(
                 try await again.details(of: ["u7"])["u7"]?.document?["name"] as? String == "Seven")
-            #expect(reads(local) == 101)
+            #expect(local.reads(of: "reader") == 101)
         }
     }
 
@@ -58,9 +51,9 @@ import TidemarkTesting
             let details = try UserDetails(reader.collection("users"))
             let found = try await details.details(of: ["u1", "nobody", "a/b"])
             #expect(found.count == 2 && found["nobody"]?.document == nil)
-            #expect(reads(local) == 1)
+            #expect(local.reads(of: "reader") == 1)
             _ = try await details.details(of: ["u1", "nobody"])
-            #expect(reads(local) == 1)
+            #expect(local.reads(of: "reader") == 1)
         }
     }
 
@@ -74,7 +67,7 @@ import TidemarkTesting
                 }
                 for try await count in group { #expect(count == 100) }
             }
-            #expect(reads(local) == 100)
+            #expect(local.reads(of: "reader") == 100)
         }
     }
 

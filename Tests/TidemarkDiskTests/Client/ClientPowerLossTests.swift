@@ -21,11 +21,8 @@ import Testing
 
     /// The seeds of a few that find something, which none of them does without the defect.
     private func findings(_ defect: DiskDefect?, promisesAll: Bool = false) -> Int {
-        (UInt64(0)..<20).count { seed in
-            do {
-                try ClientWorkload(seed: seed, defect: defect, promisesAll: promisesAll).run()
-                return false
-            } catch { return true }
+        TidemarkDiskTests.findings {
+            try ClientWorkload(seed: $0, defect: defect, promisesAll: promisesAll).run()
         }
     }
 

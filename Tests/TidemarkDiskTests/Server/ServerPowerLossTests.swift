@@ -19,12 +19,7 @@ import Testing
     }
 
     private func findings(_ defect: DiskDefect?) -> Int {
-        (UInt64(0)..<20).count { seed in
-            do {
-                try ServerWorkload(seed: seed, defect: defect).run()
-                return false
-            } catch { return true }
-        }
+        TidemarkDiskTests.findings { try ServerWorkload(seed: $0, defect: defect).run() }
     }
 
     @Test func `a disk that syncs nothing is found out`() {

@@ -20,12 +20,7 @@ struct AggregationFactTests {
     ) throws -> AggregationReply {
         let request = RunAggregationQueryRequest(
             query: query, aggregations: aggregations, consistency: consistency)
-        guard
-            case .runAggregationQuery(let reply)? = try server.replies(
-                .runAggregationQuery(request)
-            ).first
-        else { throw RPCStatus(.internal, "no reply") }
-        return reply
+        return try server.aggregate(request)
     }
 
     private func figure(

@@ -28,12 +28,7 @@ struct ExplainTests {
             query: collection("c"),
             aggregations: [Aggregation(alias: "s", .sum(field("n")))],
             explain: ExplainOptions(analyze: analyze))
-        guard
-            case .runAggregationQuery(let reply)? = try server.replies(
-                .runAggregationQuery(request), label: label
-            ).first
-        else { throw RPCStatus(.internal, "no reply") }
-        return reply
+        return try server.aggregate(request, label: label)
     }
 
     private func billing(_ stats: ExecutionStats?) -> [String: String] {
@@ -126,11 +121,7 @@ struct ExplainTests {
         let request = RunAggregationQueryRequest(
             query: collection("c"), aggregations: [Aggregation(alias: "n", .count(upTo: nil))],
             explain: ExplainOptions(analyze: true))
-        guard
-            case .runAggregationQuery(let reply)? = try server.replies(
-                .runAggregationQuery(request)
-            ).first
-        else { throw RPCStatus(.internal, "no reply") }
+        let reply = try server.aggregate(request)
         #expect(reply.values?["n"] == .integer(3))
         #expect(reply.explain?.execution?.debugStats["documents_scanned"] == .text("0"))
         #expect(reply.explain?.execution?.debugStats["index_entries_scanned"] == .text("3"))

@@ -5,12 +5,7 @@ import TidemarkServer
 struct MeterTests {
     let server: TestServer
 
-    init() throws {
-        server = try TestServer()
-        try server.commit(
-            set("c/a", ["n": .integer(1)]), set("c/b", ["n": .integer(2)]),
-            set("c/d", ["n": .integer(3)]))
-    }
+    init() throws { server = try TestServer.withThree() }
 
     /// What one caller was billed for while `body` ran.
     private func billed(_ body: (String) throws -> Void) rethrows -> Int {

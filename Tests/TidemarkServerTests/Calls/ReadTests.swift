@@ -72,14 +72,7 @@ struct ReadTests {
                 Aggregation(alias: "sum", .sum(field("n"))),
                 Aggregation(alias: "", .average(field("n"))),
             ])
-        guard
-            case .runAggregationQuery(let reply)? = try server.replies(
-                .runAggregationQuery(request)
-            ).first
-        else {
-            Issue.record("no reply")
-            return
-        }
+        let reply = try server.aggregate(request)
         #expect(
             reply.values == ["all": .integer(3), "sum": .integer(6), "field_1": .double(2)])
     }
@@ -91,14 +84,7 @@ struct ReadTests {
         try server.commit(set("c/0", ["n": .integer(100)]))
         let request = RunAggregationQueryRequest(
             query: query, aggregations: [Aggregation(alias: "sum", .sum(field("n")))])
-        guard
-            case .runAggregationQuery(let reply)? = try server.replies(
-                .runAggregationQuery(request)
-            ).first
-        else {
-            Issue.record("no reply")
-            return
-        }
+        let reply = try server.aggregate(request)
         #expect(reply.values == ["sum": .integer(3)])
     }
 
@@ -195,14 +181,7 @@ struct ReadTests {
         let count = RunAggregationQueryRequest(
             query: collection("c"), aggregations: [Aggregation(alias: "n", .count(upTo: nil))],
             consistency: .at(then))
-        guard
-            case .runAggregationQuery(let reply)? = try server.replies(
-                .runAggregationQuery(count)
-            ).first
-        else {
-            Issue.record("no aggregation")
-            return
-        }
+        let reply = try server.aggregate(count)
         #expect(reply.values == ["n": .integer(4)])
         #expect(reply.readTime == then)
         let list = ListCollectionIDsRequest(consistency: .at(then))

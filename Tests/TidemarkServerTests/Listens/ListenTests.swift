@@ -5,12 +5,7 @@ import TidemarkServer
 struct ListenTests {
     let server: TestServer
 
-    init() throws {
-        server = try TestServer()
-        try server.commit(
-            set("c/a", ["n": .integer(1)]), set("c/b", ["n": .integer(2)]),
-            set("c/d", ["n": .integer(3)]))
-    }
+    init() throws { server = try TestServer.withThree() }
 
     private var top2: Query {
         var query = collection("c")

@@ -25,6 +25,15 @@ final class TestServer: Sendable {
         server = try FirestoreServer(configuration, environment: machine.environment)
     }
 
+    /// A server with `c/a`, `c/b` and `c/d`, whose `n` are 1, 2 and 3.
+    static func withThree() throws -> TestServer {
+        let server = try TestServer()
+        try server.commit(
+            set("c/a", ["n": .integer(1)]), set("c/b", ["n": .integer(2)]),
+            set("c/d", ["n": .integer(3)]))
+        return server
+    }
+
     func context(_ label: String? = nil) -> CallContext {
         CallContext(database: database, label: label)
     }
@@ -65,6 +74,17 @@ final class TestServer: Sendable {
     ) throws -> CommitReply {
         let request = CommitRequest(mutations: mutations, transaction: transaction)
         guard case .commit(let reply)? = try replies(.commit(request), label: label).first else {
+            throw RPCStatus(.internal, "no reply")
+        }
+        return reply
+    }
+
+    /// The one reply to an aggregation.
+    func aggregate(
+        _ request: RunAggregationQueryRequest, label: String? = nil
+    ) throws -> AggregationReply {
+        let replies = try replies(.runAggregationQuery(request), label: label)
+        guard case .runAggregationQuery(let reply)? = replies.first else {
             throw RPCStatus(.internal, "no reply")
         }
         return reply

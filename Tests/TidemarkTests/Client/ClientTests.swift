@@ -6,20 +6,8 @@ import TidemarkServer
 
 /// A client as an app uses it, on a server in the same process.
 @Suite(.timeLimit(.minutes(5))) struct `A client` {
-    private func client(_ body: (Firestore) async throws -> Void) async throws {
-        let server = try FirestoreServer(FirestoreServer.Configuration())
-        let firestore = try Firestore.testing(server)
-        do { try await body(firestore) } catch {
-            await firestore.terminate()
-            server.close()
-            throw error
-        }
-        await firestore.terminate()
-        server.close()
-    }
-
     @Test func `writes a document of every kind and reads it back`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let document = firestore.document("things/one")
             let time = Timestamp(seconds: 12, nanoseconds: 345_678_000)
             try await document.setData([
@@ -59,7 +47,7 @@ import TidemarkServer
     }
 
     @Test func `updates, merges, transforms and deletes`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let document = firestore.document("rooms/blue")
             await #expect(throws: FirestoreError.self) { try await document.updateData(["a": 1]) }
             try await document.setData(["a": 1, "b": ["c": 1, "d": 2], "list": [1]])
@@ -81,7 +69,7 @@ import TidemarkServer
     }
 
     @Test func `queries, counts and sums`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let rooms = firestore.collection("rooms")
             let batch = firestore.batch()
             for number in 1...9 {
@@ -111,7 +99,7 @@ import TidemarkServer
     @Test func `follows a query, with changes that lead from each snapshot to the next`()
         async throws
     {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let rooms = firestore.collection("rooms")
             try await rooms.document("a").setData(["n": 1])
             var rows: [String] = []
@@ -147,7 +135,7 @@ import TidemarkServer
     }
 
     @Test func `follows one document`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let document = firestore.document("rooms/blue")
             for try await snapshot in document.snapshots(includeMetadataChanges: true)
             where snapshot.freshness.isFresh {
@@ -163,7 +151,7 @@ import TidemarkServer
     }
 
     @Test func `bad input throws and nothing else`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let document = firestore.document("rooms/blue")
             let bad: [[String: Any]] = [
                 ["a": [[1]]], ["": 1], ["a": URL(fileURLWithPath: "/")], ["__a__": 1],

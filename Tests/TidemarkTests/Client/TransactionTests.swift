@@ -7,20 +7,8 @@ import TidemarkServer
 
 /// Transactions of clients, on a server in the same process.
 @Suite(.timeLimit(.minutes(5))) struct `A transaction` {
-    private func client(_ body: (Firestore) async throws -> Void) async throws {
-        let server = try FirestoreServer(FirestoreServer.Configuration())
-        let firestore = try Firestore.testing(server)
-        do { try await body(firestore) } catch {
-            await firestore.terminate()
-            server.close()
-            throw error
-        }
-        await firestore.terminate()
-        server.close()
-    }
-
     @Test func `reads, writes, and returns what it made`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let (a, b) = (firestore.document("rooms/a"), firestore.document("rooms/b"))
             try await a.setData(["n": 5])
             let sum = try await firestore.runTransaction { transaction in
@@ -37,7 +25,7 @@ import TidemarkServer
     }
 
     @Test func `that counts, in many clients' hands at once, loses none`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let counter = firestore.document("rooms/counter")
             try await counter.setData(["n": 0])
             let done = try await withThrowingTaskGroup(of: Bool.self) { group in
@@ -63,7 +51,7 @@ import TidemarkServer
     }
 
     @Test func `is tried again when what it read has changed, five times at most`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let document = firestore.document("rooms/a")
             let other = firestore.document("rooms/b")
             try await document.setData(["n": 0])
@@ -115,7 +103,7 @@ import TidemarkServer
     }
 
     @Test func `is of one user`() async throws {
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let document = firestore.document("rooms/a")
             let error = await #expect(throws: FirestoreError.self) {
                 try await firestore.runTransaction { transaction in
@@ -132,7 +120,7 @@ import TidemarkServer
 
     @Test func `that makes no sense commits nothing`() async throws {
         struct Mine: Error {}
-        try await client { firestore in
+        try await Firestore.withServer { firestore in
             let (a, b) = (firestore.document("rooms/a"), firestore.document("rooms/b"))
             let bad: [@Sendable (Transaction) async throws -> Void] = [
                 { _ = try await $0.setData([:], forDocument: a).getDocument(b) },

@@ -1,19 +1,13 @@
 import Foundation
 import TidemarkServer
+import TidemarkSimulation
 
 @testable import Tidemark
 
 /// The language in which the shared cases write an app's data and the request that must come of it.
 enum ConformanceCase {
     /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
-    static let folder: URL = {
-        if let path = ProcessInfo.processInfo.environment["TIDEMARK_CONFORMANCE"] {
-            return URL(fileURLWithPath: path)
-        }
-        return (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
-            url.deletingLastPathComponent()
-        }.appendingPathComponent("shared/conformance")
-    }()
+    static let folder = SharedFolder.conformance
 
     static func named(_ prefix: String) throws -> [(name: String, json: JSON)] {
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()

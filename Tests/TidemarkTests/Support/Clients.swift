@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkServer
 
 @testable import Tidemark
 
@@ -15,6 +16,19 @@ extension Firestore {
             environment: SyncEnvironment(
                 transport: transport, scheduler: DispatchScheduler(),
                 now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+    }
+
+    /// Runs `body` with a client on a server in this process, and closes both.
+    static func withServer(_ body: (Firestore) async throws -> Void) async throws {
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let firestore = try Firestore.testing(server)
+        do { try await body(firestore) } catch {
+            await firestore.terminate()
+            server.close()
+            throw error
+        }
+        await firestore.terminate()
+        server.close()
     }
 }
 

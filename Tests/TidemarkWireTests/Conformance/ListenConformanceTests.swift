@@ -110,7 +110,7 @@ private struct Replay {
     }
 
     mutating func receive(_ bytes: [UInt8]) throws {
-        step(.received(try Self.names.listenResponse(bytes)))
+        step(.received(try ListenCoder(Self.names).response(bytes)))
     }
 
     private mutating func step(_ event: WatchAggregator.Event) {

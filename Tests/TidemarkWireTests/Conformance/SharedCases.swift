@@ -7,14 +7,7 @@ import TidemarkSimulation
 /// The cases that Google's clients share, one a file: googleapis/conformance-tests.
 enum SharedCases {
     /// `TIDEMARK_CONFORMANCE`, or the folder beside the repository.
-    static let folder: URL = {
-        if let path = ProcessInfo.processInfo.environment["TIDEMARK_CONFORMANCE"] {
-            return URL(fileURLWithPath: path)
-        }
-        return (0..<5).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
-            url.deletingLastPathComponent()
-        }.appendingPathComponent("shared/conformance")
-    }()
+    static let folder = SharedFolder.conformance
 
     static let arePresent: Bool = {
         if FileManager.default.fileExists(atPath: folder.path) { return true }

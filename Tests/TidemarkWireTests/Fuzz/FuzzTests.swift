@@ -74,8 +74,8 @@ struct FuzzTests {
                 }
             }
             for _ in 0..<16 {
-                server.listen(mutator.mutated(names.encode(generator.listenRequest())))
-                server.write(mutator.mutated(names.encode(generator.writeRequest())))
+                server.listen(mutator.mutated(ListenCoder(names).encode(generator.listenRequest())))
+                server.write(mutator.mutated(WriteCoder(names).encode(generator.writeRequest())))
                 given += 2
             }
             given += answers(&generator, &mutator, names) + parts(&generator, &mutator)
@@ -96,10 +96,13 @@ struct FuzzTests {
     ) -> Int {
         let replies = generator.replies()
         for (method, reply) in replies {
-            _ = try? names.reply(to: method, mutator.mutated(names.encode(reply)))
+            _ = try? ReplyCoder(names).reply(
+                to: method, mutator.mutated(ReplyCoder(names).encode(reply)))
         }
-        _ = try? names.listenResponse(mutator.mutated(names.encode(generator.listenResponse())))
-        _ = try? names.writeResponse(mutator.mutated(names.encode(generator.writeResponse())))
+        _ = try? ListenCoder(names).response(
+            mutator.mutated(ListenCoder(names).encode(generator.listenResponse())))
+        _ = try? WriteCoder(names).response(
+            mutator.mutated(WriteCoder(names).encode(generator.writeResponse())))
         return replies.count + 2
     }
 

@@ -39,7 +39,7 @@ final class FuzzedServer {
         let context = CallContext(database: decoded.database)
         let call = server.call(decoded.request, context) { event in
             switch event {
-            case .message(let reply): _ = Names(context.database).encode(reply)
+            case .message(let reply): _ = ReplyCoder(Names(context.database)).encode(reply)
             case .ended(let status): outcome.status.withLock { $0 = status }
             }
         }
@@ -60,7 +60,7 @@ final class FuzzedServer {
         exchange(bytes, IncomingMessage<ListenRequest>.listen, "Listen") { context, receive in
             server.listen(context) { event in
                 if case .message(let response) = event {
-                    _ = Names(context.database).encode(response)
+                    _ = ListenCoder(Names(context.database)).encode(response)
                     if case .targetChange(let change) = response, let cause = change.cause {
                         receive(cause)
                     }

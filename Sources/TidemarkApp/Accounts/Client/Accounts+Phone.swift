@@ -5,6 +5,7 @@ extension Accounts {
     ///
     /// - Parameters:
     ///   - number: With its country, as in `+41441234567`.
+    ///   - attestation: What shows that an app asks, and no program that sends messages at others' cost.
     /// - Throws: ``AccountError/phoneInvalid``, ``AccountError/tooManyAttempts`` and others.
     public func sendCode(
         to number: String, attestation: PhoneAttestation
@@ -46,7 +47,10 @@ extension Accounts {
 
     /// From now on, the account asks for the phone too.
     ///
-    /// - Parameter name: What the person calls it.
+    /// - Parameters:
+    ///   - verification: What ``startEnrolling(phone:attestation:)`` returned.
+    ///   - code: The digits that came.
+    ///   - name: What the person calls the phone.
     public func enroll(
         _ verification: PhoneVerification, code: String, named name: String? = nil
     ) async throws(AccountError) {

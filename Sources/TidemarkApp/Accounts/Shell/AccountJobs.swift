@@ -79,7 +79,9 @@ public actor AccountJobs {
 
     /// Keeps how far the person has come. Asks no server.
     ///
-    /// - Parameter profile: What has been filled in so far; nil leaves what was kept before.
+    /// - Parameters:
+    ///   - step: The app's number for the step that comes next.
+    ///   - profile: What has been filled in so far; nil leaves what was kept before.
     public func keep(step: Int, profile: MapValue? = nil) throws(LaunchFiles.Failure) {
         resumeIfNeeded(acts: false)
         switch job.work {

@@ -104,15 +104,3 @@ private struct Inflater: ~Copyable {
         return code < 0 ? nil : (Int(taken), Int(made), code == 1)
     }
 }
-
-extension RPCStatus {
-    static let notGzip = RPCStatus.invalidArgument(
-        "The request is said to be gzip and is none, or ends early.")
-    static let unpacksTooMuch = RPCStatus(
-        .resourceExhausted,
-        "Too many requests in gzip are unpacked at once; try again, or send them as they are.")
-
-    static func unpacksTooLarge(_ limit: Int) -> RPCStatus {
-        RPCStatus(.resourceExhausted, "The request unpacks to more than \(limit) bytes.")
-    }
-}

@@ -1,0 +1,24 @@
+package import Hummingbird
+
+/// Serves on a port of this machine while `body` runs.
+///
+/// - Parameters:
+///   - router: What answers.
+///   - body: Is called once, with HOST:PORT. What it throws ends the server and is thrown on.
+package func withServer(
+    _ router: Router<BasicRequestContext>,
+    _ body: @escaping @Sendable (String) async throws -> Void
+) async throws {
+    let (ports, input) = AsyncStream.makeStream(of: Int.self)
+    let application = Application(
+        router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+        onServerRunning: { channel in input.yield(channel.localAddress?.port ?? 0) })
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await application.run() }
+        for await port in ports {
+            try await body("127.0.0.1:\(port)")
+            break
+        }
+        group.cancelAll()
+    }
+}

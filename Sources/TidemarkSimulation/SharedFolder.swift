@@ -1,0 +1,14 @@
+package import Foundation
+
+/// Folders of test data that lie beside the repository.
+package enum SharedFolder {
+    /// The cases that Google's clients share: `TIDEMARK_CONFORMANCE`, or `../shared/conformance`.
+    package static let conformance: URL = {
+        if let path = ProcessInfo.processInfo.environment["TIDEMARK_CONFORMANCE"] {
+            return URL(fileURLWithPath: path)
+        }
+        return (0..<4).reduce(URL(fileURLWithPath: #filePath)) { url, _ in
+            url.deletingLastPathComponent()
+        }.appendingPathComponent("shared/conformance")
+    }()
+}

@@ -1,0 +1,31 @@
+import Tidemark
+import TidemarkServer
+import TidemarkTesting
+
+extension LocalFirestore {
+    /// Runs `body`, and stops the server whatever comes of it.
+    func whileRunning<Result>(
+        _ body: (LocalFirestore) async throws -> Result
+    ) async throws -> Result {
+        do {
+            let result = try await body(self)
+            await stop()
+            return result
+        } catch {
+            await stop()
+            throw error
+        }
+    }
+
+    /// Runs `body` with a server of its own and a client on it.
+    static func withClient(
+        _ body: (LocalFirestore, Firestore) async throws -> Void
+    ) async throws {
+        try await LocalFirestore.start().whileRunning { try await body($0, try $0.firestore()) }
+    }
+
+    /// What the client of that label was billed for.
+    func reads(of label: String) -> Int {
+        meter().first { $0.label == label }?.reads ?? 0
+    }
+}
