@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 /// Where `TIDEMARK_WARNINGS=errors` is set, as CI does, a warning in this package fails the build. Those of
@@ -221,7 +221,9 @@ let package = Package(
                 "TidemarkResilience", "TidemarkTesting", "Tidemark", "TidemarkApp", httpClient,
                 nioCore,
             ]),
-        tests("TidemarkStoreTests", ["TidemarkModel", "TidemarkStore", "TidemarkSimulation"]),
+        tests(
+            "TidemarkStoreTests",
+            ["TidemarkModel", "TidemarkStore", "TidemarkSimulation", sqlite]),
         tests(
             "TidemarkSyncTests",
             [

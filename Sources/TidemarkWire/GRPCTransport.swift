@@ -95,6 +95,11 @@ public final class GRPCTransport: Sendable {
         if isCurrent { channel.retire() }
     }
 
+    /// A connection over a network that is gone may look well for most of a minute.
+    public func networkChanged() {
+        if let channel = state.withLock({ $0.channel }) { discard(channel) }
+    }
+
     func register(_ call: any CancellableCall) -> Int {
         state.withLock { state in
             state.lastID += 1

@@ -112,6 +112,19 @@ private final class Heard<Message: Sendable>: Sendable {
         #expect(base.calls.last?.context.token == "C")
     }
 
+    @Test func `is asked for without a refused one once another was accepted`() throws {
+        tokens.prepare(.success("A"))
+        let (transport, heard) = (transport, Heard<Reply>())
+        _ = transport.call(request, try context(), receive: heard.sink)
+        base.calls[0].end(refused)
+        tokens.answer(.success("B"))
+        base.calls[1].reply(.empty)
+        base.calls[1].end()
+        _ = transport.call(request, try context(), receive: heard.sink)
+        // A provider that refreshes whenever it is told of a refused token does so once.
+        #expect(tokens.asked == [nil, "A", nil])
+    }
+
     @Test func `that cannot be had ends the call with the reason`() async throws {
         let (transport, heard) = (transport, Heard<Reply>())
         tokens.prepare(.failure(RPCStatus(.unavailable, "offline")))

@@ -100,10 +100,25 @@ import TidemarkTesting
         #expect(world.transport.writes.count == writes + 1)
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20)
         #expect(try listener.take().last?.get().isFromCache == false)
-        // While all is well it disturbs nothing.
+    }
+
+    @Test func `another network ends streams that seem well, and connects anew`() throws {
+        let world = try Harness()
+        let listener = world.listen(rooms())
+        world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20, token: [7])
+        #expect(try listener.take().last?.get().isFromCache == false)
+        let old = world.transport.listens.last!
+        let (listens, changes) = (world.transport.listens.count, world.transport.networkChanges)
+        // From Wi-Fi to cellular: the connection is dead, and no packet will ever say so.
         world.engine.networkMayBeBack()
         world.run()
+        #expect(world.transport.networkChanges == changes + 1)
+        #expect(old.isEnded)
         #expect(world.transport.listens.count == listens + 1)
+        #expect(world.added[0].resume == .token([7]), "nothing is read again")
+        // Nobody answers on the new one either: after ten seconds the rows say that they are the cache's.
+        world.scheduler.advance(by: .seconds(11))
+        #expect(try listener.take().last?.get().isFromCache == true)
     }
 
     @Test func `a document known to be missing is an answer offline`() throws {

@@ -9,7 +9,9 @@ extension Firestore {
     public func disableNetwork() async { await setNetwork(enabled: false) }
 
     /// Tries again at once what waits for its next attempt. Call it when the system reports a
-    /// network, or when the app comes to the foreground. Does nothing when the client is connected.
+    /// network or another one, or when the app comes to the foreground. Also while all seems well: streams
+    /// begin again on a new connection, since the old one may be dead without anybody having noticed.
+    /// Costs no reads: listeners go on where they were.
     public func networkMayBeBack() { engine.networkMayBeBack() }
 
     private func setNetwork(enabled: Bool) async {

@@ -37,6 +37,8 @@ public struct FirestoreError: Error, Hashable, Sendable {
         case freeSpace
         /// Another client, in this or another process, has the cache open: end it.
         case closeOtherClient
+        /// The device is locked: wait until it is unlocked. Nothing of the cache is to be deleted.
+        case waitForUnlock
         /// A newer version of the library wrote the cache.
         case updateApp
         /// Today's budget of reads is used up: wait for tomorrow, or set a larger one.
@@ -117,6 +119,7 @@ extension FirestoreError {
         switch storageFault {
         case .full: return .freeSpace
         case .locked: return .closeOtherClient
+        case .deviceLocked: return .waitForUnlock
         case .newerVersion: return .updateApp
         case .damaged, .unreadable, .defect: return .repairStorage
         case nil: break
@@ -157,6 +160,8 @@ extension FirestoreError {
         case .freeSpace: Sentence("firestore.freeSpace", "There is no space left on this device.")
         case .closeOtherClient:
             Sentence("firestore.closeOtherClient", "The data is in use by another app or window.")
+        case .waitForUnlock:
+            Sentence("firestore.waitForUnlock", "Please unlock the device.")
         case .updateApp: Sentence("firestore.updateApp", "Please update the app.")
         case .waitForBudget:
             Sentence(

@@ -12,7 +12,7 @@ public final class FirestoreSettings: Sendable {
         case memory
         /// In this folder, which is made if it is missing: one SQLite file for each database and
         /// user. One client at a time may open it, unless ``FirestoreSettings/onBusyCache`` says
-        /// otherwise.
+        /// otherwise. On Apple's systems the folder is kept out of backups.
         case directory(String)
         /// In the system's folder for an app's data, by the name of the process:
         /// `~/.local/share` on Linux, `Library/Application Support` on Apple's systems.

@@ -29,6 +29,11 @@ struct LoggedTransport: Transport {
 
     init(_ base: any Transport) { self.base = base }
 
+    func networkChanged() {
+        Log.debug("the network changed")
+        base.networkChanged()
+    }
+
     func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void

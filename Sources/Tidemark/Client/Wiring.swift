@@ -89,8 +89,10 @@ struct Setup: Sendable {
     }
 
     private func configuration(of database: DatabaseID) -> SyncEngine.Configuration {
+        let file = settings.cacheFile(of: database)
+        if let file { BackupExclusion.exclude(folderOf: file) }
         var configuration = SyncEngine.Configuration(
-            database: database, cacheFile: settings.cacheFile(of: database),
+            database: database, cacheFile: file,
             user: settings.user, sharesCacheBetweenUsers: settings.sharesCacheBetweenUsers,
             label: settings.label, cacheSizeBytes: settings.cacheSizeBytes, token: settings.token)
         configuration.viewsBusyCache = settings.onBusyCache == .readOnly

@@ -8,6 +8,8 @@ struct AdvisedTransport: Transport {
         self.advisor = advisor
     }
 
+    func networkChanged() { base.networkChanged() }
+
     func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void

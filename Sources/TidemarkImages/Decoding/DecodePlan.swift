@@ -11,7 +11,7 @@ struct DecodePlan: Hashable, Sendable {
 
     /// - Precondition: No side of the box is zero.
     init(
-        _ header: PictureHeader, into box: PictureSize, _ mode: ContentMode
+        _ header: PictureHeader, into box: PictureSize, _ mode: PictureFit
     ) {
         let stored = header.stored
         let box = header.orientation.isTransposed ? box.transposed : box

@@ -34,7 +34,7 @@ extension Picture: CustomStringConvertible, CustomReflectable {
 }
 
 /// How a picture fits into a box of another shape.
-public enum ContentMode: String, Hashable, Sendable, CaseIterable {
+public enum PictureFit: String, Hashable, Sendable, CaseIterable {
     /// The whole picture is visible; it may be smaller than the box in one direction.
     case fit
     /// The picture fills the box; the rest is cut off on both sides.
@@ -51,7 +51,7 @@ struct Fit: Hashable, Sendable {
     let scale: Double
 
     /// - Precondition: No side is zero.
-    init(_ source: PictureSize, into box: PictureSize, _ mode: ContentMode) {
+    init(_ source: PictureSize, into box: PictureSize, _ mode: PictureFit) {
         precondition(source.pixels > 0 && box.pixels > 0, "a picture and a box have some size")
         let (across, down) = (Double(source.width), Double(source.height))
         let (toWidth, toHeight) = (Double(box.width) / across, Double(box.height) / down)

@@ -2,7 +2,7 @@
 package enum PictureDecoding {
     /// A file that is in memory already, as no pipeline does it.
     package static func picture(
-        _ file: [UInt8], into box: PictureSize, _ mode: ContentMode
+        _ file: [UInt8], into box: PictureSize, _ mode: PictureFit
     ) throws(PictureError) -> Picture {
         let result = file.withUnsafeBytes { bytes in
             Result { () throws(PictureError) in
@@ -16,7 +16,7 @@ package enum PictureDecoding {
     ///
     /// - Parameter box: In pixels. A smaller picture stays as it is.
     static func picture(
-        _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: ContentMode,
+        _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: PictureFit,
         limits: PictureLimits
     ) throws(PictureError) -> Picture {
         let plan = try plan(bytes, into: box, mode, limits: limits)
@@ -25,7 +25,7 @@ package enum PictureDecoding {
 
     /// What a decode will be and take. Decodes nothing.
     static func plan(
-        _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: ContentMode,
+        _ bytes: UnsafeRawBufferPointer, into box: PictureSize, _ mode: PictureFit,
         limits: PictureLimits
     ) throws(PictureError) -> DecodePlan {
         let header: PictureHeader

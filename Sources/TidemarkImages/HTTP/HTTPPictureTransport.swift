@@ -10,6 +10,8 @@ public struct HTTPPictureTransport: PictureTransport {
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
+        // On Apple's systems it would wait for a network until the deadline.
+        configuration.networkFrameworkWaitForConnectivity = false
         configuration.redirectConfiguration = .follow(max: 5, allowCycles: false)
         configuration.timeout.connect = .seconds(10)
         // Of silence in the middle of an answer: what is slow and comes is waited for.

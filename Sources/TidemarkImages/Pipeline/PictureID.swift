@@ -58,5 +58,5 @@ enum Hexadecimal {
 struct SizedID: Hashable, Sendable {
     let id: PictureID
     let size: PictureSize
-    let mode: ContentMode
+    let mode: PictureFit
 }

@@ -6,7 +6,7 @@ public struct PictureRequest: Sendable, Hashable {
     public let url: URL
     /// The size of the view, in pixels.
     public let size: PictureSize
-    public let mode: ContentMode
+    public let mode: PictureFit
     /// The version of the picture, if it is known, as for a profile's picture. Then the server is
     /// never asked whether the picture is still valid.
     public let version: String?
@@ -18,7 +18,7 @@ public struct PictureRequest: Sendable, Hashable {
 
     /// - Precondition: No side of `size` is zero.
     public init(
-        _ url: URL, size: PictureSize, mode: ContentMode = .fill, version: String? = nil,
+        _ url: URL, size: PictureSize, mode: PictureFit = .fill, version: String? = nil,
         priority: PicturePriority = .visible
     ) {
         precondition(size.width > 0 && size.height > 0, "nothing is shown in a box without a side")

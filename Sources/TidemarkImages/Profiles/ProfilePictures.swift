@@ -40,7 +40,7 @@ public final class ProfilePictures: Sendable {
     /// - Throws: ``PictureError``, ``PictureError/noPicture`` for a person without one, what
     ///   `lookup` throws, or `CancellationError`.
     public func picture(
-        of user: String, size: PictureSize, mode: ContentMode = .fill,
+        of user: String, size: PictureSize, mode: PictureFit = .fill,
         priority: PicturePriority = .visible
     ) async throws -> LoadedPicture {
         guard let picture = try await place(user) else { throw PictureError.noPicture }
@@ -51,7 +51,7 @@ public final class ProfilePictures: Sendable {
 
     /// The picture, if it is in memory. Never waits.
     public func cached(
-        of user: String, size: PictureSize, mode: ContentMode = .fill
+        of user: String, size: PictureSize, mode: PictureFit = .fill
     ) -> Picture? {
         guard case .some(let picture?) = table.withLock({ $0.picture(user) }) else { return nil }
         return pipeline.cached(

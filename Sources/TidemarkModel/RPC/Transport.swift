@@ -20,6 +20,15 @@ public protocol Transport: Sendable {
         _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest>
+
+    /// The device's network is another one, or may be: what is opened from now on connects anew. Calls
+    /// and streams that are open go on until they end.
+    func networkChanged()
+}
+
+extension Transport {
+    /// Nothing, where there is no connection to lose.
+    public func networkChanged() {}
 }
 
 /// What comes with every call besides its request.

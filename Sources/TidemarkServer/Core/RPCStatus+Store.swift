@@ -15,7 +15,7 @@ extension RPCStatus {
         let code: Code =
             switch error {
             case .full: .resourceExhausted
-            case .locked, .unreadable: .unavailable
+            case .locked, .unreadable, .protected: .unavailable
             case .corrupt: .dataLoss
             case .newerSchema, .invalidStatement: .internal
             }

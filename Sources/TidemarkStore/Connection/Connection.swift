@@ -60,9 +60,11 @@ final class Connection: @unchecked Sendable {
     /// The error of the call that just failed.
     func failure() -> StoreError {
         let code = sqlite3_extended_errcode(handle)
+        let systemCode = sqlite3_system_errno(handle)
         // A quota is a full disk too, though not to SQLite.
-        if code & 0xFF == SQLITE_IOERR, sqlite3_system_errno(handle) == EDQUOT { return .full }
-        return StoreError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
+        if code & 0xFF == SQLITE_IOERR, systemCode == EDQUOT { return .full }
+        return StoreError(
+            code: code, detail: String(cString: sqlite3_errmsg(handle)), systemCode: systemCode)
     }
 }
 

@@ -8,6 +8,8 @@ public enum StoreError: Error, Hashable, Sendable {
     case corrupt(detail: String)
     /// The disk failed, or the file cannot be reached.
     case unreadable(detail: String)
+    /// The system keeps the file from this app until the device is unlocked. Nothing is lost.
+    case protected
     /// A newer version of the library wrote the file.
     case newerSchema
     /// A statement was wrong: a bug here, not in the caller's data.
@@ -15,7 +17,7 @@ public enum StoreError: Error, Hashable, Sendable {
 
     /// What can be done about it.
     public enum Recovery: Hashable, Sendable {
-        case freeSpace, closeOtherProcess, rebuild, checkDisk, update, report
+        case freeSpace, closeOtherProcess, unlockDevice, rebuild, checkDisk, update, report
     }
 
     public var recovery: Recovery {
@@ -24,6 +26,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .locked: .closeOtherProcess
         case .corrupt: .rebuild
         case .unreadable: .checkDisk
+        case .protected: .unlockDevice
         case .newerSchema: .update
         case .invalidStatement: .report
         }
@@ -36,6 +39,7 @@ public enum StoreError: Error, Hashable, Sendable {
         case .locked: "The data is in use by another process."
         case .corrupt: "The stored data is damaged."
         case .unreadable: "The stored data cannot be read or written."
+        case .protected: "The stored data cannot be read until the device is unlocked."
         case .newerSchema: "The stored data was written by a newer version."
         case .invalidStatement: "Something went wrong while storing data."
         }

@@ -4,18 +4,26 @@ import GRDBSQLite
 extension StoreError {
     /// What SQLite's result code means here.
     ///
-    /// - Parameter code: The extended code.
-    init(code: Int32, detail: String) {
+    /// - Parameters:
+    ///   - code: The extended code.
+    ///   - detail: SQLite's own words.
+    ///   - systemCode: The `errno` of the call that failed; 0 where none is known.
+    init(code: Int32, detail: String, systemCode: Int32 = 0) {
         if code == LayeredFile.damaged {
             self = .corrupt(detail: "a page is not as it was written")
             return
         }
         switch code & 0xFF {
         case SQLITE_FULL: self = .full
+        // What Apple's systems say of a file whose protection is on: SQLite's own codes, or the system's
+        // refusal below it.
+        case SQLITE_AUTH, SQLITE_PERM: self = .protected
+        case SQLITE_CANTOPEN where systemCode == EPERM: self = .protected
+        case SQLITE_IOERR where systemCode == EPERM: self = .protected
         case SQLITE_BUSY, SQLITE_LOCKED: self = .locked
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .corrupt(detail: detail)
-        case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH, SQLITE_NOMEM,
-            SQLITE_NOLFS, SQLITE_PROTOCOL:
+        case SQLITE_IOERR, SQLITE_CANTOPEN, SQLITE_READONLY, SQLITE_NOMEM, SQLITE_NOLFS,
+            SQLITE_PROTOCOL:
             self = .unreadable(detail: detail)
         default: self = .invalidStatement(detail: detail)
         }

@@ -53,6 +53,7 @@ extension StoreFile {
             return try opened(":memory:", flags, nil)
         case .file(let path):
             if access(path, F_OK) != 0 { try makeFolder(of: path) }
+            makePrivate(path)
             return try opened(path, flags, layer)
         }
     }
@@ -80,6 +81,20 @@ extension StoreFile {
         } catch { throw StoreError(error) }
     }
 
+    /// For this user alone, like the log beside it, which SQLite makes in the image of the file. What
+    /// fails here fails again when the file is opened, which says why.
+    private static func makePrivate(_ path: String) {
+        // Only a file that is new is opened: closing another one would end the locks that this process
+        // may hold on it.
+        let file = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if file >= 0 {
+            close(file)
+            return
+        }
+        var status = stat()
+        if stat(path, &status) == 0, status.st_mode & 0o077 != 0 { _ = chmod(path, 0o600) }
+    }
+
     /// Without other readers, the lock is taken once and not for every transaction.
     private static let lone = "PRAGMA locking_mode = EXCLUSIVE"
 
@@ -99,6 +114,7 @@ extension StoreFile {
             PRAGMA temp_store = MEMORY;
             PRAGMA cell_size_check = ON;
             PRAGMA synchronous = NORMAL;
+            PRAGMA fullfsync = ON;
             BEGIN EXCLUSIVE; COMMIT;
             """)
     }
@@ -170,7 +186,9 @@ extension StoreFile {
     private func check(_ code: Int32) throws(StoreError) {
         guard code != SQLITE_OK else { return }
         let code = sqlite3_extended_errcode(handle)
-        throw StoreError(code: code, detail: String(cString: sqlite3_errmsg(handle)))
+        throw StoreError(
+            code: code, detail: String(cString: sqlite3_errmsg(handle)),
+            systemCode: sqlite3_system_errno(handle))
     }
 
     /// The first column of all rows.

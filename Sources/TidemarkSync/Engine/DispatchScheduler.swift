@@ -46,8 +46,11 @@ public final class DispatchScheduler: EngineScheduler {
     ) -> any CancellableCall {
         let delayed = DelayedJob(job)
         let (seconds, attoseconds) = delay.components
-        let nanoseconds = max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
-        queue.asyncAfter(deadline: .now() + .nanoseconds(nanoseconds)) { [self] in
+        // In 64 bits: an `Int` of a watch holds two seconds of nanoseconds.
+        let nanoseconds = UInt64(max(0, seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
+        let time = DispatchTime(
+            uptimeNanoseconds: DispatchTime.now().uptimeNanoseconds + nanoseconds)
+        queue.asyncAfter(deadline: time) { [self] in
             // It is on the queue already.
             if hold(for: { delayed.run() }) { runWaiting() }
         }

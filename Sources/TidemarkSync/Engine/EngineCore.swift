@@ -124,9 +124,13 @@ extension EngineCore {
         }
     }
 
-    /// The system says that the network changed, or the app came forward: nobody waits out a delay.
+    /// The system says that the network changed, or the app came forward: nobody waits out a delay. Also
+    /// while all seems well: a connection over the network before may be dead, and nobody has noticed.
+    ///
+    /// Source: `core/remote/remote_store.cc`, `RestartNetwork`.
     func networkMayBeBack() {
-        guard context.gate.mayConnect, parts.reachability.state != .online else { return }
+        guard context.gate.mayConnect else { return }
+        context.environment.transport.networkChanged()
         parts.reachability.forgetSilence()
         stopStreams()
         parts.reachability.step(.mayBeBack)

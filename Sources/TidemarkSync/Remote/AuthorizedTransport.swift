@@ -29,6 +29,8 @@ package struct AuthorizedTransport: Transport {
         tokens = TokenSource(provider, appCheck)
     }
 
+    package func networkChanged() { base.networkChanged() }
+
     package func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
@@ -103,6 +105,13 @@ final class TokenSource: Sendable {
     }
 
     func refuse(_ tokens: CallTokens) { refused.withLock { $0 = tokens } }
+
+    /// Tokens with which a call succeeded: nothing has to be replaced any more.
+    func accept(_ tokens: CallTokens) {
+        refused.withLock { refused in
+            if refused != tokens { refused = CallTokens() }
+        }
+    }
 }
 
 /// One call or stream: waits for its token, then for its end, and begins again once.
@@ -205,15 +214,15 @@ private final class AuthorizedRun<Sent: Sendable, Received: Sendable>: RequestSt
     private func hear(_ event: StreamEvent<Received>, _ attempt: Int) {
         switch event {
         case .message:
-            let isHeard = state.withLock { state in
-                guard !state.isEnded, state.attempt == attempt else { return false }
-                if !state.hasReceived {
-                    state.hasReceived = true
-                    state.sent.removeFirst(state.passedOn)
-                    state.passedOn = 0
-                }
-                return true
+            let (isHeard, accepted) = state.withLock { state -> (Bool, CallTokens?) in
+                guard !state.isEnded, state.attempt == attempt else { return (false, nil) }
+                if state.hasReceived { return (true, nil) }
+                state.hasReceived = true
+                state.sent.removeFirst(state.passedOn)
+                state.passedOn = 0
+                return (true, state.tokens)
             }
+            if let accepted { tokens.accept(accepted) }
             if isHeard { receive(event) }
         case .ended(let status):
             let ended = state.withLock { state -> (refused: CallTokens, mayRepeat: Bool)? in

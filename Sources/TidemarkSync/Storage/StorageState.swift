@@ -19,6 +19,9 @@ public enum StorageFault: Hashable, Sendable {
     case damaged(detail: String)
     /// The disk failed, or the file cannot be reached.
     case unreadable(detail: String)
+    /// The device is locked, and its system keeps the file from the app until it is unlocked. Nothing is
+    /// lost and nothing has to be done: it is tried again.
+    case deviceLocked
     /// A newer version of the library wrote the file.
     case newerVersion
     /// A fault of the library.
@@ -35,6 +38,8 @@ public enum StorageFault: Hashable, Sendable {
         case .damaged: Sentence("storage.damaged", "The stored data is damaged.")
         case .unreadable:
             Sentence("storage.unreadable", "The stored data cannot be read or written.")
+        case .deviceLocked:
+            Sentence("storage.deviceLocked", "The data can be read once the device is unlocked.")
         case .newerVersion:
             Sentence("storage.newerVersion", "The stored data was written by a newer version.")
         case .defect: Sentence("storage.defect", "Something went wrong while storing data.")
@@ -57,6 +62,7 @@ public enum StorageFault: Hashable, Sendable {
         case .locked: self = .locked
         case .corrupt(let detail): self = .damaged(detail: detail)
         case .unreadable(let detail): self = .unreadable(detail: detail)
+        case .protected: self = .deviceLocked
         case .newerSchema: self = .newerVersion
         case .invalidStatement(let detail): self = .defect(detail: detail)
         }

@@ -16,6 +16,7 @@ public final class ScriptedTransport: Transport {
         var calls: [ScriptedCall] = []
         var listens: [ScriptedStream<ListenRequest, ListenResponse>] = []
         var writes: [ScriptedStream<WriteRequest, WriteResponse>] = []
+        var networkChanges = 0
     }
 
     private let state = Mutex(State())
@@ -32,6 +33,10 @@ public final class ScriptedTransport: Transport {
     public var writes: [ScriptedStream<WriteRequest, WriteResponse>] {
         state.withLock { $0.writes }
     }
+
+    /// How often the client said that the network changed.
+    public var networkChanges: Int { state.withLock { $0.networkChanges } }
+    public func networkChanged() { state.withLock { $0.networkChanges += 1 } }
 
     public func call(
         _ request: Request, _ context: CallContext,

@@ -44,7 +44,7 @@ import Testing
                 width: 1 + Int(dice.next() % 40), height: 1 + Int(dice.next() % 40))
             let box = PictureSize(
                 width: 1 + Int(dice.next() % 24), height: 1 + Int(dice.next() % 24))
-            let mode: ContentMode = dice.next() % 2 == 0 ? .fit : .fill
+            let mode: PictureFit = dice.next() % 2 == 0 ? .fit : .fill
             let isPremultiplied = dice.next() % 2 == 0
             let pixels = (0..<4 * size.pixels).map { _ in UInt8(truncatingIfNeeded: dice.next()) }
             let fit = Fit(size, into: box, mode)
@@ -79,7 +79,7 @@ import Testing
                 width: 1 + Int(dice.next() % 5_000), height: 1 + Int(dice.next() % 5_000))
             let box = PictureSize(
                 width: 1 + Int(dice.next() % 600), height: 1 + Int(dice.next() % 600))
-            for mode in ContentMode.allCases {
+            for mode in PictureFit.allCases {
                 let fit = Fit(size, into: box, mode)
                 #expect(fit.output.width <= min(box.width, size.width))
                 #expect(fit.output.height <= min(box.height, size.height))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct DecodingTests {
     private func decode(
-        _ file: [UInt8], _ box: PictureSize, _ mode: ContentMode = .fit,
+        _ file: [UInt8], _ box: PictureSize, _ mode: PictureFit = .fit,
         limits: PictureLimits = PictureLimits()
     ) throws(PictureError) -> Picture {
         let result = file.withUnsafeBytes { bytes in
@@ -125,7 +125,7 @@ import Testing
         let size = PictureSize(width: 800, height: 600)
         let file = try #require(PictureEncoder.jpeg(generator.photograph(size), size))
         let header = try PictureHeader(file)
-        func plan(_ side: Int, _ mode: ContentMode) -> DecodePlan {
+        func plan(_ side: Int, _ mode: PictureFit) -> DecodePlan {
             DecodePlan(header, into: PictureSize(width: side, height: side), mode)
         }
         #expect(plan(56, .fill).decoded == PictureSize(width: 100, height: 75))

@@ -85,7 +85,7 @@ import Testing
             let file = damaged(&dice)
             let box = PictureSize(
                 width: 1 + Int(dice.next() % 64), height: 1 + Int(dice.next() % 64))
-            let mode: ContentMode = dice.next() % 2 == 0 ? .fit : .fill
+            let mode: PictureFit = dice.next() % 2 == 0 ? .fit : .fill
             let picture = file.withUnsafeBytes { bytes in
                 try? PictureDecoding.picture(bytes, into: box, mode, limits: limits)
             }

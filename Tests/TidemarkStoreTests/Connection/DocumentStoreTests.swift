@@ -1,7 +1,9 @@
 import Foundation
+import GRDBSQLite
 import Testing
 import TidemarkModel
-import TidemarkStore
+
+@testable import TidemarkStore
 
 @Suite struct DocumentStoreTests {
     private struct Refused: Error {}
@@ -107,6 +109,39 @@ import TidemarkStore
         #expect(throws: StoreError.locked) { try DocumentStore(file) }
         try store.close()
         #expect(throws: Never.self) { try DocumentStore(file) }
+    }
+
+    @Test func `a file, its log, and one made by an older version are this user's alone`() throws {
+        let path = folder.path("store.sqlite")
+        func mode(_ name: String) throws -> Int {
+            let attributes = try FileManager.default.attributesOfItem(atPath: name)
+            return try #require(attributes[.posixPermissions] as? Int)
+        }
+        let store = try DocumentStore(.file(path), migrations: [notes])
+        #expect(try mode(path) == 0o600)
+        try store.write { try $0.execute("INSERT INTO note VALUES ('x')") }
+        #expect(try mode(path + "-wal") == 0o600)
+        // Who looks at the mode does not end the lock of who has the file open.
+        #expect(throws: StoreError.locked) { try DocumentStore(.file(path)) }
+        #expect(throws: StoreError.locked) { try DocumentStore(.file(path)) }
+        try store.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: path)
+        try DocumentStore(.file(path), migrations: [notes]).close()
+        #expect(try mode(path) == 0o600)
+    }
+
+    @Test func `what a locked device says of a file is no damage, and nothing to rebuild`() {
+        for code in [SQLITE_AUTH, SQLITE_PERM, SQLITE_AUTH | 1 << 8] {
+            #expect(StoreError(code: code, detail: "authorization denied") == .protected)
+        }
+        for code in [SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_IOERR | 1 << 8] {
+            #expect(StoreError(code: code, detail: "", systemCode: EPERM) == .protected)
+            #expect(StoreError(code: code, detail: "x") == .unreadable(detail: "x"))
+            #expect(
+                StoreError(code: code, detail: "x", systemCode: ENOENT)
+                    == .unreadable(detail: "x"))
+        }
+        #expect(StoreError.protected.recovery == .unlockDevice)
     }
 
     @Test func `a file that lacks a step gets it, and is opened as it is from then on`() throws {

@@ -12,6 +12,8 @@ public struct HTTPAccountsTransport: AccountsTransport {
     private static let client: HTTPClient = {
         var configuration = HTTPClient.Configuration.singletonConfiguration
         configuration.connectionPool.retryConnectionEstablishment = false
+        // On Apple's systems it would wait for a network until the deadline.
+        configuration.networkFrameworkWaitForConnectivity = false
         return HTTPClient(
             eventLoopGroup: HTTPClient.defaultEventLoopGroup, configuration: configuration)
     }()

@@ -57,7 +57,7 @@ struct DurableFile: Sendable {
         guard file >= 0 else { throw failure("cannot be written") }
         do throws(Failure) {
             try write(bytes, to: file)
-            guard fsync(file) == 0 else { throw failure("cannot be synced") }
+            guard Self.sync(file) == 0 else { throw failure("cannot be synced") }
         } catch {
             close(file)
             throw error
@@ -83,7 +83,7 @@ struct DurableFile: Sendable {
             (path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard folder >= 0 else { throw failure("has a folder that cannot be opened") }
         defer { close(folder) }
-        guard fsync(folder) == 0 else { throw failure("has a folder that cannot be synced") }
+        guard Self.sync(folder) == 0 else { throw failure("has a folder that cannot be synced") }
     }
 
     private var name: String { (path as NSString).lastPathComponent }
@@ -91,6 +91,14 @@ struct DurableFile: Sendable {
     private func failure(_ what: String) -> Failure {
         let code = errno
         return Failure(detail: "\(name) \(what): \(String(cString: strerror(code)))", code: code)
+    }
+
+    /// To the disk itself: `fsync` alone leaves it in the disk's own memory on Apple's systems.
+    private static func sync(_ file: Int32) -> Int32 {
+        #if canImport(Darwin)
+            if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
+        #endif
+        return fsync(file)
     }
 
     // The system's functions, which have the names of this type's own.

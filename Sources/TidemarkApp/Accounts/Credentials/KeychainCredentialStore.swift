@@ -54,8 +54,10 @@
         }
 
         private func probe() throws(CredentialStoreError) {
-            try write("probe", [0])
-            try write("probe", nil)
+            // A name of its own: another reader may look at the same time.
+            let name = "probe-" + UUID().uuidString
+            try write(name, [0])
+            try write(name, nil)
         }
 
         private func query(of name: String) -> [String: Any] {

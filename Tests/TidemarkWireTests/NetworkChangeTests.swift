@@ -1,0 +1,28 @@
+import Testing
+import TidemarkModel
+
+@testable import TidemarkWire
+
+@Suite(.timeLimit(.minutes(5))) struct `Another network` {
+    @Test func `is met with another connection, and what is under way goes on`() async throws {
+        let rows = (0..<50).map { row in
+            Reply.runQuery(
+                RunQueryReply(
+                    document: document("rooms/\(row)"), readTime: Timestamp(microseconds: 7)))
+        }
+        let query = Request.runQuery(RunQueryRequest(query: Query(collectionID: "rooms")))
+        try await Loopback.with(ScriptedTransport(replies: rows)) { loopback in
+            #expect(await loopback.client.answer(to: query).replies == rows)
+            let old = try loopback.client.channel()
+            async let underWay = loopback.client.answer(to: query)
+            loopback.client.networkChanged()
+            #expect(try loopback.client.channel() !== old)
+            #expect(await underWay.status == .ok)
+            #expect(await loopback.client.answer(to: query).replies == rows)
+            // Without a connection there is none to give up.
+            loopback.client.networkChanged()
+            loopback.client.networkChanged()
+            #expect(await loopback.client.answer(to: query).replies == rows)
+        }
+    }
+}
