@@ -156,7 +156,7 @@ let package = Package(
             name: "CTidemarkZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
-        library("TidemarkHealth", ["TidemarkWords", "CTidemarkZlib", grdb, sqlite]),
+        library("TidemarkHealth", ["TidemarkWords", "CTidemarkZlib", grdb, sqlite, metrics]),
         library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         // The system's decoders of pictures; on Apple's systems ImageIO does it.
         .systemLibrary(
@@ -291,7 +291,7 @@ let package = Package(
                 cryptoExtras, hummingbird,
             ]),
         tests("TidemarkWordsTests", ["TidemarkWords"]),
-        tests("TidemarkHealthTests", ["TidemarkHealth", grdb]),
+        tests("TidemarkHealthTests", ["TidemarkHealth", grdb, metrics]),
         tests(
             "TidemarkHealthSyncTests",
             ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),

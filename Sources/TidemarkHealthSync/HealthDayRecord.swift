@@ -64,6 +64,9 @@ extension HealthDayRecord {
         self.init(day: day, hours: hours)
     }
 
+    /// From 1900 to 2200, in seconds since 1970.
+    private static let times: ClosedRange<Int64> = -2_208_988_800...7_258_118_400
+
     private static func hours(_ kind: HealthKind, _ arrays: MapValue) -> [HourEntry]? {
         func numbers(_ name: String) -> [Int64]? {
             guard case .array(let values)? = arrays[name] else { return nil }
@@ -82,6 +85,11 @@ extension HealthDayRecord {
         guard more.count == names.count, all.allSatisfy({ $0.count == starts.count }) else {
             return nil
         }
+        // What no device can have written must not be added up.
+        guard starts.allSatisfy({ Self.times.contains($0) }),
+            offsets.allSatisfy({ (-1_080...1_080).contains($0) }),
+            times.allSatisfy({ Self.times.contains($0) })
+        else { return nil }
         return starts.indices.map { index in
             var zone: String?
             if case .map(let zones)? = arrays["zones"],

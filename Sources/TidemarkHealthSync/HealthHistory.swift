@@ -53,12 +53,13 @@ public struct HealthHistory: BackfillSource, BackfillSink {
         record = BackfillRecord(collection.firestore, name: name)
     }
 
-    /// A job for all days that the store holds; nil when it is empty.
+    /// A job for all days that this device has hours of its own for; nil when there are none. What came
+    /// from the server by a ``HealthDownload`` is not sent again.
     ///
     /// - Parameter priority: Jobs with a higher priority run first.
     /// - Throws: `HealthExportError` when the store cannot be read.
     public func job(priority: Int = 0) throws(HealthExportError) -> BackfillJob? {
-        guard let days = try health.read({ try $0.days() }) else { return nil }
+        guard let days = try health.read({ try $0.ownDays() }) else { return nil }
         return BackfillJob(
             name: name, from: Self.time(days.lowerBound.number),
             to: Self.time(days.upperBound.number + 1), priority: priority)
@@ -83,7 +84,10 @@ public struct HealthHistory: BackfillSource, BackfillSink {
         let hours: [HourEntry]
         do throws(HealthExportError) {
             hours = try health.read { snapshot in
-                try HealthKind.allCases.flatMap { try snapshot.entries($0, days: days) }
+                let own = try snapshot.ownDays(in: days)
+                return try HealthKind.allCases.flatMap { kind in
+                    try snapshot.entries(kind, days: days).filter { own.contains($0.day) }
+                }
             }
         } catch {
             throw .transient(error.message)

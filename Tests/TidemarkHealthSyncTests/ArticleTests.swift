@@ -38,7 +38,18 @@ import TidemarkServer
             }
         }
         #expect(try await days.getDocuments(source: .server).count >= 3)
+        try await back(firestore, into: try HealthStore(path: folder + "/other.sqlite"))
         await firestore.terminate()
         server.close()
+    }
+
+    private func back(_ firestore: Firestore, into store: HealthStore) async throws {
+        let today = try #require(HealthDay("2026-05-10"))
+        let download = try HealthDownload(firestore.collection("users/kim/days"), into: store)
+        let job = download.job(days: 90, until: today)
+        let returning = Backfill([.init(job, from: download, to: download)])
+        try await returning.start()
+        for await state in await returning.progress where state.phase == .complete { break }
+        #expect(try store.read { try $0.days() }?.contains(today) == true)
     }
 }

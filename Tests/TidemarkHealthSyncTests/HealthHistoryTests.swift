@@ -78,6 +78,14 @@ private final class HealthWorld {
         return last
     }
 
+    /// Another device of the same person, with an empty store.
+    func second() throws -> (Firestore, HealthStore, folder: String) {
+        let path = folder + "/second"
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: true)
+        return (try Self.client(server, path), try HealthStore(path: path + "/health.sqlite"), path)
+    }
+
     func records() async throws -> [HealthDayRecord] {
         try await device.collection("users/kim/days").getDocuments(source: .server).documents
             .map { document in
@@ -158,5 +166,68 @@ private final class HealthWorld {
         let fourth = try await world.run(history, BackfillBudget())
         #expect(fourth.phase == .complete && fourth.writes == 0)
         await world.device.terminate()
+    }
+
+    @Test(.timeLimit(.minutes(5)))
+    func `come back into another device's store, and are not sent again`() async throws {
+        let world = try await HealthWorld(days: 20)
+        _ = try await world.run(try world.history(), BackfillBudget())
+        let (device, store, _) = try world.second()
+        let days = device.collection("users/kim/days")
+        let last = try #require(try world.health.read { try $0.days()?.upperBound })
+        let download = try HealthDownload(days, into: store)
+        let returning = Backfill([
+            .init(download.job(days: 30, until: last), from: download, to: download)
+        ])
+        let progress = await returning.progress
+        try await returning.start()
+        var reads = 0
+        for await state in progress {
+            reads = state.reads
+            #expect(state.phase != .failed, "\(state.failures)")
+            if state.phase == .complete || state.phase == .failed { break }
+        }
+        await returning.stop()
+        let held = try store.read { snapshot in
+            let all = try HealthKind.allCases.flatMap {
+                try snapshot.entries($0, days: HealthDay(number: last.number - 29)...last)
+            }
+            return Dictionary(grouping: all, by: \.day)
+        }
+        let expected = try world.expected()
+        #expect(held == expected)
+        #expect(reads <= expected.count + 2)
+        // The eight values are full, as they are where they were measured.
+        func summary(_ store: HealthStore) throws -> HealthSummary {
+            let end = HealthMoment(seconds: (last.number + 1) * 86_400 - 7_201, offset: 120)
+            return try store.read { snapshot in
+                var summary = HealthSummary()
+                try snapshot.read(Set(HealthSummary.Item.allCases), of: &summary, at: end)
+                return summary
+            }
+        }
+        let full = try summary(store)
+        #expect(full == (try summary(world.health)))
+        #expect(full.stepsToday ?? 0 > 0 && full.weight != nil && full.sleep != nil)
+        // It has nothing of its own to send.
+        let history = try HealthHistory(store, to: days, now: { Timestamp(date: Date()) })
+        #expect(try history.job() == nil)
+        await device.terminate()
+        await world.device.terminate()
+    }
+
+    @Test func `of a device that wrote nonsense are none`() {
+        func record(_ start: Int64, _ offset: Int64) -> HealthDayRecord? {
+            let arrays: MapValue = [
+                "start": .array([.integer(start)]), "offset": .array([.integer(offset)]),
+                "sum": .array([.integer(1)]), "lastTime": .array([.integer(start)]),
+            ]
+            return HealthDayRecord(
+                documentID: "1970-01-02", fields: ["kinds": .map(["steps": .map(arrays)])])
+        }
+        #expect(record(86_400, 0) != nil)
+        #expect(record(86_400, .max) == nil)
+        #expect(record(.max, 0) == nil)
+        #expect(record(86_400, 2_000) == nil)
     }
 }

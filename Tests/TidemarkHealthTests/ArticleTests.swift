@@ -1,6 +1,7 @@
 import Foundation
 import Testing
-import TidemarkHealth
+
+@testable import TidemarkHealth
 
 // The examples of the articles, line by line: the tidy tests compare them.
 
@@ -27,5 +28,58 @@ import TidemarkHealth
         let summary = HealthSummaryModel(store) { HealthMoment(seconds: now, offset: 60) }
         while summary.refreshes == 0 { await Task.yield() }
         #expect(summary.summary.stepsToday != nil)
+    }
+
+    @Test func `take samples as they come`() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try HealthStore(path: folder + "/health.sqlite")
+        let now = Date(timeIntervalSince1970: 1_778_400_000)
+        let source = ScriptedHealthSource()
+        source.record([
+            HealthSample(
+                id: UUID(), kind: .steps, value: .quantity(600, unit: "count"),
+                start: now.addingTimeInterval(-600), end: now,
+                source: HealthSource(name: "Watch", model: "Watch7,1"))
+        ])
+        func follow() async throws {
+            let intake = HealthIntake(from: source, into: store)
+            try await intake.firstDays(until: now)
+            try await intake.catchUp()
+            try await intake.follow()
+        }
+        func watch() async {
+            for await change in store.changes() {
+                print(change.kinds, change.days)
+                break
+            }
+        }
+        let watching = Task { await watch() }
+        while !store.isObserved { await Task.yield() }
+        let following = Task { try await follow() }
+        await watching.value
+        following.cancel()
+        #expect(try store.read { try $0.days() } != nil)
+    }
+
+    @Test func `bring along the hours of an older store`() async throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let store = try HealthStore(path: folder + "/health.sqlite")
+        let file = folder + "/hours.csv"
+        let text = """
+            kind,start,end,value,source
+            steps,2026-05-10T08:00:00+02:00,2026-05-10T09:00:00+02:00,812,Watch
+            """
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let report = try await HourlyRows(into: store).run(file)
+        print(report.added, report.badRows)
+        #expect(report.added == 1)
     }
 }

@@ -8,23 +8,23 @@ func exportText(_ records: String) -> String {
 }
 
 /// All of it in one call.
-func scan(_ text: String) throws -> (samples: [HealthSample], scanner: ExportScanner) {
+func scan(_ text: String) throws -> (samples: [PackedSample], scanner: ExportScanner) {
     try scan(Array(text.utf8))
 }
 
-func scan(_ bytes: [UInt8]) throws -> (samples: [HealthSample], scanner: ExportScanner) {
+func scan(_ bytes: [UInt8]) throws -> (samples: [PackedSample], scanner: ExportScanner) {
     var scanner = ExportScanner()
-    var samples: [HealthSample] = []
+    var samples: [PackedSample] = []
     _ = try bytes.withUnsafeBytes { try scanner.scan($0, isLast: true, into: &samples) }
     return (samples, scanner)
 }
 
 /// In parts that end wherever the lengths say.
 func scan(_ bytes: [UInt8], parts: [Int]) throws -> (
-    samples: [HealthSample], scanner: ExportScanner
+    samples: [PackedSample], scanner: ExportScanner
 ) {
     var scanner = ExportScanner()
-    var samples: [HealthSample] = []
+    var samples: [PackedSample] = []
     var carried: [UInt8] = []
     var place = 0
     for part in parts {

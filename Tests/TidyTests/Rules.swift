@@ -99,7 +99,9 @@ enum ImportRules {
             "Tidemark", "TidemarkResilience", "TidemarkWords", "Crypto", "AsyncHTTPClient",
             "CoreMetrics", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
         ],
-        "TidemarkHealth": ["TidemarkWords", "CTidemarkZlib", "GRDB", "GRDBSQLite"],
+        "TidemarkHealth": [
+            "TidemarkWords", "CTidemarkZlib", "CoreMetrics", "GRDB", "GRDBSQLite",
+        ],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkImages": [
             "TidemarkResilience", "TidemarkWords", "CTidemarkJPEG", "CTidemarkPNG", "CTidemarkWebP",

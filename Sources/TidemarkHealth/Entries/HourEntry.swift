@@ -109,7 +109,7 @@ struct EntryBuilder {
     }
 
     /// - Returns: Entries that nothing can be added to any more, oldest first.
-    mutating func add(_ sample: HealthSample) -> [HourEntry] {
+    mutating func add(_ sample: PackedSample) -> [HourEntry] {
         precondition(sample.kind == kind)
         switch kind.aggregation {
         case .reading: add(reading: sample)
@@ -130,7 +130,7 @@ struct EntryBuilder {
         return take(before: .max)
     }
 
-    private mutating func add(reading sample: HealthSample) {
+    private mutating func add(reading sample: PackedSample) {
         let offset = zones.offset(of: sample.zone, at: sample.start) ?? sample.startOffset
         let index = hour(of: sample.start, offset: offset, zone: sample.zone)
         open[index].add(reading: sample.value, at: sample.start)
@@ -150,7 +150,7 @@ struct EntryBuilder {
 
     /// Where a sample was lived in at a moment. Without a zone, two offsets are known: the one it
     /// began with holds for its first hour, because clocks change on the hour, and then the other.
-    private mutating func offset(of sample: HealthSample, at time: Int64) -> Int16 {
+    private mutating func offset(of sample: PackedSample, at time: Int64) -> Int16 {
         if let offset = zones.offset(of: sample.zone, at: time) { return offset }
         if sample.startOffset == sample.endOffset { return sample.startOffset }
         let local = sample.start + Int64(sample.startOffset) * 60

@@ -6,7 +6,7 @@
 struct IntervalMerge {
     /// What counts of a sample: its seconds in `from ..< to`.
     struct Piece {
-        let sample: HealthSample
+        let sample: PackedSample
         let from: Int64
         let to: Int64
 
@@ -26,14 +26,14 @@ struct IntervalMerge {
     /// By source.
     private let ranks: [UInt32]
     /// What has begun and may not have ended: a heap, the one that counts on top.
-    private var running: [HealthSample] = []
+    private var running: [PackedSample] = []
     private var reached = Int64.min
 
     init(ranks: [UInt32]) { self.ranks = ranks }
 
     /// - Parameter sample: In the order of their starts.
     @inline(__always)
-    mutating func add(_ sample: HealthSample, _ emit: (Piece) -> Void) {
+    mutating func add(_ sample: PackedSample, _ emit: (Piece) -> Void) {
         advance(to: sample.start, emit)
         precondition(sample.start >= reached)
         reached = sample.start
@@ -61,7 +61,7 @@ struct IntervalMerge {
         }
     }
 
-    private func counts(_ a: HealthSample, before b: HealthSample) -> Bool {
+    private func counts(_ a: PackedSample, before b: PackedSample) -> Bool {
         if a.isEntered != b.isEntered { return a.isEntered }
         let (rankA, rankB) = (ranks[Int(a.source)], ranks[Int(b.source)])
         if rankA != rankB { return rankA < rankB }

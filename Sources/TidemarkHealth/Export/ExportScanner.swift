@@ -17,7 +17,7 @@ struct ExportScanner: Sendable {
     private var place = Place.prologue
     private var correlations = 0
     /// A record whose end tag is still to come: what it holds may say more.
-    private var open: HealthSample?
+    private var open: PackedSample?
     private var isOpen = false
     private var line = 1
     private var lastType: (hash: UInt64, kind: HealthKind?) = (0, nil)
@@ -29,8 +29,10 @@ struct ExportScanner: Sendable {
     /// Where the document begins at the latest: before it stands the document type.
     static let maxPrologue = 1_048_576
 
-    init(names: NameTables = NameTables()) {
+    /// - Parameter isInside: Whether the bytes begin in the middle of the document, at a record.
+    init(names: NameTables = NameTables(), isInside: Bool = false) {
         self.names = names
+        if isInside { place = .body }
         kinds = Dictionary(
             uniqueKeysWithValues: HealthKind.identifiers.map { (Hash64.of($0.0), $0.1) })
     }
@@ -44,7 +46,7 @@ struct ExportScanner: Sendable {
     /// - Returns: How many of the bytes are done with.
     /// - Throws: ``HealthExportError/notAnExport(file:)`` with an empty name.
     mutating func scan(
-        _ bytes: UnsafeRawBufferPointer, isLast: Bool, into samples: inout [HealthSample]
+        _ bytes: UnsafeRawBufferPointer, isLast: Bool, into samples: inout [PackedSample]
     ) throws(HealthExportError) -> Int {
         var consumed = 0
         if place == .prologue {
@@ -98,7 +100,7 @@ extension ExportScanner {
 extension ExportScanner {
     private mutating func body(
         _ bytes: UnsafeRawBufferPointer, from start: Int, isLast: Bool,
-        into samples: inout [HealthSample]
+        into samples: inout [PackedSample]
     ) -> Int {
         var next = start
         while place == .body, let tag = Self.find(UInt8(ascii: "<"), bytes, next) {
@@ -123,7 +125,7 @@ extension ExportScanner {
     @inline(__always)
     private mutating func element(
         _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
-        _ samples: inout [HealthSample]
+        _ samples: inout [PackedSample]
     ) -> Int {
         // Long enough for every name below and the byte behind it; shorter only at a part's end.
         guard tag + 15 <= bytes.count else { return short(bytes, tag, &samples) }
@@ -150,14 +152,14 @@ extension ExportScanner {
 
     /// The last few bytes of a part: only an end tag can be complete in them.
     private mutating func short(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [HealthSample]
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [PackedSample]
     ) -> Int {
         guard tag + 1 < bytes.count, bytes[tag + 1] == UInt8(ascii: "/") else { return 0 }
         return endTag(bytes, tag, &samples)
     }
 
     private mutating func endTag(
-        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [HealthSample]
+        _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ samples: inout [PackedSample]
     ) -> Int {
         guard let end = Self.find(UInt8(ascii: ">"), bytes, tag) else { return 0 }
         if Self.starts(bytes, tag, "</Record") {
@@ -197,7 +199,7 @@ extension ExportScanner {
         }
     }
 
-    private mutating func close(into samples: inout [HealthSample]) {
+    private mutating func close(into samples: inout [PackedSample]) {
         isOpen = false
         guard let sample = open else { return }
         samples.append(sample)
@@ -211,7 +213,7 @@ extension ExportScanner {
     @inline(__always)
     private mutating func record(
         _ bytes: UnsafeRawBufferPointer, _ tag: Int, _ start: Int,
-        _ samples: inout [HealthSample]
+        _ samples: inout [PackedSample]
     ) -> Int {
         var fields = TagFields()
         switch TagReader.read(bytes, from: tag + 7, into: &fields) {
@@ -239,7 +241,7 @@ extension ExportScanner {
     }
 
     private enum Reading {
-        case sample(HealthSample)
+        case sample(PackedSample)
         case ignored
         case bad(BadRecord.Reason)
     }
@@ -270,10 +272,10 @@ extension ExportScanner {
                 last = date
             }
         }
-        guard HealthSample.starts.contains(first.seconds) else { return .bad(.outOfRange) }
+        guard PackedSample.starts.contains(first.seconds) else { return .bad(.outOfRange) }
         let duration = last.seconds - first.seconds
         if duration < 0 { return .bad(.endsBeforeItStarts) }
-        if duration > HealthSample.maxDuration { return .bad(.lastsTooLong) }
+        if duration > PackedSample.maxDuration { return .bad(.lastsTooLong) }
         let value: Int64
         switch self.value(kind, duration, bytes, fields) {
         case .value(let found): value = found
@@ -286,7 +288,7 @@ extension ExportScanner {
                 device: Self.text(bytes, fields.device))
         else { return .bad(.tooManySources) }
         return .sample(
-            HealthSample(
+            PackedSample(
                 kind: kind, start: first.seconds, duration: UInt32(duration), value: value,
                 source: source, sourceHash: names.sourceHashes[Int(source)],
                 startOffset: first.offset, endOffset: last.offset))

@@ -4,6 +4,8 @@ public import TidemarkWords
 public enum HealthExportError: Error, Hashable, Sendable {
     /// The file is neither an `export.xml` nor a zip with one.
     case notAnExport(file: String)
+    /// The file has no rows of hours: neither CSV with the names of its columns nor JSON lines.
+    case notRows(file: String)
     /// The file cannot be opened or read.
     case unreadable(file: String, detail: String)
     /// The zip is cut off, damaged, encrypted, or of an unsupported kind.
@@ -24,6 +26,11 @@ public enum HealthExportError: Error, Hashable, Sendable {
                 "health.notAnExport",
                 "%1$@ is no Apple Health export: choose the export.zip that the Health app made, or "
                     + "the export.xml in it.", arguments: [file])
+        case .notRows(let file):
+            Sentence(
+                "health.notRows",
+                "%1$@ has no hours of health data in it: neither as CSV nor as JSON lines.",
+                arguments: [file])
         case .unreadable(let file, let detail):
             Sentence("health.unreadable", "%1$@ cannot be read: %2$@.", arguments: [file, detail])
         case .badArchive(let file, let detail):
@@ -54,6 +61,8 @@ public struct BadRecord: Hashable, Sendable {
         case badDate(attribute: String)
         case badValue, badUnit, outOfRange
         case endsBeforeItStarts, lastsTooLong, tooManySources
+        /// Of a row: it begins in one hour of the day and ends in another.
+        case notAnHour
     }
 
     /// The line in the file, from 1.
@@ -76,6 +85,7 @@ extension BadRecord.Reason: CustomStringConvertible {
         case .endsBeforeItStarts: "it ends before it starts"
         case .lastsTooLong: "it lasts longer than a week"
         case .tooManySources: "it is from one source too many"
+        case .notAnHour: "it is of more than one hour"
         }
     }
 }

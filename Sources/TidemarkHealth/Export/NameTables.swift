@@ -66,9 +66,16 @@ struct NameTables: Sendable {
         if let known = zones.firstIndex(where: { $0.utf8.elementsEqual(name) }) {
             return UInt16(known)
         }
-        let text = XMLText.unescaped(name)
-        guard zones.count < Self.maxZones, ZoneRules.isKnown(text) else { return 0 }
-        zones.append(text)
+        return zone(named: XMLText.unescaped(name))
+    }
+
+    /// 0 for a name that is none, or one too many.
+    mutating func zone(named name: String) -> UInt16 {
+        if let known = zones.firstIndex(where: { $0.utf8.elementsEqual(name.utf8) }) {
+            return UInt16(known)
+        }
+        guard zones.count < Self.maxZones, ZoneRules.isKnown(name) else { return 0 }
+        zones.append(name)
         return UInt16(zones.count - 1)
     }
 }

@@ -109,7 +109,7 @@ extension ExportPage {
 
     private mutating func begin(_ record: GeneratedRecord, _ dice: inout Dice) {
         add(" <Record type=\"")
-        add(record.kind.identifier)
+        add(record.kind.typeIdentifier)
         add("\" sourceName=\"")
         add(record.source.name)
         add("\" sourceVersion=\"10.3\"")
@@ -155,7 +155,7 @@ extension ExportPage {
     ) {
         truth.bad += 1
         add(" <Record type=\"")
-        add(record.kind.identifier)
+        add(record.kind.typeIdentifier)
         switch dice.roll(0...3) {
         case 0: add("\" unit=\"count\" startDate=\"yesterday\" endDate=\"today\" value=\"1\"/>\n")
         case 1: add("\" unit=\"count\" startDate=\"2020-01-01 00:00:00 +0000\" value=\"many\"/>\n")

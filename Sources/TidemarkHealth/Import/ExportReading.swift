@@ -20,7 +20,7 @@ struct ExportReading: Sendable {
     func run() async throws -> Result {
         let full = Conveyor<ByteBlock>(limit: Self.blocks)
         let free = Conveyor<ByteBlock>(limit: Self.blocks + 1)
-        let batches = Conveyor<[HealthSample]>(limit: 4)
+        let batches = Conveyor<[PackedSample]>(limit: 4)
         for _ in 0..<Self.blocks { await free.send(ByteBlock()) }
         return try await withTaskCancellationHandler {
             async let read: Void = read(into: full, free: free)
@@ -62,10 +62,10 @@ struct ExportReading: Sendable {
 
     private func scan(
         _ full: Conveyor<ByteBlock>, free: Conveyor<ByteBlock>,
-        into batches: Conveyor<[HealthSample]>
+        into batches: Conveyor<[PackedSample]>
     ) async throws -> (ExportScanner, Int64) {
         var scanner = ExportScanner(names: names)
-        var samples: [HealthSample] = []
+        var samples: [PackedSample] = []
         var carried: [UInt8] = []
         var bytesRead: Int64 = 0
         var sinceProgress = 0
@@ -99,7 +99,7 @@ struct ExportReading: Sendable {
 
     private func scanning(
         _ scanner: inout ExportScanner, _ bytes: UnsafeRawBufferPointer, isLast: Bool,
-        _ samples: inout [HealthSample]
+        _ samples: inout [PackedSample]
     ) throws(HealthExportError) -> Int {
         do throws(HealthExportError) {
             return try scanner.scan(bytes, isLast: isLast, into: &samples)
@@ -109,7 +109,7 @@ struct ExportReading: Sendable {
         }
     }
 
-    private func sort(_ batches: Conveyor<[HealthSample]>) async throws -> Sorted {
+    private func sort(_ batches: Conveyor<[PackedSample]>) async throws -> Sorted {
         defer { batches.end() }
         let runs = SampleRuns(folder: folder, capacity: capacity)
         while let batch = await batches.receive() { try runs.add(batch) }

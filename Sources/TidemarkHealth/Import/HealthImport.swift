@@ -15,6 +15,26 @@ public struct HealthImport: Sendable {
         public var bytesRead: Int64
         public var bytesTotal: Int64
         public var samples: Int
+        /// Whether the newest seven days can be shown already.
+        public var firstDays = FirstDays.lookedFor
+    }
+
+    /// The newest seven days of a file, which are looked for before it is read from its beginning.
+    public enum FirstDays: Hashable, Sendable {
+        case lookedFor
+        /// They are in the store, while the rest is read.
+        case stored
+        /// They come with the rest, at the end.
+        case withTheRest(Reason)
+
+        public enum Reason: Hashable, Sendable {
+            /// Of a zip, the end cannot be read before its beginning.
+            case packed
+            /// The file is read in a moment.
+            case small
+            /// The newest records stand all over the file.
+            case scattered
+        }
     }
 
     public struct Report: Hashable, Sendable {
@@ -33,68 +53,154 @@ public struct HealthImport: Sendable {
     private let store: HealthStore
     private let priority: SourcePriority
     private let capacity: Int
+    private let newest: NewestRecords.Settings
+    private let clock: any Clock<Duration>
 
-    public init(into store: HealthStore, priority: SourcePriority = SourcePriority()) {
-        self.init(into: store, priority: priority, capacity: SampleRuns.defaultCapacity)
+    /// - Parameters:
+    ///   - store: Where measurements go.
+    ///   - priority: The same for all that the store is given.
+    ///   - clock: Measures how long an import takes, for the process's metrics.
+    public init(
+        into store: HealthStore, priority: SourcePriority = SourcePriority(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.init(
+            into: store, priority: priority, capacity: SampleRuns.defaultCapacity, clock: clock)
     }
 
-    init(into store: HealthStore, priority: SourcePriority, capacity: Int) {
+    init(
+        into store: HealthStore, priority: SourcePriority, capacity: Int,
+        newest: NewestRecords.Settings = NewestRecords.Settings(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         self.store = store
         self.priority = priority
         self.capacity = capacity
+        self.newest = newest
+        self.clock = clock
     }
 
-    /// Reads an export and stores its measurements.
+    /// Reads an export and stores its measurements: where the file allows it the newest seven days first,
+    /// and then everything.
     ///
     /// - Parameters:
     ///   - path: An `export.xml`, or a zip with one.
-    ///   - progress: Called about once for each megabyte, and before each kind is stored.
+    ///   - progress: Called about once for each megabyte, when the first days were looked for, and before
+    ///     each kind is stored.
     /// - Returns: What was found. Bad records are counted and listed; the others are imported.
-    /// - Throws: ``HealthExportError``. If the file cannot be read to its end, nothing is stored.
-    ///   If the disk is full or the task is cancelled, the kinds that were stored stay; importing
-    ///   again adds the rest.
+    /// - Throws: ``HealthExportError``. If the file cannot be read to its end, nothing is stored but its
+    ///   first days. If the disk is full or the task is cancelled, the kinds that were stored stay;
+    ///   importing again adds the rest.
     public func run(
         _ path: String, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> Report {
-        let names = try store.names()
+        let elapsed = Self.stopwatch(clock)
+        do {
+            let report = try await bring(path, progress)
+            HealthMetrics.imported(report.counts.isCutOff ? "cut_off" : "whole", in: elapsed())
+            HealthMetrics.count(report)
+            return report
+        } catch {
+            HealthMetrics.imported(
+                error is CancellationError ? "cancelled" : "failed", in: elapsed())
+            throw error
+        }
+    }
+
+    private static func stopwatch(_ clock: some Clock<Duration>) -> () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+    private func bring(
+        _ path: String, _ progress: @escaping @Sendable (Progress) -> Void
+    ) async throws -> Report {
+        let first = try await firstDays(path)
+        let state = first.state
+        progress(
+            Progress(
+                phase: .reading, bytesRead: 0, bytesTotal: first.size, samples: 0,
+                firstDays: state))
+        let names = try store.write { try NameTables($0) }
         let reading = ExportReading(
-            path: path, names: names, folder: store.folder, capacity: capacity,
-            progress: progress)
+            path: path, names: names, folder: store.folder, capacity: capacity
+        ) { step in
+            var step = step
+            step.firstDays = state
+            progress(step)
+        }
         let read = try await reading.run()
         var report = Report()
         report.counts = read.counts
-        try store.merge(read, priority: priority, report: &report) { kind in
+        try merge(read, replaceable: first.identities, report: &report) { kind in
             progress(
                 Progress(
                     phase: .storing(kind), bytesRead: read.bytesRead, bytesTotal: read.bytesRead,
-                    samples: read.counts.samples))
+                    samples: read.counts.samples, firstDays: state))
         }
+        // What the first look has stored was new too.
+        report.added += first.merged.added
+        report.known -= first.merged.added
+        report.changed.formUnion(first.merged.change.kinds)
+        for days in first.merged.change.days.values { report.changedDays.formUnion(days) }
         return report
     }
 }
 
-extension HealthStore {
-    /// The numbers that are in use for sources and zones.
-    func names() throws(HealthExportError) -> NameTables {
-        try read { snapshot in
-            let sources = try Row.fetchAll(
-                snapshot.db, sql: "SELECT name, device FROM source ORDER BY number"
-            ).map { row in
-                HealthSource(
-                    name: row[0], device: HealthSource.Device(rawValue: row[1]) ?? .other)
-            }
-            let zones = try String.fetchAll(
-                snapshot.db, sql: "SELECT name FROM zone ORDER BY number")
-            return NameTables(sources: sources, zones: [""] + zones)
-        }
+// MARK: - The first days
+
+extension HealthImport {
+    private struct First {
+        var state: FirstDays
+        var size: Int64
+        var merged = HealthStoreReport()
+        var identities: Set<UInt64> = []
     }
 
+    /// Finds the newest seven days of the file and stores them, where that is less work than all of it.
+    @concurrent
+    private func firstDays(_ path: String) async throws -> First {
+        let file = try ReadOnlyFile(path)
+        var first = First(state: .withTheRest(.small), size: file.size)
+        let found = try NewestRecords.find(in: file, newest)
+        guard case .found(let ranges, let since) = found else {
+            if case .not(let reason) = found { first.state = .withTheRest(reason) }
+            return first
+        }
+        var names = try store.write { try NameTables($0) }
+        var samples: [PackedSample] = []
+        for range in ranges {
+            try Task.checkCancellation()
+            samples += try NewestRecords.samples(in: range, of: file, &names, since: since)
+        }
+        samples.sort(by: PackedSample.isBefore)
+        first.identities = Set(samples.map(\.identity))
+        for kind in HealthKind.allCases {
+            let own = samples.filter { $0.kindNumber == kind.rawValue }
+            if own.isEmpty { continue }
+            try Task.checkCancellation()
+            let report = try store.write { db in
+                var merge = try SampleMerge(db, priority: priority)
+                try merge.merge(own, named: names)
+                return merge.report
+            }
+            store.announce(report.change)
+            first.merged.add(report)
+        }
+        first.state = .stored
+        return first
+    }
+}
+
+// MARK: - All of it
+
+extension HealthImport {
     /// A transaction a kind: killed between two, the kinds before are complete.
-    func merge(
-        _ read: ExportReading.Result, priority: SourcePriority,
-        report: inout HealthImport.Report, progress: (HealthKind) -> Void
+    private func merge(
+        _ read: ExportReading.Result, replaceable: Set<UInt64>, report: inout Report,
+        progress: (HealthKind) -> Void
     ) throws {
-        try save(read.names)
+        let numbers = try store.write { try NameNumbers(read.names, in: $0) }
         let samples = try read.runs.sorted()
         var following = try samples.next()
         while let first = following {
@@ -103,12 +209,13 @@ extension HealthStore {
             progress(kind)
             guard let extent = read.runs.extents[kind.rawValue] else { break }
             var counts = (added: 0, known: 0, days: Set<HealthDay>())
-            try database.writeWithoutTransaction { db in
+            try store.database.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     var merge = try MeasurementMerge(
-                        db, kind: kind, extent: extent, names: read.names, priority: priority)
+                        db, kind: kind, extent: extent, names: try NameTables(db),
+                        priority: priority, replaceable: replaceable)
                     while let sample = following, sample.kindNumber == kind.rawValue {
-                        try merge.add(sample)
+                        try merge.add(numbers.translated(sample))
                         following = try samples.next()
                     }
                     try merge.finish()
@@ -123,24 +230,43 @@ extension HealthStore {
             if counts.added > 0 {
                 report.changed.insert(kind)
                 report.changedDays.formUnion(counts.days)
-                announce([kind])
+                var change = HealthChange()
+                change.add(kind, counts.days)
+                store.announce(change)
             }
         }
         report.duplicates = read.runs.duplicates + samples.duplicates
     }
+}
 
-    private func save(_ names: NameTables) throws {
-        try database.write { db in
-            for (number, source) in names.sources.enumerated() {
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO source (number, name, device) VALUES (?, ?, ?)",
-                    arguments: [number, source.name, source.device.rawValue])
+/// The store's numbers for what was numbered without it: while a file is read, others may store names.
+struct NameNumbers {
+    private var sources: [UInt16] = []
+    private var zones: [UInt16] = []
+    private var areSame = true
+
+    /// Keeps the names that the store does not know.
+    init(_ names: NameTables, in db: Database) throws {
+        var known = try NameTables(db)
+        for source in names.sources {
+            guard let number = known.number(of: source) else {
+                throw HealthExportError.storage(detail: "there are too many sources")
             }
-            for (number, zone) in names.zones.enumerated().dropFirst() {
-                try db.execute(
-                    sql: "INSERT OR IGNORE INTO zone (number, name) VALUES (?, ?)",
-                    arguments: [number, zone])
-            }
+            sources.append(number)
         }
+        // The first stands for none.
+        zones = [0] + names.zones.dropFirst().map { known.zone(named: $0) }
+        try known.save(db)
+        areSame =
+            sources.enumerated().allSatisfy { Int($0.element) == $0.offset }
+            && zones.enumerated().allSatisfy { Int($0.element) == $0.offset }
+    }
+
+    func translated(_ sample: PackedSample) -> PackedSample {
+        if areSame { return sample }
+        var sample = sample
+        sample.source = sources[Int(sample.source)]
+        sample.zone = zones[Int(sample.zone)]
+        return sample
     }
 }

@@ -6,7 +6,7 @@ final class SampleRuns {
 
     private let folder: String
     private let capacity: Int
-    private var buffer: [HealthSample] = []
+    private var buffer: [PackedSample] = []
     private var file: SpillFile?
     /// In samples, from the start of the file.
     private var runs: [Range<Int>] = []
@@ -24,7 +24,7 @@ final class SampleRuns {
         buffer.reserveCapacity(capacity)
     }
 
-    func add(_ samples: [HealthSample]) throws(HealthExportError) {
+    func add(_ samples: [PackedSample]) throws(HealthExportError) {
         for sample in samples {
             let known = extents[sample.kindNumber]
             let first = min(known?.lowerBound ?? sample.start, sample.start)
@@ -37,7 +37,7 @@ final class SampleRuns {
     }
 
     private func spill() throws(HealthExportError) {
-        buffer.sort(by: HealthSample.isBefore)
+        buffer.sort(by: PackedSample.isBefore)
         var file = if let file { file } else { try SpillFile(in: folder) }
         if runs.count == Self.maxRuns {
             file = try merged(file)
@@ -54,7 +54,7 @@ final class SampleRuns {
     private func merged(_ file: SpillFile) throws(HealthExportError) -> SpillFile {
         let merged = try SpillFile(in: folder)
         let samples = try SortedSamples(file: file, runs: runs, last: [])
-        var batch: [HealthSample] = []
+        var batch: [PackedSample] = []
         while let sample = try samples.next() {
             batch.append(sample)
             if batch.count == 8_192 {
@@ -72,7 +72,7 @@ final class SampleRuns {
 
     /// All of them, each measurement once. The runs are used up.
     func sorted() throws(HealthExportError) -> SortedSamples {
-        buffer.sort(by: HealthSample.isBefore)
+        buffer.sort(by: PackedSample.isBefore)
         let last = buffer
         buffer = []
         return try SortedSamples(file: file, runs: runs, last: last)
@@ -82,19 +82,19 @@ final class SampleRuns {
 /// The merge of sorted runs, in order and without what is there twice.
 final class SortedSamples {
     private struct Head {
-        var sample: HealthSample
+        var sample: PackedSample
         let run: Int
     }
 
     private var readers: [RunReader] = []
     /// A heap, the first sample on top.
     private var heads: [Head] = []
-    private var previous: HealthSample?
+    private var previous: PackedSample?
     /// How many were left out because they were there already.
     private(set) var duplicates = 0
 
     init(
-        file: SpillFile?, runs: [Range<Int>], last: [HealthSample]
+        file: SpillFile?, runs: [Range<Int>], last: [PackedSample]
     ) throws(HealthExportError) {
         readers = runs.map { RunReader(file: file, range: $0, buffer: []) }
         readers.append(RunReader(file: nil, range: 0..<0, buffer: last))
@@ -102,10 +102,10 @@ final class SortedSamples {
             guard let sample = try readers[run].next() else { continue }
             heads.append(Head(sample: sample, run: run))
         }
-        heads.sort { HealthSample.isBefore($0.sample, $1.sample) }
+        heads.sort { PackedSample.isBefore($0.sample, $1.sample) }
     }
 
-    func next() throws(HealthExportError) -> HealthSample? {
+    func next() throws(HealthExportError) -> PackedSample? {
         while let sample = try pop() {
             if let previous, previous.isSame(as: sample) {
                 duplicates += 1
@@ -117,7 +117,7 @@ final class SortedSamples {
         return nil
     }
 
-    private func pop() throws(HealthExportError) -> HealthSample? {
+    private func pop() throws(HealthExportError) -> PackedSample? {
         guard let top = heads.first else { return nil }
         if let following = try readers[top.run].next() {
             heads[0].sample = following
@@ -137,11 +137,11 @@ final class SortedSamples {
             var child = place * 2 + 1
             guard child < heads.count else { break }
             if child + 1 < heads.count,
-                HealthSample.isBefore(heads[child + 1].sample, heads[child].sample)
+                PackedSample.isBefore(heads[child + 1].sample, heads[child].sample)
             {
                 child += 1
             }
-            guard HealthSample.isBefore(heads[child].sample, moving.sample) else { break }
+            guard PackedSample.isBefore(heads[child].sample, moving.sample) else { break }
             heads[place] = heads[child]
             place = child
         }
@@ -153,18 +153,18 @@ final class SortedSamples {
 private struct RunReader {
     let file: SpillFile?
     var range: Range<Int>
-    var buffer: [HealthSample]
+    var buffer: [PackedSample]
     private var place = 0
 
     private static let step = 512
 
-    init(file: SpillFile?, range: Range<Int>, buffer: [HealthSample]) {
+    init(file: SpillFile?, range: Range<Int>, buffer: [PackedSample]) {
         self.file = file
         self.range = range
         self.buffer = buffer
     }
 
-    mutating func next() throws(HealthExportError) -> HealthSample? {
+    mutating func next() throws(HealthExportError) -> PackedSample? {
         if place == buffer.count {
             guard let file, !range.isEmpty else { return nil }
             let part = range.prefix(Self.step)

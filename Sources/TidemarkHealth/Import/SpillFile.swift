@@ -10,7 +10,7 @@
 final class SpillFile {
     private(set) var count = 0
     private let descriptor: CInt
-    private static let stride = MemoryLayout<HealthSample>.stride
+    private static let stride = MemoryLayout<PackedSample>.stride
 
     init(in folder: String) throws(HealthExportError) {
         var template = Array((folder + "/tidemark-health-XXXXXX").utf8CString)
@@ -21,7 +21,7 @@ final class SpillFile {
 
     deinit { close(descriptor) }
 
-    func append(_ samples: [HealthSample]) throws(HealthExportError) {
+    func append(_ samples: [PackedSample]) throws(HealthExportError) {
         let start = count * Self.stride
         let descriptor = descriptor
         let failure = samples.withUnsafeBytes { bytes -> HealthExportError? in
@@ -40,11 +40,11 @@ final class SpillFile {
         count += samples.count
     }
 
-    func read(_ range: Range<Int>, into samples: inout [HealthSample]) throws(HealthExportError) {
+    func read(_ range: Range<Int>, into samples: inout [PackedSample]) throws(HealthExportError) {
         precondition(range.upperBound <= count)
         var failure: HealthExportError?
         let descriptor = descriptor
-        samples = [HealthSample](unsafeUninitializedCapacity: range.count) { buffer, filled in
+        samples = [PackedSample](unsafeUninitializedCapacity: range.count) { buffer, filled in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             let wanted = range.count * Self.stride
             var done = 0

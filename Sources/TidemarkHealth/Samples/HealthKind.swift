@@ -81,7 +81,16 @@ extension HealthKind {
         ("HKDataTypeStateOfMind", .mood),
     ]
 
-    var identifier: String { Self.identifiers.first { $0.1 == self }!.0 }
+    /// HealthKit's name for it, as in `HKQuantityTypeIdentifierStepCount`.
+    public var typeIdentifier: String { Self.identifiers.first { $0.1 == self }!.0 }
+
+    /// - Parameter typeIdentifier: HealthKit's name; nil for a kind that is not kept.
+    public init?(typeIdentifier: String) {
+        guard let known = Self.identifiers.first(where: { $0.0 == typeIdentifier }) else {
+            return nil
+        }
+        self = known.1
+    }
 
     /// How many of the kind's unit one of the written unit is; nil for a unit it is not measured
     /// in.

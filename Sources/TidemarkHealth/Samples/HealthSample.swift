@@ -1,81 +1,124 @@
-/// One record of an export, in 40 bytes, so that millions can be sorted in a few megabytes.
-struct HealthSample: Hashable, Sendable {
-    /// Kind, then start: what samples are sorted by. See ``kind`` and ``start``.
-    private(set) var key: UInt64
-    /// Millionths of the kind's unit: integers, so that the order of a sum changes nothing.
-    let value: Int64
-    /// Of what makes it the same measurement: kind, source, start, end and value. Not of the
-    /// written offset, which is that of the phone when it exported.
-    let identity: UInt64
-    /// Seconds.
-    let duration: UInt32
-    /// Number of a ``HealthSource``.
-    let source: UInt16
-    /// Number of a named time zone; 0 when the export does not say.
-    var zone: UInt16
-    /// Minutes east of Greenwich, as written.
-    let startOffset: Int16
-    let endOffset: Int16
-    /// A person typed it, which counts for more than any device.
-    var isEntered: Bool
+public import Foundation
 
-    /// A longer sample is refused, so that an hour never depends on what is further away than this.
-    static let maxDuration: Int64 = 7 * 86_400
-    /// Starts from 1900 to 2200: what is stored as 56 bits.
-    static let starts: ClosedRange<Int64> = -2_208_988_800...7_258_118_400
-    private static let bias: Int64 = 1 << 40
+/// One measurement as HealthKit gives it, for ``HealthStore/insert(_:priority:)``.
+///
+/// What makes two of them the same measurement is kind, source, times (in whole seconds) and value, as in
+/// an export: one that came by an import and comes again from HealthKit counts once.
+public struct HealthSample: Hashable, Sendable, Identifiable {
+    /// What was measured.
+    public enum Value: Hashable, Sendable {
+        /// A number in a unit as HealthKit writes it, as in `count/min`; a mood's is its valence.
+        case quantity(Double, unit: String)
+        /// The number of a category; of sleep, `HKCategoryValueSleepAnalysis`.
+        case category(Int)
+    }
 
-    init(
-        kind: HealthKind, start: Int64, duration: UInt32, value: Int64, source: UInt16,
-        sourceHash: UInt64, zone: UInt16 = 0, startOffset: Int16, endOffset: Int16,
-        isEntered: Bool = false
+    /// HealthKit's, which never means another sample.
+    public let id: UUID
+    public let kind: HealthKind
+    public let value: Value
+    public let start: Date
+    /// At or after the start, and at most a week after it.
+    public let end: Date
+    public let source: HealthSource
+    /// HealthKit's keys. Of use are `HKTimeZone`, where it was measured, and `HKWasUserEntered`, which is
+    /// `1` when a person typed it.
+    public let metadata: [String: String]
+    /// Where it is taken to be measured when the metadata do not say it.
+    public let timeZone: TimeZone
+
+    /// - Parameters:
+    ///   - id: HealthKit's.
+    ///   - kind: See ``HealthKind/init(typeIdentifier:)``.
+    ///   - value: A number with its unit, or a category.
+    ///   - start: When it began.
+    ///   - end: When it ended; nil for a reading at one time.
+    ///   - source: Who measured.
+    ///   - metadata: HealthKit's, as text.
+    ///   - timeZone: Where the device is.
+    public init(
+        id: UUID, kind: HealthKind, value: Value, start: Date, end: Date? = nil,
+        source: HealthSource, metadata: [String: String] = [:], timeZone: TimeZone = .current
     ) {
-        precondition(Self.starts.contains(start) && duration <= Self.maxDuration)
-        key = Self.key(kind, start)
+        self.id = id
+        self.kind = kind
         self.value = value
-        self.duration = duration
+        self.start = start
+        self.end = end ?? start
         self.source = source
-        self.zone = zone
-        self.startOffset = startOffset
-        self.endOffset = endOffset
-        self.isEntered = isEntered
-        var hash = Hash64(seed: key)
-        hash.combine(sourceHash)
-        hash.combine(UInt64(duration))
-        hash.combine(UInt64(bitPattern: value))
-        identity = hash.finished
+        self.metadata = metadata
+        self.timeZone = timeZone
+    }
+}
+
+extension HealthSample {
+    enum Packing: Hashable {
+        case sample(PackedSample)
+        /// Time in bed, which says nothing about sleep.
+        case ignored
+        case bad(BadRecord.Reason)
     }
 
-    static func key(_ kind: HealthKind, _ start: Int64) -> UInt64 {
-        UInt64(kind.rawValue) << 56 | UInt64(start + bias)
+    /// As an export's record of the same measurement is read.
+    func packed(_ names: inout NameTables) -> Packing {
+        guard let first = Self.seconds(start) else { return .bad(.outOfRange) }
+        guard let last = Self.seconds(end) else { return .bad(.badDate(attribute: "endDate")) }
+        let duration = last - first
+        if duration < 0 { return .bad(.endsBeforeItStarts) }
+        if duration > PackedSample.maxDuration { return .bad(.lastsTooLong) }
+        let amount: Int64
+        switch millionths(duration) {
+        case .value(let found): amount = found
+        case .ignored: return .ignored
+        case .bad(let reason): return .bad(reason)
+        }
+        guard let number = names.number(of: source) else { return .bad(.tooManySources) }
+        let zone = metadata["HKTimeZone"].map { names.zone(named: $0) } ?? 0
+        return .sample(
+            PackedSample(
+                kind: kind, start: first, duration: UInt32(duration), value: amount,
+                source: number, sourceHash: names.sourceHashes[Int(number)], zone: zone,
+                startOffset: offset(start), endOffset: offset(end),
+                isEntered: metadata["HKWasUserEntered"] == "1"))
     }
 
-    var kind: HealthKind { HealthKind(rawValue: UInt8(key >> 56))! }
-    var kindNumber: UInt8 { UInt8(key >> 56) }
-    /// Seconds since 1970.
-    var start: Int64 { Int64(key & 0x00FF_FFFF_FFFF_FFFF) - Self.bias }
-    /// Not part of it. Something that took no time is taken to have lasted a second.
-    var end: Int64 { start + Int64(max(duration, 1)) }
-
-    /// By kind, start and identity; of two that are the same, the one to keep comes first.
-    @inline(__always)
-    static func isBefore(_ a: HealthSample, _ b: HealthSample) -> Bool {
-        if a.key != b.key { return a.key < b.key }
-        if a.identity != b.identity { return a.identity < b.identity }
-        return a.isPreferred(to: b)
+    private enum Amount {
+        case value(Int64)
+        case ignored
+        case bad(BadRecord.Reason)
     }
 
-    /// Of two writings of one measurement: with a zone before without, and else whatever does not
-    /// depend on the order in which they stand in the file.
-    @inline(__always)
-    func isPreferred(to other: HealthSample) -> Bool {
-        if (zone == 0) != (other.zone == 0) { return zone != 0 }
-        if isEntered != other.isEntered { return isEntered }
-        if startOffset != other.startOffset { return startOffset < other.startOffset }
-        return endOffset < other.endOffset
+    private func millionths(_ duration: Int64) -> Amount {
+        switch value {
+        case .category(let category):
+            guard kind == .sleep else { return .bad(.badValue) }
+            return switch category {
+            case 0: .ignored
+            case 2: .value(0)
+            case 1, 3, 4, 5: .value(max(duration, 1) * Decimal6.one)
+            default: .bad(.badValue)
+            }
+        case .quantity(let number, let unit):
+            guard kind != .sleep, number >= 0 || kind.mayBeNegative else { return .bad(.badValue) }
+            guard let factor = kind.factor(unit: unit) else { return .bad(.badUnit) }
+            // In two steps, as an export's text is read: the same measurement is the same number.
+            guard let written = Decimal6.of(number) else { return .bad(.badValue) }
+            if factor == 1 { return .value(written) }
+            guard let value = Decimal6.of(Double(written) / 1_000_000 * factor) else {
+                return .bad(.badValue)
+            }
+            return .value(value)
+        }
     }
 
-    func isSame(as other: HealthSample) -> Bool {
-        key == other.key && identity == other.identity
+    /// Whole seconds, rounded down as an export writes them; nil for what is no date of a person.
+    private static func seconds(_ date: Date) -> Int64? {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        guard seconds >= Double(PackedSample.starts.lowerBound),
+            seconds <= Double(PackedSample.starts.upperBound)
+        else { return nil }
+        return Int64(seconds)
     }
+
+    private func offset(_ date: Date) -> Int16 { Int16(timeZone.secondsFromGMT(for: date) / 60) }
 }

@@ -11,6 +11,26 @@ public struct HealthSource: Hashable, Sendable {
         self.device = device
     }
 
+    /// As an export names it, so that both are one source.
+    ///
+    /// - Parameters:
+    ///   - name: HealthKit's name of the source.
+    ///   - model: The model of its device, as in `Watch` or `iPhone15,2`; nil when it is not known.
+    public init(name: String, model: String?) {
+        let device = Self.device(name: name, model: model ?? "")
+        self.init(name: name, device: device)
+    }
+
+    private static func device(name: String, model: String) -> Device {
+        var (name, model) = (name, model)
+        return name.withUTF8 { name in
+            model.withUTF8 { model in
+                device(
+                    name: UnsafeRawBufferPointer(name), device: UnsafeRawBufferPointer(model))
+            }
+        }
+    }
+
     var hash: UInt64 { Hash64.of(name, seed: UInt64(device.rawValue) + 1) }
 
     /// What an export's attributes say. An `HKDevice` begins with the address of an object in the

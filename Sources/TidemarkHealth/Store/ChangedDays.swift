@@ -20,13 +20,9 @@ extension HealthStore {
 
     /// Removes these days from the list, except those that changed again since.
     public func settle(_ changed: ChangedDays) throws(HealthExportError) {
-        do {
-            try database.write { db in
-                try db.execute(
-                    sql: "DELETE FROM changed WHERE number <= ?", arguments: [changed.number])
-            }
-        } catch {
-            throw .storage(detail: Self.detail(error))
+        try write { db in
+            try db.execute(
+                sql: "DELETE FROM changed WHERE number <= ?", arguments: [changed.number])
         }
     }
 

@@ -74,6 +74,48 @@ public struct HealthSnapshot {
         }
     }
 
+    /// Which of these local days have an hour that did not come from the server: those that this device
+    /// can send.
+    public func ownDays(in days: ClosedRange<HealthDay>) throws -> Set<HealthDay> {
+        var found: Set<HealthDay> = []
+        for kind in HealthKind.allCases {
+            let numbers = try Int64.fetchAll(
+                db.cachedStatement(
+                    sql: """
+                        SELECT DISTINCT day FROM hour
+                        WHERE kind = ? AND day BETWEEN ? AND ? AND origin <> 1
+                        """),
+                arguments: [kind.rawValue, days.lowerBound.number, days.upperBound.number])
+            found.formUnion(numbers.map(HealthDay.init(number:)))
+        }
+        return found
+    }
+
+    /// The first and the last of the days that this device can send; nil if there are none.
+    public func ownDays() throws -> ClosedRange<HealthDay>? {
+        var found: ClosedRange<HealthDay>?
+        for kind in HealthKind.allCases {
+            let edges = try ["", "DESC"].map { order in
+                try Int64.fetchOne(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT day FROM hour WHERE kind = ? AND origin <> 1
+                            ORDER BY day \(order) LIMIT 1
+                            """), arguments: [kind.rawValue])
+            }
+            guard let first = edges[0], let last = edges[1] else { continue }
+            found = Self.joined(found, HealthDay(number: first)...HealthDay(number: last))
+        }
+        return found
+    }
+
+    private static func joined(
+        _ found: ClosedRange<HealthDay>?, _ days: ClosedRange<HealthDay>
+    ) -> ClosedRange<HealthDay> {
+        guard let found else { return days }
+        return min(found.lowerBound, days.lowerBound)...max(found.upperBound, days.upperBound)
+    }
+
     /// The first and the last local day of a kind, or of all kinds; nil if there is no data.
     public func days(_ kind: HealthKind? = nil) throws -> ClosedRange<HealthDay>? {
         var found: ClosedRange<HealthDay>?
@@ -84,11 +126,7 @@ public struct HealthSnapshot {
                     arguments: [kind.rawValue])
             }
             guard let first = edges[0], let last = edges[1] else { continue }
-            let days = HealthDay(number: first)...HealthDay(number: last)
-            found =
-                found.map {
-                    min($0.lowerBound, days.lowerBound)...max($0.upperBound, days.upperBound)
-                } ?? days
+            found = Self.joined(found, HealthDay(number: first)...HealthDay(number: last))
         }
         return found
     }

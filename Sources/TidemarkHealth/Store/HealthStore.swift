@@ -10,7 +10,7 @@ import Synchronization
 public final class HealthStore: Sendable {
     let database: DatabasePool
     let folder: String
-    private let observers = Mutex<(next: Int, all: [Int: @Sendable (Set<HealthKind>) -> Void])>(
+    private let observers = Mutex<(next: Int, all: [Int: @Sendable (HealthChange) -> Void])>(
         (0, [:]))
 
     /// Opens the database.
@@ -55,9 +55,21 @@ public final class HealthStore: Sendable {
         }
     }
 
-    /// Called after each commit with the kinds that changed, on the thread that wrote. What is
-    /// returned ends it.
-    func observe(_ body: @escaping @Sendable (Set<HealthKind>) -> Void) -> Observation {
+    /// One transaction, whole or not at all.
+    func write<Value>(
+        _ body: (Database) throws -> Value
+    ) throws(HealthExportError) -> Value {
+        do {
+            return try database.write(body)
+        } catch let error as HealthExportError {
+            throw error
+        } catch {
+            throw .storage(detail: Self.detail(error))
+        }
+    }
+
+    /// Called after each commit with what changed, on the thread that wrote. What is returned ends it.
+    func observe(_ body: @escaping @Sendable (HealthChange) -> Void) -> Observation {
         let number = observers.withLock { observers in
             observers.next += 1
             observers.all[observers.next] = body
@@ -68,10 +80,13 @@ public final class HealthStore: Sendable {
         }
     }
 
-    func announce(_ kinds: Set<HealthKind>) {
+    func announce(_ change: HealthChange) {
+        if change.isEmpty { return }
         let all = observers.withLock { Array($0.all.values) }
-        for observer in all { observer(kinds) }
+        for observer in all { observer(change) }
     }
+
+    var isObserved: Bool { observers.withLock { !$0.all.isEmpty } }
 
     /// Ends with its owner.
     final class Observation: Sendable {
@@ -121,6 +136,26 @@ extension DatabaseMigrator {
                         lastTime INTEGER NOT NULL,      -- seconds since 1970
                         PRIMARY KEY (kind, day, start, offset)
                     ) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("2 samples") { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE hour ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;  -- HourOrigin
+                    CREATE INDEX otherHour ON hour (kind, start) WHERE origin > 0;
+                    CREATE TABLE sample (
+                        id INTEGER PRIMARY KEY,         -- 64 bits of HealthKit's UUID
+                        identity INTEGER NOT NULL,      -- of the measurement; 0: not known
+                        kind INTEGER NOT NULL,          -- HealthKind; 0: not known
+                        start INTEGER NOT NULL,         -- seconds since 1970
+                        isDeleted INTEGER NOT NULL
+                    ) STRICT;
+                    CREATE INDEX sampleByIdentity ON sample (identity);
+                    CREATE INDEX deletedSample ON sample (kind, start, identity) WHERE isDeleted = 1;
+                    CREATE TABLE anchor (
+                        kind INTEGER PRIMARY KEY,       -- HealthKind
+                        data BLOB NOT NULL              -- the source's own
+                    ) STRICT;
                     """)
         }
         return migrator

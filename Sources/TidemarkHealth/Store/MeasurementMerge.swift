@@ -1,34 +1,49 @@
 import Foundation
 import GRDB
 
-/// Brings sorted samples of one kind into the store: what is new is kept, and the hours it touches
-/// are made again from all that is known of them.
+/// Brings sorted samples of one kind into the store: what is new is kept, what was deleted goes, and the
+/// hours that either touches are made again from all that is known of them.
 struct MeasurementMerge {
     let db: Database
     let kind: HealthKind
     let names: NameTables
+    /// Identities of measurements that are not kept as they are.
+    private struct Exceptions {
+        let removing: Set<UInt64>
+        let replaceable: Set<UInt64>
+    }
+
     /// Hours that begin here may change.
     private let starts: Range<Int64>
     private var builder: EntryBuilder
     private var stored: StoredMeasurements
-    private var day: [HealthSample] = []
+    private var day: [PackedSample] = []
     private var dayNumber = Int64.min
     private var dayIsNew = false
     private let insertDay: RawStatement
     private let insertHour: RawStatement
     private let zoneNumbers: [String: Int64]
+    private var deleted: DeletedMeasurements
+    private let exceptions: Exceptions
+    /// Takes hours away that were not made of measurements, where one is now; nil where there are none.
+    private let removeOthers: RawStatement?
     /// How many were not there before.
     private(set) var added = 0
     private(set) var known = 0
+    private(set) var removed = 0
     /// Local days whose hours may be others now: those of what is new, and the day to either side,
     /// as far as zones reach.
     private(set) var changedDays: Set<HealthDay> = []
     private var lastChanged: ClosedRange<Int64>?
 
-    /// - Parameter extent: The seconds in which the new samples lie.
+    /// - Parameters:
+    ///   - extent: The seconds in which the new samples lie, and those that go.
+    ///   - removing: The identities of measurements that go.
+    ///   - replaceable: Of what came from the same file a moment ago: of two writings of one of these, the
+    ///     file's order does not decide which is kept.
     init(
         _ db: Database, kind: HealthKind, extent: Range<Int64>, names: NameTables,
-        priority: SourcePriority
+        priority: SourcePriority, removing: Set<UInt64> = [], replaceable: Set<UInt64> = []
     ) throws {
         self.db = db
         self.kind = kind
@@ -36,15 +51,19 @@ struct MeasurementMerge {
         starts = (extent.lowerBound - 3_599)..<extent.upperBound
         builder = EntryBuilder(
             kind: kind, ranks: priority.ranks(names.sources), zones: names.zones)
-        // An hour depends on what overlaps it, and nothing lasts longer than a week.
+        exceptions = Exceptions(removing: removing, replaceable: replaceable)
+        deleted = DeletedMeasurements(db, kind: kind, from: extent.lowerBound)
+        // An amount's hour depends on what overlaps it, and nothing lasts longer than a week.
+        let reach = kind.aggregation == .amount ? PackedSample.maxDuration : 0
         stored = StoredMeasurements(
             db, kind: kind, sourceHashes: names.sourceHashes,
-            days: (starts.lowerBound - HealthSample.maxDuration).flooredDivision(
+            days: (starts.lowerBound - reach).flooredDivision(
                 by: 86_400)...(starts.upperBound + 3_600).flooredDivision(by: 86_400))
         insertDay = try RawStatement(
             db, "INSERT OR REPLACE INTO measurements (kind, day, samples) VALUES (?, ?, ?)")
         insertHour = try RawStatement(
-            db, "INSERT INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+            db, "INSERT OR REPLACE INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)")
+        removeOthers = try OtherHours.exist(db, kind, starts) ? OtherHours.removal(db) : nil
         zoneNumbers = Dictionary(
             uniqueKeysWithValues: names.zones.enumerated().map { ($0.element, Int64($0.offset)) })
         // By day, because that is the table's order; the hours of a range lie in its days and those
@@ -52,7 +71,7 @@ struct MeasurementMerge {
         try db.execute(
             sql: """
                 DELETE FROM hour
-                WHERE kind = ? AND day BETWEEN ? AND ? AND start >= ? AND start < ?
+                WHERE kind = ? AND day BETWEEN ? AND ? AND start >= ? AND start < ? AND origin = 0
                 """,
             arguments: [
                 kind.rawValue, starts.lowerBound.flooredDivision(by: 86_400) - 1,
@@ -62,24 +81,22 @@ struct MeasurementMerge {
     }
 
     /// - Parameter sample: In order, each once.
-    mutating func add(_ sample: HealthSample) throws {
+    mutating func add(_ sample: PackedSample) throws {
+        // An export from before the deletion brings nothing back.
+        if try deleted.contains(sample) { return }
         while let old = try stored.peek(),
-            !HealthSample.isBefore(sample, old) || old.isSame(as: sample)
+            !PackedSample.isBefore(sample, old) || old.isSame(as: sample)
         {
             _ = try stored.next()
             if old.isSame(as: sample) {
                 known += 1
                 // What is held stays, so that an export made in another zone moves no day; unless
                 // it did not know the zone and this one does.
-                var kept = old
-                if old.zone == 0, sample.zone != 0 {
-                    kept = sample
-                    added += 1
-                    dayIsNew = dayIsNew || dayNumber == Self.day(sample)
-                    try place(kept, isNew: true)
-                } else {
-                    try place(kept, isNew: false)
-                }
+                let isBetter =
+                    exceptions.replaceable.contains(old.identity)
+                    ? sample.isPreferred(to: old) : old.zone == 0 && sample.zone != 0
+                if isBetter { added += 1 }
+                try place(isBetter ? sample : old, isNew: isBetter)
                 return
             }
             try place(old, isNew: false)
@@ -94,18 +111,19 @@ struct MeasurementMerge {
         try writeDay()
     }
 
-    private static func day(_ sample: HealthSample) -> Int64 {
+    private static func day(_ sample: PackedSample) -> Int64 {
         sample.start.flooredDivision(by: 86_400)
     }
 
-    private mutating func place(_ sample: HealthSample, isNew: Bool) throws {
+    private mutating func place(_ sample: PackedSample, isNew: Bool) throws {
         let number = Self.day(sample)
         if number != dayNumber {
             try writeDay()
             dayNumber = number
         }
-        day.append(sample)
-        if isNew {
+        let isRemoved = !isNew && exceptions.removing.contains(sample.identity)
+        if isRemoved { removed += 1 } else { day.append(sample) }
+        if isNew || isRemoved {
             dayIsNew = true
             let last = (sample.end - 1).flooredDivision(by: 86_400)
             if number...last != lastChanged {
@@ -113,11 +131,15 @@ struct MeasurementMerge {
                 for day in (number - 1)...(last + 1) { changedDays.insert(HealthDay(number: day)) }
             }
         }
-        try write(builder.add(sample))
+        if !isRemoved { try write(builder.add(sample)) }
     }
 
     private mutating func writeDay() throws {
-        if dayIsNew {
+        if dayIsNew, day.isEmpty {
+            try db.execute(
+                sql: "DELETE FROM measurements WHERE kind = ? AND day = ?",
+                arguments: [kind.rawValue, dayNumber])
+        } else if dayIsNew {
             insertDay.bind(1, Int64(kind.rawValue))
             insertDay.bind(2, dayNumber)
             try insertDay.run(3, blob: SampleCoding.encode(day))
@@ -129,6 +151,7 @@ struct MeasurementMerge {
     private func write(_ entries: [HourEntry]) throws {
         for entry in entries where starts.contains(entry.start) {
             let zone = entry.zone.flatMap { zoneNumbers[$0] } ?? 0
+            if let removeOthers { try OtherHours.remove(beside: entry, removeOthers) }
             let values = (
                 entry.day.number, entry.start, Int64(entry.offset), zone, entry.sumMillionths,
                 Int64(entry.count), entry.minMillionths, entry.maxMillionths,
@@ -158,7 +181,7 @@ struct StoredMeasurements {
     private let sourceHashes: [UInt64]
     private var days: ClosedRange<Int64>
     private var isDone = false
-    private var samples: [HealthSample] = []
+    private var samples: [PackedSample] = []
     private var place = 0
 
     init(_ db: Database, kind: HealthKind, sourceHashes: [UInt64], days: ClosedRange<Int64>) {
@@ -168,12 +191,12 @@ struct StoredMeasurements {
         self.days = days
     }
 
-    mutating func peek() throws -> HealthSample? {
+    mutating func peek() throws -> PackedSample? {
         if place == samples.count { try fetch() }
         return place < samples.count ? samples[place] : nil
     }
 
-    mutating func next() throws -> HealthSample? {
+    mutating func next() throws -> PackedSample? {
         guard let sample = try peek() else { return nil }
         place += 1
         return sample
@@ -192,7 +215,7 @@ struct StoredMeasurements {
                 return
             }
             let day: Int64 = row[0]
-            let found = try row.withUnsafeData(atIndex: 1) { data -> [HealthSample]? in
+            let found = try row.withUnsafeData(atIndex: 1) { data -> [PackedSample]? in
                 guard let data else { return nil }
                 return data.withUnsafeBytes {
                     SampleCoding.decode($0, kind: kind, sourceHashes: sourceHashes)

@@ -2,7 +2,7 @@
 /// numbers.
 enum SampleCoding {
     /// - Parameter samples: In order, of one kind.
-    static func encode(_ samples: [HealthSample]) -> [UInt8] {
+    static func encode(_ samples: [PackedSample]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(samples.count * 14)
         var previous: Int64 = 0
@@ -24,8 +24,8 @@ enum SampleCoding {
     /// Nil when the bytes are no samples of these sources.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, kind: HealthKind, sourceHashes: [UInt64]
-    ) -> [HealthSample]? {
-        var samples: [HealthSample] = []
+    ) -> [PackedSample]? {
+        var samples: [PackedSample] = []
         var place = 0
         var previous: Int64 = 0
         while place < bytes.count {
@@ -33,17 +33,17 @@ enum SampleCoding {
                 let value = take(bytes, &place), let source = take(bytes, &place),
                 let zone = take(bytes, &place), let offset = take(bytes, &place),
                 let change = take(bytes, &place), source < sourceHashes.count,
-                duration <= HealthSample.maxDuration, zone >> 1 <= UInt16.max
+                duration <= PackedSample.maxDuration, zone >> 1 <= UInt16.max
             else { return nil }
             let (start, overflow) = previous.addingReportingOverflow(unzigzag(step))
             let startOffset = unzigzag(offset)
             let (endOffset, wraps) = startOffset.addingReportingOverflow(unzigzag(change))
-            guard !overflow, !wraps, HealthSample.starts.contains(start),
+            guard !overflow, !wraps, PackedSample.starts.contains(start),
                 let startOffset = Int16(exactly: startOffset),
                 let endOffset = Int16(exactly: endOffset)
             else { return nil }
             samples.append(
-                HealthSample(
+                PackedSample(
                     kind: kind, start: start, duration: UInt32(duration), value: unzigzag(value),
                     source: UInt16(source), sourceHash: sourceHashes[Int(source)],
                     zone: UInt16(zone >> 1), startOffset: startOffset, endOffset: endOffset,

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The eight values of a summary screen. Values that are read together are of the same moment.
 public struct HealthSummary: Hashable, Sendable {
     /// One of the eight values.
@@ -86,7 +88,21 @@ public struct HealthMoment: Hashable, Sendable {
         self.offset = offset
     }
 
+    /// By the device's clock, in its time zone.
+    public static var now: HealthMoment {
+        let date = Date()
+        return HealthMoment(
+            seconds: Int64(date.timeIntervalSince1970.rounded(.down)),
+            offset: TimeZone.current.secondsFromGMT(for: date) / 60)
+    }
+
     public var day: HealthDay { HealthDay(seconds: seconds, offset: offset) }
+
+    /// From 1 s to an hour.
+    var untilNextHour: Duration {
+        let local = seconds + Int64(offset) * 60
+        return .seconds(3_600 - (local - local.flooredDivision(by: 3_600) * 3_600))
+    }
 }
 
 extension HealthSnapshot {

@@ -15,30 +15,43 @@ public final class HealthSummaryModel {
     @ObservationIgnored private var observation: HealthStore.Observation?
     @ObservationIgnored private var reading: Task<Void, Never>?
     @ObservationIgnored private var timer: Task<Void, Never>?
+    @ObservationIgnored private var hours: Task<Void, Never>?
 
+    /// It begins to read. Each hour of the clock on the wall it reads again what ends with the hour or the
+    /// day.
+    ///
     /// - Parameters:
     ///   - store: The store to read.
     ///   - moment: Returns the current time and time zone.
-    ///   - clock: Measures the half second in which changes are collected.
+    ///   - clock: Measures the half second in which changes are collected, and the hours.
     public init(
-        _ store: HealthStore, moment: @escaping @Sendable () -> HealthMoment,
+        _ store: HealthStore, moment: @escaping @Sendable () -> HealthMoment = { .now },
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.store = store
         self.moment = moment
         self.clock = clock
-        observation = store.observe { [weak self] kinds in
+        observation = store.observe { [weak self] change in
+            let kinds = change.kinds
             Task { @MainActor in self?.step(.changed(kinds)) }
         }
         step(.opened)
+        hours = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await clock.sleep(for: moment().untilNextHour)
+                guard !Task.isCancelled, let self else { return }
+                self.momentMoved()
+            }
+        }
     }
 
     deinit {
         reading?.cancel()
         timer?.cancel()
+        hours?.cancel()
     }
 
-    /// Call this when an hour or a day begins, or when the time zone changed.
+    /// Call this when the time zone changed, or the clock was set. Hours and days begin by themselves.
     public func momentMoved() { step(.momentMoved) }
 
     private func step(_ event: SummaryMachine.Event) {

@@ -5,23 +5,23 @@ import Testing
 @Suite struct `Days as they were lived` {
     private static let zones = ["", "Europe/Berlin", "Africa/Cairo", "Asia/Kathmandu"]
 
-    private func hours(_ samples: [HealthSample]) -> [HourEntry] {
+    private func hours(_ samples: [PackedSample]) -> [HourEntry] {
         guard let kind = samples.first?.kind else { return [] }
         var builder = EntryBuilder(kind: kind, ranks: [0], zones: Self.zones)
         var entries: [HourEntry] = []
-        for sample in samples.sorted(by: HealthSample.isBefore) { entries += builder.add(sample) }
+        for sample in samples.sorted(by: PackedSample.isBefore) { entries += builder.add(sample) }
         return entries + builder.finish()
     }
 
     private func steps(
         _ text: String, _ end: String, _ value: Int64, zone: UInt16 = 0
-    ) throws -> HealthSample {
+    ) throws -> PackedSample {
         func date(_ text: String) throws -> ExportDate {
             var text = text
             return try #require(text.withUTF8 { ExportDate.parse(UnsafeRawBufferPointer($0)) })
         }
         let (from, to) = (try date(text), try date(end))
-        return HealthSample(
+        return PackedSample(
             kind: .steps, start: from.seconds, duration: UInt32(to.seconds - from.seconds),
             value: value * Decimal6.one, source: 0, sourceHash: 1, zone: zone,
             startOffset: from.offset, endOffset: to.offset)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `readings of an hour give smallest, largest, mean and last`() {
         let readings = [(10, 70), (20, 90), (20, 65), (5, 80)].map { second, value in
-            HealthSample(
+            PackedSample(
                 kind: .heartRate, start: second, duration: 0, value: Int64(value) * Decimal6.one,
                 source: 0, sourceHash: 1, startOffset: 0, endOffset: 0)
         }

@@ -11,24 +11,24 @@ import Testing
 
     static func sample(
         _ source: Int, _ start: Int64, _ minutes: Int64, _ value: Int64, isEntered: Bool = false
-    ) -> HealthSample {
-        HealthSample(
+    ) -> PackedSample {
+        PackedSample(
             kind: .steps, start: start, duration: UInt32(minutes * 60), value: value * Decimal6.one,
             source: UInt16(source), sourceHash: sources[source].hash, startOffset: 0, endOffset: 0,
             isEntered: isEntered)
     }
 
-    static func pieces(_ samples: [HealthSample]) -> [IntervalMerge.Piece] {
+    static func pieces(_ samples: [PackedSample]) -> [IntervalMerge.Piece] {
         var merge = IntervalMerge(ranks: ranks)
         var pieces: [IntervalMerge.Piece] = []
-        for sample in samples.sorted(by: HealthSample.isBefore) {
+        for sample in samples.sorted(by: PackedSample.isBefore) {
             merge.add(sample) { pieces.append($0) }
         }
         merge.finish { pieces.append($0) }
         return pieces
     }
 
-    static func total(_ samples: [HealthSample]) -> Double {
+    static func total(_ samples: [PackedSample]) -> Double {
         Double(pieces(samples).reduce(0) { $0 + $1.amount }) / 1_000_000
     }
 
@@ -61,7 +61,7 @@ import Testing
     }
 
     /// What the rule says, asked of every minute alone.
-    static func oracle(_ samples: [HealthSample], _ minutes: Range<Int64>) -> [Int: Double] {
+    static func oracle(_ samples: [PackedSample], _ minutes: Range<Int64>) -> [Int: Double] {
         var counted: [Int: Double] = [:]
         for minute in minutes {
             let there = samples.indices.filter { index in
@@ -87,7 +87,7 @@ import Testing
     @Test(arguments: UInt64(0)..<200)
     func `is what asking of every minute gives`(seed: UInt64) {
         var dice = TestDice(seed)
-        var samples: [HealthSample] = []
+        var samples: [PackedSample] = []
         for _ in 0..<Int.random(in: 1...40, using: &dice) {
             let minutes = Int64.random(in: 1...90, using: &dice)
             let sample = Self.sample(
@@ -113,7 +113,7 @@ import Testing
     func `shares of a sample add up to all of it`(seed: UInt64) {
         var dice = TestDice(seed)
         let value = Int64.random(in: 0...Decimal6.limit, using: &dice)
-        let sample = HealthSample(
+        let sample = PackedSample(
             kind: .steps, start: 1_000, duration: 604_800, value: value, source: 0, sourceHash: 1,
             startOffset: 0, endOffset: 0)
         var cuts = (0..<50).map { _ in Int64.random(in: 1_000...605_800, using: &dice) }

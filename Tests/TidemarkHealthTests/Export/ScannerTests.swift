@@ -138,7 +138,7 @@ import Testing
     @Test func `converts units`() throws {
         func value(_ kind: HealthKind, _ unit: String, _ number: String) throws -> Int64? {
             let record = """
-                <Record type="\(kind.identifier)" unit="\(unit)" value="\(number)" \
+                <Record type="\(kind.typeIdentifier)" unit="\(unit)" value="\(number)" \
                 sourceName="x" startDate="2024-02-25 08:10:00 +0700"/>
                 """
             return try scan(exportText(record)).samples.first?.value
@@ -176,7 +176,7 @@ import Testing
 
     @Test func `gives up on a file that does not become an export`() {
         var scanner = ExportScanner()
-        var samples: [HealthSample] = []
+        var samples: [PackedSample] = []
         let noise = [UInt8](repeating: 60, count: ExportScanner.maxPrologue + 1)
         #expect(throws: HealthExportError.notAnExport(file: "")) {
             _ = try noise.withUnsafeBytes {

@@ -77,15 +77,15 @@ import Testing
         var dice = TestDice(2)
         let source = HealthSource(name: "Watch", device: .watch)
         let samples = (0..<500).map { _ in
-            HealthSample(
-                kind: .mood, start: Int64.random(in: HealthSample.starts, using: &dice),
+            PackedSample(
+                kind: .mood, start: Int64.random(in: PackedSample.starts, using: &dice),
                 duration: UInt32.random(in: 0...604_800, using: &dice),
                 value: Int64.random(in: -Decimal6.limit...Decimal6.limit, using: &dice), source: 0,
                 sourceHash: source.hash, zone: UInt16.random(in: 0...1_000, using: &dice),
                 startOffset: Int16.random(in: -1_080...1_080, using: &dice),
                 endOffset: Int16.random(in: -1_080...1_080, using: &dice),
                 isEntered: Bool.random(using: &dice))
-        }.sorted(by: HealthSample.isBefore)
+        }.sorted(by: PackedSample.isBefore)
         let bytes = SampleCoding.encode(samples)
         bytes.withUnsafeBytes { bytes in
             #expect(

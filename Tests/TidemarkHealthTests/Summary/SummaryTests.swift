@@ -12,7 +12,7 @@ import Testing
         _ kind: HealthKind, _ start: String, _ end: String, _ value: String, _ unit: String
     ) -> String {
         """
-        <Record type="\(kind.identifier)" sourceName="Watch" unit="\(unit)" \
+        <Record type="\(kind.typeIdentifier)" sourceName="Watch" unit="\(unit)" \
         startDate="2026-05-\(start):00 +0200" endDate="2026-05-\(end):00 +0200" value="\(value)"/>
         """
     }
@@ -81,7 +81,7 @@ import Testing
                     for day in (last - Int64(days))..<last {
                         for hour in Int64(0)..<24 {
                             try db.execute(
-                                sql: "INSERT INTO hour VALUES (?, ?, ?, 0, 0, 1, 1, 1, 1, 1, 1)",
+                                sql: "INSERT INTO hour VALUES (?, ?, ?, 0, 0, 1, 1, 1, 1, 1, 1, 0)",
                                 arguments: [kind.rawValue, day, day * 86_400 + hour * 3_600])
                         }
                     }
@@ -158,9 +158,9 @@ import Testing
         #expect(model.summary.stepsToday == 0)
         // Four shown kinds, each stored by itself, and a hundred words about each.
         _ = try await HealthImport(into: store).run(try scratch.write(Array(Self.text.utf8)))
-        for _ in 0..<100 { store.announce([.steps, .heartRate]) }
+        for _ in 0..<100 { store.announce(.of([.steps, .heartRate])) }
         await wait { HealthSummary.Item.allCases.allSatisfy { model.summary.phase($0) == .stale } }
-        await clock.waitForSleeper()
+        await clock.waitForSleepers(2)
         #expect(model.refreshes == 1)
         clock.advance(by: SummaryMachine.pause)
         await wait { model.refreshes == 2 }
@@ -179,8 +179,8 @@ import Testing
         try await store.database.write { db in
             try db.execute(sql: "ALTER TABLE hour RENAME TO gone")
         }
-        store.announce([.mood])
-        await clock.waitForSleeper()
+        store.announce(.of([.mood]))
+        await clock.waitForSleepers(2)
         clock.advance(by: SummaryMachine.pause)
         await wait { model.refreshes == 2 }
         guard case .failed(let sentence) = model.summary.phase(.mood) else {
@@ -209,7 +209,7 @@ final class HeldClock: Clock, Sendable {
     private struct State {
         var now = Instant(offset: .zero)
         var sleepers: [(deadline: Instant, wake: CheckedContinuation<Void, Never>)] = []
-        var watchers: [CheckedContinuation<Void, Never>] = []
+        var watchers: [(count: Int, told: CheckedContinuation<Void, Never>)] = []
     }
 
     private let state = Mutex(State())
@@ -221,19 +221,20 @@ final class HeldClock: Clock, Sendable {
         await withCheckedContinuation { wake in
             let watchers = state.withLock { state in
                 state.sleepers.append((deadline, wake))
-                defer { state.watchers = [] }
-                return state.watchers
+                let count = state.sleepers.count
+                defer { state.watchers.removeAll { $0.count <= count } }
+                return state.watchers.filter { $0.count <= count }
             }
-            for watcher in watchers { watcher.resume() }
+            for watcher in watchers { watcher.told.resume() }
         }
     }
 
-    /// Returns once somebody sleeps.
-    func waitForSleeper() async {
+    /// Returns once so many sleep.
+    func waitForSleepers(_ count: Int) async {
         await withCheckedContinuation { watcher in
             let isThere = state.withLock { state in
-                if !state.sleepers.isEmpty { return true }
-                state.watchers.append(watcher)
+                if state.sleepers.count >= count { return true }
+                state.watchers.append((count, watcher))
                 return false
             }
             if isThere { watcher.resume() }
@@ -248,5 +249,50 @@ final class HeldClock: Clock, Sendable {
             return due
         }
         for sleeper in due { sleeper.wake.resume() }
+    }
+}
+
+@Suite(.timeLimit(.minutes(5))) struct `A summary's hours` {
+    @Test func `end with the hour of the clock on the wall`() {
+        // 20:59:59 in Kathmandu, 5 h 45 min east.
+        let last = HealthMoment(seconds: 1_778_339_699, offset: 345)
+        #expect(last.untilNextHour == .seconds(1))
+        #expect(
+            HealthMoment(seconds: last.seconds + 1, offset: 345).untilNextHour == .seconds(3_600))
+        #expect(HealthMoment(seconds: -1, offset: 0).untilNextHour == .seconds(1))
+    }
+
+    @MainActor
+    @Test func `begin by themselves, and the day with them`() async throws {
+        let scratch = try Scratch()
+        let store = try scratch.store()
+        try await store.insert([MadeSamples.steps(600, at: -30)])
+        let clock = HeldClock()
+        // 23:40 in Berlin.
+        let start = Int64(MadeSamples.midnight.timeIntervalSince1970) - 1_200
+        let model = HealthSummaryModel(
+            store,
+            moment: {
+                HealthMoment(
+                    seconds: start + clock.now.offset.components.seconds, offset: 120)
+            }, clock: clock)
+        await clock.waitForSleepers(1)
+        while model.refreshes == 0 { await Task.yield() }
+        #expect(model.summary.stepsToday == 600)
+        clock.advance(by: .seconds(1_200))
+        // The next hour's, and the half second in which changes are collected.
+        await clock.waitForSleepers(2)
+        #expect(model.summary.phase(.stepsToday) == .stale)
+        clock.advance(by: SummaryMachine.pause)
+        while model.refreshes == 1 { await Task.yield() }
+        #expect(model.summary.stepsToday == 0)
+        #expect(model.summary.stepsHours.map(\.sum) == [600])
+    }
+
+    @Test func `are those of the device now`() {
+        let before = Int64(Date().timeIntervalSince1970)
+        let now = HealthMoment.now
+        #expect(now.seconds >= before && now.seconds <= before + 60)
+        #expect(now.offset == TimeZone.current.secondsFromGMT() / 60)
     }
 }

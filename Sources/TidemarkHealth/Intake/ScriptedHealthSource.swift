@@ -1,0 +1,127 @@
+public import Foundation
+import Synchronization
+
+/// A source for tests: what it is told to record, it gives as HealthKit does.
+public final class ScriptedHealthSource: HealthSampleSource {
+    private enum Entry {
+        case recorded(HealthSample)
+        case deleted(UUID, HealthKind)
+
+        var kind: HealthKind {
+            switch self {
+            case .recorded(let sample): sample.kind
+            case .deleted(_, let kind): kind
+            }
+        }
+    }
+
+    private struct State {
+        /// In the order in which it happened.
+        var log: [Entry] = []
+        var failures: [HealthSourceError] = []
+        var pages = 0
+        var listeners: [Int: AsyncStream<HealthKind>.Continuation] = [:]
+        var lastListener = 0
+    }
+
+    private let state = Mutex(State())
+
+    public init() {}
+
+    /// How often a page was asked for.
+    public var pages: Int { state.withLock { $0.pages } }
+
+    /// Records samples, and tells those who listen.
+    public func record(_ samples: [HealthSample]) {
+        append(samples.map { Entry.recorded($0) })
+    }
+
+    /// Deletes samples, which may have been recorded or not, and tells those who listen.
+    ///
+    /// - Parameters:
+    ///   - ids: Of the samples.
+    ///   - kind: Theirs.
+    public func delete(_ ids: [UUID], of kind: HealthKind) {
+        append(ids.map { Entry.deleted($0, kind) })
+    }
+
+    /// The next calls fail, one after the other.
+    public func fail(_ failures: HealthSourceError...) {
+        state.withLock { $0.failures += failures }
+    }
+
+    private func append(_ entries: [Entry]) {
+        let listeners = state.withLock { state in
+            state.log += entries
+            return Array(state.listeners.values)
+        }
+        for kind in Set(entries.map(\.kind)) {
+            for listener in listeners { listener.yield(kind) }
+        }
+    }
+
+    /// Its anchor is the number of entries that were looked at.
+    public func page(
+        _ kind: HealthKind, after anchor: HealthAnchor?, limit: Int
+    ) async throws(HealthSourceError) -> HealthSamplePage {
+        let start = anchor.flatMap { Int(String(decoding: $0.data, as: UTF8.self)) } ?? 0
+        try failIfTold()
+        return state.withLock { state in
+            state.pages += 1
+            var place = start
+            var samples: [HealthSample] = []
+            var deleted: Set<UUID> = []
+            while place < state.log.count, samples.count + deleted.count < limit {
+                switch state.log[place] {
+                case .recorded(let sample) where sample.kind == kind: samples.append(sample)
+                case .deleted(let id, kind): deleted.insert(id)
+                default: break
+                }
+                place += 1
+            }
+            return HealthSamplePage(
+                samples, deleted: deleted, anchor: HealthAnchor(Data("\(place)".utf8)),
+                isLast: place == state.log.count)
+        }
+    }
+
+    public func samples(
+        _ kind: HealthKind, in range: Range<Date>, limit: Int
+    ) async throws(HealthSourceError) -> [HealthSample] {
+        try failIfTold()
+        let found = state.withLock { state in
+            var living: [UUID: HealthSample] = [:]
+            for entry in state.log {
+                switch entry {
+                case .recorded(let sample):
+                    if sample.kind == kind, range.contains(sample.start) {
+                        living[sample.id] = sample
+                    }
+                case .deleted(let id, _): living[id] = nil
+                }
+            }
+            return Array(living.values)
+        }
+        return Array(found.sorted { $0.start > $1.start }.prefix(limit))
+    }
+
+    public func updates() -> AsyncStream<HealthKind> {
+        // One waiting word for each kind would do; a few more are cheap.
+        let (stream, input) = AsyncStream.makeStream(
+            of: HealthKind.self, bufferingPolicy: .bufferingNewest(256))
+        let number = state.withLock { state in
+            state.lastListener += 1
+            state.listeners[state.lastListener] = input
+            return state.lastListener
+        }
+        input.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.listeners.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    private func failIfTold() throws(HealthSourceError) {
+        let failure = state.withLock { $0.failures.isEmpty ? nil : $0.failures.removeFirst() }
+        if let failure { throw failure }
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+
+/// One hour of one source, as an app has added it up.
+struct HourlyRow: Hashable {
+    var kind: HealthKind
+    /// Of the hour of the local clock, in seconds since 1970.
+    var hour: Int64
+    /// Minutes east.
+    var offset: Int
+    var start: Int64
+    var end: Int64
+    /// Millionths of the kind's unit.
+    var value: Int64
+    var source: HealthSource
+}
+
+/// Understands what rows say.
+struct RowReader: Sendable {
+    let kinds: [String: HealthKind]
+    let timeZone: TimeZone
+
+    struct Refusal: Error {
+        let reason: BadRecord.Reason
+        init(_ reason: BadRecord.Reason) { self.reason = reason }
+    }
+
+    func row(_ fields: RowFields?) throws(Refusal) -> HourlyRow {
+        guard let fields else { throw Refusal(.malformed) }
+        guard let name = fields.kind else { throw Refusal(.missing(attribute: "kind")) }
+        guard let kind = kinds[name] ?? HealthKind(name: name) ?? HealthKind(typeIdentifier: name)
+        else { throw Refusal(.badValue) }
+        guard let written = fields.start else { throw Refusal(.missing(attribute: "start")) }
+        guard let start = time(written) else { throw Refusal(.badDate(attribute: "start")) }
+        guard PackedSample.starts.contains(start.seconds) else { throw Refusal(.outOfRange) }
+        let offset = start.offset ?? timeZone.secondsFromGMT(for: start.date) / 60
+        let east = Int64(offset) * 60
+        let hour = (start.seconds + east).flooredDivision(by: 3_600) * 3_600 - east
+        var end = hour + 3_600
+        if let text = fields.end {
+            guard let found = time(text) else { throw Refusal(.badDate(attribute: "end")) }
+            end = found.seconds
+        }
+        if end < start.seconds { throw Refusal(.endsBeforeItStarts) }
+        if end > hour + 3_600 { throw Refusal(.notAnHour) }
+        return HourlyRow(
+            kind: kind, hour: hour, offset: offset, start: start.seconds, end: end,
+            value: try value(fields, kind),
+            source: HealthSource(name: fields.source ?? "", model: nil))
+    }
+
+    private func value(_ fields: RowFields, _ kind: HealthKind) throws(Refusal) -> Int64 {
+        guard let text = fields.value else { throw Refusal(.missing(attribute: "value")) }
+        var bytes = text
+        guard let number = bytes.withUTF8({ Decimal6.parse(UnsafeRawBufferPointer($0)) }),
+            number >= 0 || kind.mayBeNegative
+        else { throw Refusal(.badValue) }
+        guard let factor = factor(kind, fields.unit) else { throw Refusal(.badUnit) }
+        if factor == 1 { return number }
+        guard let value = Decimal6.of(Double(number) / 1_000_000 * factor) else {
+            throw Refusal(.badValue)
+        }
+        return value
+    }
+
+    private func factor(_ kind: HealthKind, _ unit: String?) -> Double? {
+        guard let unit else { return 1 }
+        if kind != .sleep { return kind.factor(unit: unit) }
+        return ["s": 1, "min": 60, "h": 3_600][unit]
+    }
+
+    private struct Time {
+        var seconds: Int64
+        /// Nil when it was not written.
+        var offset: Int?
+        var date: Date { Date(timeIntervalSince1970: Double(seconds)) }
+    }
+
+    /// `2026-05-10T08:00:00+02:00`, with a space for the `T`, without colon or zone, with `Z` or parts of
+    /// a second; or seconds since 1970.
+    private func time(_ text: String) -> Time? {
+        if let number = Double(text) {
+            guard abs(number) <= Double(PackedSample.starts.upperBound) else { return nil }
+            return Time(seconds: Int64(number.rounded(.down)), offset: nil)
+        }
+        guard text.utf8.count >= 19, text.utf8.count <= 40,
+            text.utf8.allSatisfy({ $0 < 0x80 })
+        else { return nil }
+        let day = text.prefix(10)
+        let clock = text.dropFirst(11).prefix(8)
+        guard text.dropFirst(10).first == "T" || text.dropFirst(10).first == " " else {
+            return nil
+        }
+        var rest = text.dropFirst(19)
+        if rest.first == "." { rest = rest.dropFirst().drop { $0.isNumber } }
+        let zone = rest.filter { $0 != ":" && $0 != " " }
+        func parsed(_ zone: String) -> ExportDate? {
+            var whole = "\(day) \(clock) \(zone)"
+            return whole.withUTF8 { ExportDate.parse(UnsafeRawBufferPointer($0)) }
+        }
+        if zone == "Z" || zone == "z" {
+            return parsed("+0000").map { Time(seconds: $0.seconds, offset: nil) }
+        }
+        if zone.isEmpty { return parsed("+0000").map { local($0.seconds) } }
+        return parsed(zone).map { Time(seconds: $0.seconds, offset: Int($0.offset)) }
+    }
+
+    /// - Parameter seconds: As if the local clock showed UTC.
+    private func local(_ seconds: Int64) -> Time {
+        let guess = Date(timeIntervalSince1970: Double(seconds))
+        let first = Int64(timeZone.secondsFromGMT(for: guess))
+        let better = guess.addingTimeInterval(-Double(first))
+        return Time(
+            seconds: seconds - Int64(timeZone.secondsFromGMT(for: better)), offset: nil)
+    }
+}

@@ -1,0 +1,101 @@
+import GRDB
+
+/// Rows on their way into the store: sorted on the disk, because they come in any order and there may be a
+/// million.
+struct RowStaging {
+    private let db: Database
+    private let insert: RawStatement
+    private var sources: [HealthSource] = []
+    private var numbers: [HealthSource: Int] = [:]
+    private var report = HourlyRows.Report()
+
+    init(_ db: Database) throws {
+        self.db = db
+        try db.execute(
+            sql: """
+                DROP TABLE IF EXISTS temp.row;
+                CREATE TEMP TABLE row (
+                    kind INTEGER, hour INTEGER, offset INTEGER, source INTEGER, start INTEGER,
+                    end INTEGER, value INTEGER,
+                    PRIMARY KEY (kind, hour, offset, source, start, end, value)
+                ) WITHOUT ROWID;
+                """)
+        insert = try RawStatement(
+            db, "INSERT OR IGNORE INTO temp.row VALUES (?, ?, ?, ?, ?, ?, ?)")
+    }
+
+    mutating func add(
+        _ text: String, _ line: Int, _ format: RowFormat, _ reader: RowReader
+    ) throws {
+        let row: HourlyRow
+        do throws(RowReader.Refusal) { row = try reader.row(format.fields(text)) } catch {
+            return refuse(line, error.reason)
+        }
+        let number = numbers[row.source] ?? sources.count
+        if number == sources.count {
+            guard number < NameTables.maxSources else { return refuse(line, .tooManySources) }
+            numbers[row.source] = number
+            sources.append(row.source)
+        }
+        report.rows += 1
+        insert.bind(1, Int64(row.kind.rawValue))
+        insert.bind(2, row.hour)
+        insert.bind(3, Int64(row.offset))
+        insert.bind(4, Int64(number))
+        insert.bind(5, row.start)
+        insert.bind(6, row.end)
+        insert.bind(7, row.value)
+        try insert.run()
+    }
+
+    mutating func refuse(_ line: Int, _ reason: BadRecord.Reason) {
+        report.rows += 1
+        report.bad += 1
+        guard report.badRows.count < ExportCounts.maxBadRecords else { return }
+        report.badRows.append(HourlyRows.BadRow(line: line, reason: reason))
+    }
+
+    /// Makes hours of them, and keeps those that were not measured here.
+    mutating func fold(_ priority: SourcePriority) throws -> HourlyRows.Report {
+        let ranks = priority.ranks(sources)
+        let rows = try Row.fetchCursor(
+            db, sql: "SELECT * FROM temp.row ORDER BY kind, hour, offset, source, start")
+        var entry: HourEntry?
+        // Of the amount that counts so far, its source.
+        var chosen = Int.max
+        while let row = try rows.next() {
+            guard let kind = HealthKind(rawValue: row[0]) else { continue }
+            let (hour, offset, source) = (row[1] as Int64, row[2] as Int, row[3] as Int)
+            if entry?.kind != kind || entry?.start != hour || entry?.offset != offset {
+                try keep(entry)
+                entry = HourEntry(kind: kind, start: hour, offset: offset)
+                chosen = source
+            }
+            let (end, value) = (row[5] as Int64, row[6] as Int64)
+            if kind.aggregation == .reading {
+                entry?.add(reading: value, at: max(row[4], end - 1))
+                continue
+            }
+            if source != chosen {
+                if ranks[source] > ranks[chosen] { continue }
+                entry = HourEntry(kind: kind, start: hour, offset: offset)
+                chosen = source
+            }
+            entry?.add(amount: value, until: end)
+        }
+        try keep(entry)
+        for days in report.change.days.values { try HealthStore.note(days, in: db) }
+        try db.execute(sql: "DROP TABLE temp.row")
+        return report
+    }
+
+    private mutating func keep(_ entry: HourEntry?) throws {
+        guard let entry else { return }
+        if try OtherHours.put(entry, .brought, zone: 0, in: db) {
+            report.added += 1
+            report.change.add(entry.kind, [entry.day])
+        } else {
+            report.known += 1
+        }
+    }
+}

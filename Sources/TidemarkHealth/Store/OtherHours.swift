@@ -1,0 +1,150 @@
+import GRDB
+
+/// Where a row of the table `hour` comes from. Raw values are stored and never reused.
+enum HourOrigin: Int64 {
+    /// Made of this device's measurements.
+    case measured = 0
+    /// From the server, where another device of the person has put it.
+    case received = 1
+    /// From the store that the app had before.
+    case brought = 2
+}
+
+/// Hours that were not made of measurements. They fill what this device did not measure: where an hour of
+/// measurements begins less than an hour before or after one of these, that one goes.
+enum OtherHours {
+    static func exist(_ db: Database, _ kind: HealthKind, _ starts: Range<Int64>) throws -> Bool {
+        try Bool.fetchOne(
+            db,
+            sql: """
+                SELECT EXISTS (
+                    SELECT 1 FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0)
+                """,
+            arguments: [kind.rawValue, starts.lowerBound - 3_600, starts.upperBound + 3_600])
+            ?? false
+    }
+
+    static func removal(_ db: Database) throws -> RawStatement {
+        try RawStatement(
+            db, "DELETE FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0")
+    }
+
+    static func remove(beside entry: HourEntry, _ statement: RawStatement) throws {
+        statement.bind(1, Int64(entry.kind.rawValue))
+        statement.bind(2, entry.start - 3_600)
+        statement.bind(3, entry.start + 3_600)
+        try statement.run()
+    }
+
+    /// Keeps an hour, unless one that counts for more is there.
+    ///
+    /// - Returns: Whether anything is another than before.
+    @discardableResult
+    static func put(
+        _ entry: HourEntry, _ origin: HourOrigin, zone: Int64, in db: Database
+    ) throws -> Bool {
+        // What was received gives way to what the app had, and both to what was measured.
+        let stronger = origin == .received ? "origin <> 1" : "origin = 0"
+        let isTaken = try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (
+                        SELECT 1 FROM hour WHERE kind = ? AND day BETWEEN ? AND ?
+                            AND start > ? AND start < ? AND \(stronger))
+                    """),
+            arguments: [
+                entry.kind.rawValue, entry.day.number - 1, entry.day.number + 1,
+                entry.start - 3_600, entry.start + 3_600,
+            ])
+        if isTaken == true { return false }
+        let values: [Int64] = [
+            Int64(entry.kind.rawValue), entry.day.number, entry.start, Int64(entry.offset), zone,
+            entry.sumMillionths, Int64(entry.count), entry.minMillionths, entry.maxMillionths,
+            entry.lastMillionths, entry.lastTime, origin.rawValue,
+        ]
+        let known = try Row.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT * FROM hour WHERE kind = ? AND day = ? AND start = ? AND offset = ?
+                    """), arguments: StatementArguments(values.prefix(4)))
+        if let known, values.indices.allSatisfy({ known[$0] as Int64 == values[$0] }) {
+            return false
+        }
+        if origin == .brought {
+            try db.cachedStatement(
+                sql: "DELETE FROM hour WHERE kind = ? AND start > ? AND start < ? AND origin > 0"
+            ).execute(
+                arguments: [entry.kind.rawValue, entry.start - 3_600, entry.start + 3_600])
+        }
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO hour VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        ).execute(arguments: StatementArguments(values))
+        return true
+    }
+}
+
+/// The measurements of one kind that were deleted where they came from, and are not there again.
+struct DeletedMeasurements {
+    private let db: Database
+    private let kind: HealthKind
+    /// In order of start and identity; what lies before `place` is over.
+    private var page: [(start: Int64, identity: Int64)] = []
+    private var place = 0
+    private var last: (start: Int64, identity: Int64)
+    private var isDone = false
+
+    private static let pageSize = 512
+
+    init(_ db: Database, kind: HealthKind, from start: Int64) {
+        self.db = db
+        self.kind = kind
+        last = (start - 1, .max)
+    }
+
+    /// - Parameter sample: Each at or behind the one before it.
+    mutating func contains(_ sample: PackedSample) throws -> Bool {
+        while true {
+            if place == page.count {
+                if isDone { return false }
+                try fetch()
+                continue
+            }
+            if page[place].start >= sample.start { break }
+            place += 1
+        }
+        let identity = Int64(bitPattern: sample.identity)
+        var next = place
+        while true {
+            if next == page.count {
+                if isDone { return false }
+                // All of one start have to be at hand: their order is another one here.
+                try fetch(keepingFrom: place)
+                next -= place
+                place = 0
+                continue
+            }
+            if page[next].start != sample.start { return false }
+            if page[next].identity == identity { return true }
+            next += 1
+        }
+    }
+
+    private mutating func fetch(keepingFrom kept: Int? = nil) throws {
+        let rows = try Row.fetchAll(
+            db.cachedStatement(
+                sql: """
+                    SELECT start, identity FROM sample AS gone
+                    WHERE kind = ? AND isDeleted = 1 AND (start, identity) > (?, ?)
+                        AND NOT EXISTS (
+                            SELECT 1 FROM sample AS other
+                            WHERE other.identity = gone.identity AND other.isDeleted = 0)
+                    ORDER BY start, identity LIMIT \(Self.pageSize)
+                    """),
+            arguments: [kind.rawValue, last.start, last.identity])
+        let found = rows.map { (start: $0[0] as Int64, identity: $0[1] as Int64) }
+        isDone = found.count < Self.pageSize
+        if let end = found.last { last = end }
+        page = (kept.map { Array(page[$0...]) } ?? []) + found
+        if kept == nil { place = 0 }
+    }
+}

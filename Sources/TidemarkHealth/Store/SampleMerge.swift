@@ -1,0 +1,239 @@
+public import Foundation
+import GRDB
+
+/// What ``HealthStore/insert(_:priority:)`` and its like did.
+public struct HealthStoreReport: Hashable, Sendable {
+    /// Measurements that were not there before.
+    public internal(set) var added = 0
+    /// Samples whose measurement was there already, or that were inserted before.
+    public internal(set) var known = 0
+    /// Measurements that went.
+    public internal(set) var removed = 0
+    /// Time in bed, and samples that were deleted before they came.
+    public internal(set) var ignored = 0
+    public internal(set) var bad = 0
+    /// The first hundred bad samples, and why each was left out.
+    public internal(set) var badSamples: [UUID: BadRecord.Reason] = [:]
+    public internal(set) var change = HealthChange()
+
+    public init() {}
+
+    mutating func add(_ other: HealthStoreReport) {
+        added += other.added
+        known += other.known
+        removed += other.removed
+        ignored += other.ignored
+        bad += other.bad
+        for (id, reason) in other.badSamples where badSamples.count < ExportCounts.maxBadRecords {
+            badSamples[id] = reason
+        }
+        change.formUnion(other.change)
+    }
+}
+
+/// One transaction that brings samples, or takes some away, by their ids.
+struct SampleMerge {
+    private let db: Database
+    private let priority: SourcePriority
+    private(set) var names: NameTables
+    private(set) var report = HealthStoreReport()
+
+    /// Measurements that lie further apart are merged by themselves, so that two samples years apart do
+    /// not cost the years between them.
+    private static let gap: Int64 = 8 * 86_400
+
+    init(_ db: Database, priority: SourcePriority) throws {
+        self.db = db
+        self.priority = priority
+        names = try NameTables(db)
+    }
+
+    mutating func insert(_ samples: [HealthSample]) throws {
+        var packed: [PackedSample] = []
+        var gone: [PackedSample] = []
+        let known = (names.sources.count, names.zones.count)
+        for sample in samples {
+            switch sample.packed(&names) {
+            case .sample(let made): try note(made, sample.id, &packed, &gone)
+            case .ignored: report.ignored += 1
+            case .bad(let reason):
+                report.bad += 1
+                if report.badSamples.count < ExportCounts.maxBadRecords {
+                    report.badSamples[sample.id] = reason
+                }
+            }
+        }
+        if (names.sources.count, names.zones.count) != known { try names.save(db) }
+        try merge(packed)
+        for sample in gone {
+            try remove(kind: sample.kind, start: sample.start, identities: [sample.identity])
+        }
+    }
+
+    /// Keeps what the id means, from now on for ever.
+    private mutating func note(
+        _ sample: PackedSample, _ id: UUID, _ packed: inout [PackedSample],
+        _ gone: inout [PackedSample]
+    ) throws {
+        let identity = Int64(bitPattern: sample.identity)
+        let isDeleted = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT isDeleted FROM sample WHERE id = ?"),
+            arguments: [id.bits])
+        switch isDeleted {
+        case nil:
+            try db.cachedStatement(sql: "INSERT INTO sample VALUES (?, ?, ?, ?, 0)").execute(
+                arguments: [id.bits, identity, sample.kindNumber, sample.start])
+            packed.append(sample)
+        case false?: report.known += 1
+        case true?:
+            // It was deleted before it came; an import may have brought the measurement.
+            report.ignored += 1
+            try db.execute(
+                sql: "UPDATE sample SET identity = ?, kind = ?, start = ? WHERE id = ?",
+                arguments: [identity, sample.kindNumber, sample.start, id.bits])
+            if try !isHeld(identity) { gone.append(sample) }
+        }
+    }
+
+    mutating func delete(_ ids: some Sequence<UUID>) throws {
+        var gone: [HealthKind: [(start: Int64, identity: UInt64)]] = [:]
+        for id in ids {
+            let row = try Row.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT identity, kind, start, isDeleted FROM sample WHERE id = ?"),
+                arguments: [id.bits])
+            guard let row else {
+                try db.cachedStatement(sql: "INSERT INTO sample VALUES (?, 0, 0, 0, 1)").execute(
+                    arguments: [id.bits])
+                continue
+            }
+            if row[3] as Bool { continue }
+            try db.execute(
+                sql: "UPDATE sample SET isDeleted = 1 WHERE id = ?", arguments: [id.bits])
+            let identity = row[0] as Int64
+            guard let kind = HealthKind(rawValue: row[1]), try !isHeld(identity) else { continue }
+            gone[kind, default: []].append((row[2], UInt64(bitPattern: identity)))
+        }
+        for (kind, measurements) in gone {
+            var rest = measurements.sorted { $0.start < $1.start }[...]
+            while let first = rest.first {
+                var last = first.start
+                let group = rest.prefix { measurement in
+                    defer { last = measurement.start }
+                    return measurement.start - last <= Self.gap
+                }
+                rest = rest.dropFirst(group.count)
+                try remove(
+                    kind: kind, start: first.start, last: group.last?.start,
+                    identities: Set(group.map(\.identity)))
+            }
+        }
+    }
+
+    func save(_ anchor: HealthAnchor, of kind: HealthKind) throws {
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO anchor VALUES (?, ?)",
+            arguments: [kind.rawValue, anchor.data])
+    }
+
+    /// Whether a sample that was not deleted is the same measurement.
+    private func isHeld(_ identity: Int64) throws -> Bool {
+        try Bool.fetchOne(
+            db.cachedStatement(
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM sample WHERE identity = ? AND isDeleted = 0)
+                    """), arguments: [identity]) ?? false
+    }
+
+    /// Samples of a file, by the numbers of its names.
+    mutating func merge(_ samples: [PackedSample], named fileNames: NameTables) throws {
+        let numbers = try NameNumbers(fileNames, in: db)
+        names = try NameTables(db)
+        try merge(samples.map(numbers.translated))
+    }
+
+    private mutating func merge(_ samples: [PackedSample]) throws {
+        var rest = samples.sorted(by: PackedSample.isBefore)[...]
+        while let first = rest.first {
+            var end = first.end
+            let group = rest.prefix { sample in
+                guard sample.kindNumber == first.kindNumber, sample.start - end <= Self.gap else {
+                    return false
+                }
+                end = max(end, sample.end)
+                return true
+            }
+            rest = rest.dropFirst(group.count)
+            var merge = try MeasurementMerge(
+                db, kind: first.kind, extent: first.start..<end, names: names, priority: priority)
+            var previous: PackedSample?
+            for sample in group {
+                if let previous, previous.isSame(as: sample) {
+                    report.known += 1
+                } else {
+                    try merge.add(sample)
+                }
+                previous = sample
+            }
+            try finish(&merge)
+        }
+    }
+
+    private mutating func remove(
+        kind: HealthKind, start: Int64, last: Int64? = nil, identities: Set<UInt64>
+    ) throws {
+        // How long it lasted is not known before it is found.
+        let length = kind.aggregation == .amount ? PackedSample.maxDuration : 1
+        var merge = try MeasurementMerge(
+            db, kind: kind, extent: start..<(max(start, last ?? start) + length), names: names,
+            priority: priority, removing: identities)
+        try finish(&merge)
+    }
+
+    private mutating func finish(_ merge: inout MeasurementMerge) throws {
+        try merge.finish()
+        report.added += merge.added
+        report.known += merge.known
+        report.removed += merge.removed
+        if merge.changedDays.isEmpty { return }
+        try HealthStore.note(merge.changedDays, in: db)
+        report.change.add(merge.kind, merge.changedDays)
+    }
+}
+
+extension UUID {
+    /// Half of them, which are random in the ids of HealthKit.
+    fileprivate var bits: Int64 {
+        withUnsafeBytes(of: uuid) { bytes in
+            Int64(
+                bitPattern: bytes.loadUnaligned(as: UInt64.self)
+                    ^ bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+    }
+}
+
+extension NameTables {
+    /// The numbers that are in use.
+    init(_ db: Database) throws {
+        let sources = try Row.fetchAll(
+            db, sql: "SELECT name, device FROM source ORDER BY number"
+        ).map { row in
+            HealthSource(name: row[0], device: HealthSource.Device(rawValue: row[1]) ?? .other)
+        }
+        let zones = try String.fetchAll(db, sql: "SELECT name FROM zone ORDER BY number")
+        self.init(sources: sources, zones: [""] + zones)
+    }
+
+    func save(_ db: Database) throws {
+        for (number, source) in sources.enumerated() {
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO source (number, name, device) VALUES (?, ?, ?)",
+                arguments: [number, source.name, source.device.rawValue])
+        }
+        for (number, zone) in zones.enumerated().dropFirst() {
+            try db.execute(
+                sql: "INSERT OR IGNORE INTO zone (number, name) VALUES (?, ?)",
+                arguments: [number, zone])
+        }
+    }
+}
