@@ -86,9 +86,9 @@ extension StoreFile {
     private static func makePrivate(_ path: String) {
         // Only a file that is new is opened: closing another one would end the locks that this process
         // may hold on it.
-        let file = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if file >= 0 {
-            close(file)
+        let new = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        if new >= 0 {
+            _ = Foundation.close(new)
             return
         }
         var status = stat()
