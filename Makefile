@@ -48,6 +48,7 @@ long: setup
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
 	TIDEMARK_FUZZ_PICTURES=1000000 $(SWIFT) test --skip-build --filter PictureFuzzTests
+	TIDEMARK_FUZZ_EXPORT_FOLDERS=10000 $(SWIFT) test --skip-build --filter DamagedExportTests
 	TIDEMARK_LISTEN_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter ListenCheckerTests
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_RULES_PROOFS=100000 TIDEMARK_FUZZ_RULES=200000 $(SWIFT) test --skip-build --filter TidemarkRulesTests

@@ -119,6 +119,8 @@ let package = Package(
                 "TidemarkModel", "TidemarkStore", "TidemarkServer", hummingbird, log, nioCore,
                 nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
+        // The official form of exports, read and written.
+        library("TidemarkExport", ["TidemarkModel"]),
         // Pages over the server: what it holds, what was asked of it, and what that cost.
         .target(
             name: "TidemarkConsole",
@@ -197,7 +199,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
                 "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
-                "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
+                "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
+                "TidemarkDemo",
                 "TidemarkWords", arguments, httpClient, log, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -247,6 +250,9 @@ let package = Package(
             [
                 "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkServer", "Tidemark",
             ]),
+        tests(
+            "TidemarkExportTests",
+            ["TidemarkExport", "TidemarkModel", "TidemarkServer", "TidemarkSimulation"]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
         tests(
             "TidemarkAuditTests",

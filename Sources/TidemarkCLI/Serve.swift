@@ -57,6 +57,7 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
     @OptionGroup var webOptions: WebOptions
+    @OptionGroup var exportOptions: ExportOptions
 
     func validate() throws {
         _ = try accessOptions.access(listeningOn: host)
@@ -97,6 +98,7 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
+        try await exportOptions.begin(server)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
         let isAnywhere = port == 0 || controlPort == 0
@@ -108,10 +110,13 @@ struct ServeCommand: AsyncParsableCommand {
             web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
             network: try faultOptions.profile())
         do { try await process.run() } catch is CancellationError {}
+        // What was served is over, whether or not it can be exported.
+        let exported = await Result { try await exportOptions.end(server) }
         server.close()
         accounts?.close()
         report(server.meter())
         indexOptions.report(server)
+        try exported.get()
     }
 
     /// By label, then the sum.

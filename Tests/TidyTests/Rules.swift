@@ -83,6 +83,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
+        "TidemarkExport": ["TidemarkModel"],
         "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
         "TidemarkAudit": [
             "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
@@ -126,7 +127,8 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
-            "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkWords",
+            "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
+            "TidemarkWords",
             "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
         ],
     ]
