@@ -58,6 +58,13 @@ func tests(
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings + extra)
 }
 
+/// The core of an example app, on the public API of the products alone: `Examples/Stamps/Core`.
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name + "Core", dependencies: ["ExampleKit", "Tidemark"] + dependencies,
+        path: "Examples/\(name)/Core", swiftSettings: settings)
+}
+
 /// A decoder of pictures that the system brings.
 func decoder(_ format: String) -> Target.Dependency {
     .target(name: "CTidemark" + format, condition: .when(platforms: [.linux]))
@@ -183,6 +190,10 @@ let package = Package(
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
                 "TidemarkApp", "TidemarkTesting", hummingbird,
             ], planted),
+        // What the example apps have in common: a screen, an app on a phone, a story.
+        .target(
+            name: "ExampleKit", dependencies: ["Tidemark"], path: "Examples/Kit",
+            swiftSettings: settings),
         // What `tidemark demo` plays.
         library(
             "TidemarkDemo",
