@@ -194,6 +194,8 @@ let package = Package(
         .target(
             name: "ExampleKit", dependencies: ["Tidemark"], path: "Examples/Kit",
             swiftSettings: settings),
+        example("Stamps", ["TidemarkApp"]),
+        example("Homes", ["TidemarkApp"]),
         // What `tidemark demo` plays.
         library(
             "TidemarkDemo",
