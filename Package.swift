@@ -197,6 +197,8 @@ let package = Package(
         example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
         example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
         example("Chats", ["TidemarkApp"]),
+        example("Stamps", ["TidemarkApp"]),
+        example("Homes", ["TidemarkApp"]),
         // What `tidemark demo` plays.
         library(
             "TidemarkDemo",

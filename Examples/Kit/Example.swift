@@ -14,6 +14,9 @@ public struct Example: Sendable {
     /// Whether the phone's user has an account, and a profile at `users/ID`, before the app's first
     /// launch. Where not, the app signs up by itself or needs none.
     public var hasAccount: Bool
+    /// Whether both phones have been used before the day begins: on a good network, until their first
+    /// screen is complete, with a tap on the control `signIn` where there is one.
+    public var isUsedBefore = true
     /// What is on the server before the first launch.
     public var seed: @Sendable (Town) async throws -> Void
     /// What other people do as their act number `n`, from 0, each one document or a few.

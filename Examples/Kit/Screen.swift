@@ -25,6 +25,8 @@ public struct Screen: Codable, Equatable, Sendable {
         /// Nothing is known yet: a skeleton, or the old app's spinner.
         case loading
         case fresh
+        /// Content, and not a word about how old it is: as old apps show it.
+        case quiet
         /// What the device holds. The age is in seconds, nil where it is not known; the reason is a
         /// sentence for a person.
         case stale(age: Double?, reason: String)
