@@ -37,7 +37,7 @@ public final class PagedList<Item: Decodable & Sendable> {
     /// Oldest first.
     public var items: [Item] { pages.items }
     public var hasMore: Bool { pages.hasMore && !pages.items.isEmpty }
-    public var phase: ListPhase {
+    public var phase: PagePhase {
         if !items.isEmpty {
             return pages.isFromCache ? .stale(since: pager.current.items.first?.readTime) : .fresh
         }
@@ -49,7 +49,7 @@ public final class PagedList<Item: Decodable & Sendable> {
     /// As the last row appears: never two loads at once. After an error it asks for the same again.
     public func loadMore() { pages.loadMore() }
 
-    /// The way out of ``ListPhase/failed(_:)``.
+    /// The way out of ``PagePhase/failed(_:)``.
     public func tryAgain() {
         firestore.networkMayBeBack()
         if pages.error != nil { pages.loadMore() }
@@ -72,7 +72,7 @@ public final class PagedList<Item: Decodable & Sendable> {
 }
 
 /// Where a list stands with the server.
-public enum ListPhase: Hashable, Sendable {
+public enum PagePhase: Hashable, Sendable {
     /// Nothing is known yet: draw a skeleton.
     case loading
     /// What the device holds, and when the server last confirmed it; nil if it never did.

@@ -145,10 +145,10 @@ public final class MessagesBefore: PhoneApp {
             state.withLock { state in
                 guard let open = state.open else {
                     let all = state.conversations
-                    return screens.list(all ?? [], all == nil ? .loading : .fresh)
+                    return screens.list(all ?? [], all == nil ? .loading : .quiet)
                 }
                 var screen = screens.conversation(
-                    open.title, open.shown, open.hasAny ? .fresh : .loading,
+                    open.title, open.shown, open.hasAny ? .quiet : .loading,
                     hasMore: open.hasMore)
                 if open.sending > 0 {
                     screen.sections.append(Screen.Section(nil, [Row("spinner", "Sending…")]))

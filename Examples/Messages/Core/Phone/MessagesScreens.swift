@@ -73,7 +73,7 @@ struct MessagesScreens {
 extension MessagesScreens {
     /// - Parameters:
     ///   - empty: What a list says in which nothing is.
-    func state(_ phase: ListPhase, isEmpty: Bool, empty: String) -> Screen.State {
+    func state(_ phase: PagePhase, isEmpty: Bool, empty: String) -> Screen.State {
         switch phase {
         case .loading: .loading
         case .fresh: isEmpty ? .empty(empty) : .fresh
