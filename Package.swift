@@ -194,6 +194,9 @@ let package = Package(
         .target(
             name: "ExampleKit", dependencies: ["Tidemark"], path: "Examples/Kit",
             swiftSettings: settings),
+        example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
+        example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
+        example("Chats", ["TidemarkApp"]),
         example("Stamps", ["TidemarkApp"]),
         example("Homes", ["TidemarkApp"]),
         // What `tidemark demo` plays.
@@ -328,6 +331,18 @@ let package = Package(
         tests(
             "TidemarkImagesTests",
             ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
+        tests(
+            "MessagesCoreTests",
+            [
+                "MessagesCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
+                "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
+        tests(
+            "HealthCoreTests",
+            [
+                "HealthCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth",
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
         tests("TidyTests", []),
     ]
 )
