@@ -9,7 +9,9 @@ import Testing
         acts: [ShowState.Named(id: "collect", title: "Collect")])
     private static let script = [
         Beat("Both are opened.", [.launch], seconds: 5, until: .content),
-        Beat("Killed, no network.", [.kill, .airplane(true), .launch, .tap("go", text: "a")], seconds: 3),
+        Beat(
+            "Killed, no network.", [.kill, .airplane(true), .launch, .tap("go", text: "a")],
+            seconds: 3),
     ]
     private static let content = Screen(
         "X", .fresh, sections: [Screen.Section(nil, [Row("a", "A")])],
@@ -32,7 +34,8 @@ import Testing
 
     @Test func `the first content counts from each launch`() {
         var machine = running()
-        let empty = Screen("X", .loading, sections: [Screen.Section(nil, [Row("s", "", kind: .skeleton)])])
+        let empty = Screen(
+            "X", .loading, sections: [Screen.Section(nil, [Row("s", "", kind: .skeleton)])])
         _ = machine.step(.news(.after, launch: 1, .screen(empty, 3)))
         #expect(machine.state[.after].firstContent == [nil])
         _ = show(&machine, .after, 12)
@@ -76,7 +79,8 @@ import Testing
         #expect(
             machine.step(.ordered(.airplane)) == [.network(.healthy, isAirplane: true)])
         #expect(
-            machine.step(.ordered(.network(.blackhole))) == [.network(.blackhole, isAirplane: true)])
+            machine.step(.ordered(.network(.blackhole))) == [.network(.blackhole, isAirplane: true)]
+        )
         #expect(
             machine.step(.ordered(.airplane)) == [.network(.blackhole, isAirplane: false)])
         #expect(

@@ -35,7 +35,8 @@ import Testing
     @Test(arguments: [
         (Screen.State.loading, "Loading…"), (.fresh, "Up to date"),
         (.stale(age: 7_200, reason: "Offline."), "As of 2 h ago. Offline."),
-        (.failed(reason: "It broke.", wayOut: "again"), "It broke."), (.empty("Nothing."), "Nothing."),
+        (.failed(reason: "It broke.", wayOut: "again"), "It broke."),
+        (.empty("Nothing."), "Nothing."),
     ])
     func `each state of a screen is said in words`(state: Screen.State, words: String) {
         #expect(text(self.state(Screen("X", state))).contains(words))
@@ -61,7 +62,9 @@ import Testing
                 id: id, method: "Listen", asked: "a", start: start, seconds: seconds, reads: 0,
                 bytes: 0, outcome: nil)
         }
-        let placed = TimelinePart.placed([call(1, 0, nil), call(2, 1, 1), call(3, 1.5, 1), call(4, 3, 1)])
+        let placed = TimelinePart.placed([
+            call(1, 0, nil), call(2, 1, 1), call(3, 1.5, 1), call(4, 3, 1),
+        ])
         #expect(placed.map(\.row) == [0, 1, 2, 1])
     }
 

@@ -12,7 +12,9 @@ import TidemarkTesting
         await app.tap("signIn", "")
     }
 
-    @Test func `the screen is there from disk when nobody answers, and says how old it is`() async throws {
+    @Test func `the screen is there from disk when nobody answers, and says how old it is`()
+        async throws
+    {
         try await PhoneGround.play(.stamps) { ground in
             let first = try ground.phone(StampsAfter.self)
             try await signIn(first)
@@ -32,7 +34,8 @@ import TidemarkTesting
         }
     }
 
-    @Test func `the old app shows the same where the network is good, and reads everybody for a rank`()
+    @Test
+    func `the old app shows the same where the network is good, and reads everybody for a rank`()
         async throws
     {
         try await PhoneGround.play(.stamps) { ground in
@@ -60,7 +63,8 @@ import TidemarkTesting
         #expect(!model.screen(now: now).sections[1].rows.contains { $0.isDocument })
         model.state = .fresh
         #expect(model.screen(now: now).state == .empty("No stamps yet."))
-        let stamp = Stamp(name: "Comet", country: "Japan", createdAt: Timestamp(seconds: 999_880, nanoseconds: 0))
+        let stamp = Stamp(
+            name: "Comet", country: "Japan", createdAt: Timestamp(seconds: 999_880, nanoseconds: 0))
         model.lines = [StampsModel.Line(id: "s1", stamp: stamp)]
         let row = model.screen(now: now).sections[1].rows[0]
         #expect(row.title == "Comet" && row.trailing == "2m ago" && row.isDocument)

@@ -127,15 +127,24 @@ enum ImportRules {
         "ExampleKit": ["Tidemark"],
         "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "MessagesCore": [
+            "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages", "TidemarkResilience",
+        ],
+        "HealthCore": [
+            "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
+        ],
         "TidemarkShow": [
             "TidemarkModel", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "TidemarkConsole",
-            "Tidemark", "TidemarkApp", "ExampleKit", "StampsCore", "HomesCore", "ArgumentParser",
+            "Tidemark", "TidemarkApp", "ExampleKit", "HealthCore", "HomesCore", "MessagesCore",
+            "StampsCore", "ArgumentParser",
         ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
             "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkWords",
-            "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient",
+            "Logging",
         ],
     ]
 

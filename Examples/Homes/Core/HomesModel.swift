@@ -45,10 +45,12 @@ public struct HomesModel: Equatable, Sendable {
         case .opening: Screen("Homes", .loading)
         case .signIn:
             Screen(
-                "Homes", told("begin") ?? .empty("Everything about your home, for everybody in it."),
+                "Homes",
+                told("begin") ?? .empty("Everything about your home, for everybody in it."),
                 controls: [Control("begin", "Sign up", .button(isMain: true))] + actions)
         case .onboarding(let step): onboarding(step)
-        case .settingUp: Screen("Setting up your home", told(actions.first?.id) ?? .loading, controls: actions)
+        case .settingUp:
+            Screen("Setting up your home", told(actions.first?.id) ?? .loading, controls: actions)
         case .home: homeScreen(now)
         }
     }

@@ -68,7 +68,9 @@ public struct StampsModel: Equatable, Sendable {
             switch figure {
             case .loading: Row(id, title, kind: .skeleton)
             case .known(let text, let isFresh):
-                Row(id, title, kind: .figure, detail: isFresh ? nil : "as last known", trailing: text)
+                Row(
+                    id, title, kind: .figure, detail: isFresh ? nil : "as last known",
+                    trailing: text)
             case .unknown: Row(id, title, kind: .figure, trailing: "not known")
             }
         }

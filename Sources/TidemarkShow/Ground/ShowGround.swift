@@ -93,7 +93,8 @@ final class ShowGround: Sendable {
     /// - Parameter labels: Of the phones, so that calls of others are spared.
     func play(_ network: Network, isAirplane: Bool, labels: [String]) async throws {
         let profile =
-            isAirplane ? NetworkProfile.refuse : NetworkProfile(rawValue: network.rawValue) ?? .healthy
+            isAirplane
+            ? NetworkProfile.refuse : NetworkProfile(rawValue: network.rawValue) ?? .healthy
         // The rules first: what is reset at the gate begins again under them.
         try faulty.order(
             labels.flatMap { label in

@@ -1,10 +1,12 @@
 import ExampleKit
+import HealthCore
 import HomesCore
+import MessagesCore
 import StampsCore
 
 /// The apps that can be shown.
 enum Examples {
-    static let all: [Example] = [.stamps, .homes]
+    static let all: [Example] = [.stamps, .homes, .messages, .health]
 
     static func named(_ name: String) -> Example? { all.first { $0.name == name } }
 }

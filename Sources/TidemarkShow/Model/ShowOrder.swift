@@ -75,7 +75,9 @@ struct OrderForm: Codable, Equatable, Sendable {
     }
 
     private func named(_ value: String?) throws(OrderError) -> String {
-        guard let value, !value.isEmpty else { throw OrderError("The order \(order) names nothing.") }
+        guard let value, !value.isEmpty else {
+            throw OrderError("The order \(order) names nothing.")
+        }
         return value
     }
 
@@ -84,7 +86,8 @@ struct OrderForm: Codable, Equatable, Sendable {
             range.contains(value)
         else {
             throw OrderError(
-                "The order \(order) takes a whole number from \(range.lowerBound) to \(range.upperBound).")
+                "The order \(order) takes a whole number from \(range.lowerBound) to \(range.upperBound)."
+            )
         }
         return value
     }

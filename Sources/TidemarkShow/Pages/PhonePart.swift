@@ -5,7 +5,8 @@ import TidemarkConsole
 enum PhonePart {
     static func html(_ state: ShowState, _ side: PhoneSide) -> HTML {
         let phone = state[side]
-        return Tag.section(.id("phone-\(side.rawValue)"), .class("phone-card"), .label(side.title)) {
+        return Tag.section(.id("phone-\(side.rawValue)"), .class("phone-card"), .label(side.title))
+        {
             Tag.h2 { side.title }
             Tag.div(.class("phone")) {
                 bar(state)

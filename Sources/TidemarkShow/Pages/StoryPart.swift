@@ -42,7 +42,8 @@ enum StoryPart {
 
     @HTMLBuilder private static func caption(_ story: ShowState.Story) -> HTML {
         Tag.p(.class("caption"), .live) {
-            story.isOver ? "The day is over. What both phones show, beside a full read:" : story.caption
+            story.isOver
+                ? "The day is over. What both phones show, beside a full read:" : story.caption
         }
         Tag.progress(
             .label("Scene \(story.beat + 1) of \(story.count)"), .max(Double(story.count)),
@@ -59,7 +60,8 @@ enum EndTable {
                 Tag.thead {
                     Tag.tr {
                         for name in [
-                            "Phone", "Documents billed", "For \(Words.count(state.users)) users a month",
+                            "Phone", "Documents billed",
+                            "For \(Words.count(state.users)) users a month",
                             "Slowest first content", "Opened and saw nothing", "Missing", "Wrong",
                         ] { Tag.th(.scope("col")) { name } }
                     }

@@ -19,7 +19,8 @@ enum WorldPart {
             }
             Tag.h2 { "Other people" }
             Tag.div(.class("choices"), .role("group"), .label("Other people")) {
-                Button.order("Do one thing", OrderForm("others", number: 1), id: "others", keys: "o")
+                Button.order(
+                    "Do one thing", OrderForm("others", number: 1), id: "others", keys: "o")
                 for rate in [0, 6, 60] {
                     Button.order(
                         rate == 0 ? "Quiet" : "\(rate) a minute",
@@ -31,7 +32,9 @@ enum WorldPart {
             if !state.app.acts.isEmpty { second(state) }
             Tag.h2 { "Clock" }
             Tag.div(.class("choices"), .role("group"), .label("Clock")) {
-                for (name, seconds) in [("1 hour on", 3_600.0), ("1 day on", 86_400), ("1 week on", 604_800)] {
+                for (name, seconds) in [
+                    ("1 hour on", 3_600.0), ("1 day on", 86_400), ("1 week on", 604_800),
+                ] {
                     Button.order(
                         name, OrderForm("clock", number: seconds), id: "clock-\(Int(seconds))")
                 }
@@ -78,7 +81,10 @@ enum FiguresPart {
                     row("Beside a full read", state) { comparison($0.comparison) }
                 }
             }
-            Tag.form(.data(.order, Button.json(OrderForm("users"))), .data(.key, "number"), .id("users-form")) {
+            Tag.form(
+                .data(.order, Button.json(OrderForm("users"))), .data(.key, "number"),
+                .id("users-form")
+            ) {
                 Tag.label(.for("users")) { "Users" }
                 Tag.input(
                     .id("users"), .type(.number), .value("\(state.users)"), .noCompletion)

@@ -263,7 +263,8 @@ actor Show: ShowSource {
         preparing = Task { [weak self] in
             await old?.end()
             do { try await self?.begin(example, number) } catch is CancellationError {} catch {
-                await self?.beat(.failed("The day before could not be played: \(error)"), of: number)
+                await self?.beat(
+                    .failed("The day before could not be played: \(error)"), of: number)
             }
         }
     }
