@@ -208,13 +208,24 @@ let package = Package(
                 "TidemarkImages", "TidemarkTesting", arguments, httpClient, nioCore, nioHTTP1,
                 nioPosix,
             ]),
+        // `tidemark show`: both phones of an example in a browser.
+        .target(
+            name: "TidemarkShow",
+            dependencies: [
+                "TidemarkModel", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
+                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "HealthCore",
+                "HomesCore", "MessagesCore", "StampsCore", arguments,
+            ],
+            resources: [.embedInCode("Assets/show.css"), .embedInCode("Assets/show.js")],
+            swiftSettings: settings),
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
                 "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
                 "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
-                "TidemarkWords", arguments, httpClient, log, serviceLifecycle, unixSignals,
+                "TidemarkShow", "TidemarkWords", arguments, httpClient, log, serviceLifecycle,
+                unixSignals,
             ],
             swiftSettings: settings),
 
@@ -300,6 +311,12 @@ let package = Package(
         tests(
             "TidemarkDemoTests",
             ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
+        tests(
+            "TidemarkShowTests",
+            [
+                "TidemarkShow", "ExampleKit", "StampsCore", "HomesCore", "TidemarkModel",
+                "TidemarkTesting", "Tidemark", "TidemarkApp",
+            ]),
         tests(
             "TidemarkGoogleAuthTests",
             [

@@ -45,17 +45,19 @@ public struct HomesModel: Equatable, Sendable {
         case .opening: Screen("Homes", .loading)
         case .signIn:
             Screen(
-                "Homes", told ?? .empty("Everything about your home, for everybody in it."),
+                "Homes",
+                told("begin") ?? .empty("Everything about your home, for everybody in it."),
                 controls: [Control("begin", "Sign up", .button(isMain: true))] + actions)
         case .onboarding(let step): onboarding(step)
-        case .settingUp: Screen("Setting up your home", told ?? .loading, controls: actions)
+        case .settingUp:
+            Screen("Setting up your home", told(actions.first?.id) ?? .loading, controls: actions)
         case .home: homeScreen(now)
         }
     }
 
-    /// The message as a state: with a way out where there is one.
-    private var told: Screen.State? {
-        message.map { .failed(reason: $0, wayOut: actions.first?.id) }
+    /// The message as a state.
+    private func told(_ wayOut: String?) -> Screen.State? {
+        message.map { .failed(reason: $0, wayOut: wayOut) }
     }
 
     private func onboarding(_ step: Int) -> Screen {

@@ -61,7 +61,8 @@ enum StampsWorld {
         "Japan", "Kenya", "Latvia",
     ]
     private static let motifs = [
-        "Lighthouse", "Steam train", "Kingfisher", "Alpine flower", "Old town", "Comet", "Sailing ship",
+        "Lighthouse", "Steam train", "Kingfisher", "Alpine flower", "Old town", "Comet",
+        "Sailing ship",
     ]
 
     private static func fields(_ number: Int, _ created: Any, _ updated: Any) -> [String: Any] {

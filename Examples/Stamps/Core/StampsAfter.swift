@@ -172,7 +172,9 @@ public final class StampsAfter: PhoneApp {
             Task { [weak self] in
                 do throws(AccountError) {
                     _ = try await accounts.signIn(email: user.email, password: user.password)
-                } catch { self?.change { $0.state = .failed(reason: error.message, wayOut: "signIn") } }
+                } catch {
+                    self?.change { $0.state = .failed(reason: error.message, wayOut: "signIn") }
+                }
             }
         case "refresh":
             let feed = stack.feeds.first

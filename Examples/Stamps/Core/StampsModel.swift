@@ -44,13 +44,17 @@ public struct StampsModel: Equatable, Sendable {
         case .opening: Screen("Stamps", .loading, sections: [Self.skeleton])
         case .signIn:
             Screen(
-                "Stamps", .empty("Sign in to see your stamps."),
+                "Stamps", signInState,
                 controls: [Control("signIn", "Sign in", .button(isMain: true))])
         case .stamps:
             Screen(
                 "Stamps", shownState, sections: [figures, feed(now)],
                 controls: actions + [Control("refresh", "Refresh")])
         }
+    }
+
+    private var signInState: Screen.State {
+        if case .failed = state { state } else { .empty("Sign in to see your stamps.") }
     }
 
     private var shownState: Screen.State {
@@ -64,7 +68,9 @@ public struct StampsModel: Equatable, Sendable {
             switch figure {
             case .loading: Row(id, title, kind: .skeleton)
             case .known(let text, let isFresh):
-                Row(id, title, kind: .figure, detail: isFresh ? nil : "as last known", trailing: text)
+                Row(
+                    id, title, kind: .figure, detail: isFresh ? nil : "as last known",
+                    trailing: text)
             case .unknown: Row(id, title, kind: .figure, trailing: "not known")
             }
         }
