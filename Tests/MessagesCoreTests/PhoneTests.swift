@@ -21,6 +21,7 @@ import TidemarkTesting
             let state: Screen.State = isAfter ? .fresh : .quiet
             let first = try await screen(phone) { $0.state == state && $0.documents == truth }
             #expect(rows(first).first?.trailing == "Now" && truth.count == 5)
+            world.local.advance(by: .seconds(1))
             try await world.town.firestore.document("conversations/alan").updateData([
                 "lastText": "New", "lastMessageAt": FieldValue.serverTimestamp(),
             ])
@@ -67,6 +68,7 @@ import TidemarkTesting
             await phone.tap("blue", "")
             _ = try await screen(phone) { $0.title == "Grace" && $0.state == .fresh }
             await client.disableNetwork()
+            world.local.advance(by: .seconds(1))
             await phone.tap("send", "On my way")
             let waiting = try await screen(phone) { rows($0).last?.title == "On my way" }
             #expect(rows(waiting).last?.isPending == true)
@@ -87,6 +89,7 @@ import TidemarkTesting
             await phone.tap("blue", "")
             _ = try await screen(phone) { $0.documents.count == MessagesTown.count }
             await client.disableNetwork()
+            world.local.advance(by: .seconds(1))
             await phone.tap("send", "On my way")
             _ = try await screen(phone) { rows($0).last?.title == "Sending…" }
             await client.enableNetwork()

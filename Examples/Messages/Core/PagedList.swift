@@ -10,11 +10,14 @@ public final class PagedList<Item: Decodable & Sendable> {
 
     public let pages: TypedPagerModel<Item>
     private var isOverdue = false
+    /// When the server last confirmed what is shown.
+    private var confirmed: Timestamp?
 
     @ObservationIgnored let pager: Pager
     @ObservationIgnored private let firestore: Firestore
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private var waiting: Task<Void, Never>?
+    @ObservationIgnored private var watching: Task<Void, Never>?
 
     /// Begins to listen; ends with ``close()``.
     ///
@@ -29,17 +32,26 @@ public final class PagedList<Item: Decodable & Sendable> {
         self.firestore = firestore
         self.clock = clock
         pages = TypedPagerModel(pager)
+        let states = pager.states
+        watching = Task { [weak self] in
+            for await state in states where !state.isFromCache {
+                if let time = state.items.first?.readTime { self?.confirmed = time }
+            }
+        }
         wait()
     }
 
-    deinit { waiting?.cancel() }
+    deinit {
+        waiting?.cancel()
+        watching?.cancel()
+    }
 
     /// Oldest first.
     public var items: [Item] { pages.items }
     public var hasMore: Bool { pages.hasMore && !pages.items.isEmpty }
     public var phase: PagePhase {
         if !items.isEmpty {
-            return pages.isFromCache ? .stale(since: pager.current.items.first?.readTime) : .fresh
+            return pages.isFromCache ? .stale(since: confirmed) : .fresh
         }
         if let error = pages.error { return .failed(error) }
         if !pages.isFromCache, !pages.isLoadingMore { return .fresh }
@@ -75,7 +87,8 @@ public final class PagedList<Item: Decodable & Sendable> {
 public enum PagePhase: Hashable, Sendable {
     /// Nothing is known yet: draw a skeleton.
     case loading
-    /// What the device holds, and when the server last confirmed it; nil if it never did.
+    /// What the device holds, and when the server last confirmed it; nil where it has not since the
+    /// app was launched.
     case stale(since: Timestamp?)
     /// The server's, and kept up to date. An empty list is really empty.
     case fresh

@@ -64,7 +64,7 @@
         var body: some View {
             VStack(alignment: isOwn ? .trailing : .leading) {
                 Text(message.text).padding(8).background(.quaternary, in: .rect(cornerRadius: 12))
-                TimeText(message.sentAt)
+                TimeText(message.isWaiting ? nil : message.sentAt)
             }
             .frame(maxWidth: .infinity, alignment: isOwn ? .trailing : .leading)
             .opacity(message.isWaiting ? 0.6 : 1)
