@@ -6,6 +6,7 @@ ARGS ?=
 # The first target: `make` alone lists what there is.
 help:
 	@echo "make demo          play five apps as they were and on Tidemark, and compare: 6 minutes; ARGS=--full plays all"
+	@echo "make show          watch an app on two phones in a browser, as it was and on Tidemark; ARGS=homes for another app"
 	@echo "make test          run every test"
 	@echo "make docs          build the documentation, and check every link and symbol in it"
 	@echo "make serve         start a local Firestore: ARGS=\"--data ./data\""
@@ -14,7 +15,7 @@ help:
 	@echo "make ci            run what CI runs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo test docs long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
+.PHONY: help demo show test docs long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -23,6 +24,13 @@ help:
 demo: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark demo all $(ARGS)
+
+# Two phones side by side in a browser, on the same server and the same events: the app as it was, and on
+# Tidemark. The network, kills, other people and the clock are buttons. Options go in ARGS:
+# make show ARGS="homes", ARGS="stamps --record show.jsonl", ARGS="--playback show.jsonl"
+show: setup
+	@Scripts/build -c release --product tidemark
+	@.build/release/tidemark show $(ARGS)
 
 # Every test: unit, property, engine, server over sockets, and other people's clients.
 # What needs something that is not here is named in one line at the end.
@@ -72,10 +80,10 @@ setup:
 	@Scripts/setup
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Tests Benchmarks Package.swift
+	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Package.swift
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Tests Benchmarks Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Package.swift
 
 # No target may import a module that it does not declare.
 check-imports:

@@ -58,6 +58,13 @@ func tests(
     .testTarget(name: name, dependencies: dependencies, swiftSettings: settings + extra)
 }
 
+/// The core of an example app, on the public API of the products alone: `Examples/Stamps/Core`.
+func example(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name + "Core", dependencies: ["ExampleKit", "Tidemark"] + dependencies,
+        path: "Examples/\(name)/Core", swiftSettings: settings)
+}
+
 /// A decoder of pictures that the system brings.
 func decoder(_ format: String) -> Target.Dependency {
     .target(name: "CTidemark" + format, condition: .when(platforms: [.linux]))
@@ -185,6 +192,15 @@ let package = Package(
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
                 "TidemarkApp", "TidemarkTesting", hummingbird,
             ], planted),
+        // What the example apps have in common: a screen, an app on a phone, a story.
+        .target(
+            name: "ExampleKit", dependencies: ["Tidemark"], path: "Examples/Kit",
+            swiftSettings: settings),
+        example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
+        example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
+        example("Chats", ["TidemarkApp"]),
+        example("Stamps", ["TidemarkApp"]),
+        example("Homes", ["TidemarkApp"]),
         // What `tidemark demo` plays.
         library(
             "TidemarkDemo",
@@ -194,14 +210,24 @@ let package = Package(
                 "TidemarkImages", "TidemarkTesting", arguments, httpClient, nioCore, nioHTTP1,
                 nioPosix,
             ]),
+        // `tidemark show`: both phones of an example in a browser.
+        .target(
+            name: "TidemarkShow",
+            dependencies: [
+                "TidemarkModel", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
+                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "HealthCore",
+                "HomesCore", "MessagesCore", "StampsCore", arguments,
+            ],
+            resources: [.embedInCode("Assets/show.css"), .embedInCode("Assets/show.js")],
+            swiftSettings: settings),
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
                 "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
                 "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
-                "TidemarkDemo",
-                "TidemarkWords", arguments, httpClient, log, serviceLifecycle, unixSignals,
+                "TidemarkDemo", "TidemarkShow", "TidemarkWords", arguments, httpClient, log,
+                serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -291,6 +317,12 @@ let package = Package(
             "TidemarkDemoTests",
             ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
         tests(
+            "TidemarkShowTests",
+            [
+                "TidemarkShow", "ExampleKit", "StampsCore", "HomesCore", "TidemarkModel",
+                "TidemarkTesting", "Tidemark", "TidemarkApp",
+            ]),
+        tests(
             "TidemarkGoogleAuthTests",
             [
                 "TidemarkGoogleAuth", "TidemarkResilience", "Tidemark", "TidemarkSimulation",
@@ -304,6 +336,18 @@ let package = Package(
         tests(
             "TidemarkImagesTests",
             ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
+        tests(
+            "MessagesCoreTests",
+            [
+                "MessagesCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
+                "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
+        tests(
+            "HealthCoreTests",
+            [
+                "HealthCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth",
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
         tests("TidyTests", []),
     ]
 )

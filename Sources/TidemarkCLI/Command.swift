@@ -1,5 +1,6 @@
 import ArgumentParser
 import TidemarkDemo
+import TidemarkShow
 
 @main
 struct TidemarkCommand: AsyncParsableCommand {
@@ -10,6 +11,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, ExportCommand.self, HealthCommand.self, GenerateCommand.self,
-            IndexesCommand.self,
+            IndexesCommand.self, ShowCommand.self, PhoneCommand.self,
         ])
 }

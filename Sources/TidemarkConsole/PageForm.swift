@@ -1,5 +1,5 @@
 import Foundation
-import TidemarkHTTP
+package import TidemarkHTTP
 import TidemarkModel
 
 /// What a page is made of: a value that is shown as HTML, and is given as JSON as it is.
@@ -35,7 +35,7 @@ extension PageAnswer {
             status: status, type: "text/html; charset=utf-8", body: .bytes(Shell.render(page)))
     }
 
-    static func json(_ value: some Encodable, status: Int = 200) -> PageAnswer {
+    package static func json(_ value: some Encodable, status: Int = 200) -> PageAnswer {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Texts and numbers: there is nothing in them that JSON cannot say.
@@ -43,7 +43,7 @@ extension PageAnswer {
         return PageAnswer(status: status, type: "application/json", body: .bytes(Array(data)))
     }
 
-    static func events(_ events: AsyncStream<ServerEvent>) -> PageAnswer {
+    package static func events(_ events: AsyncStream<ServerEvent>) -> PageAnswer {
         PageAnswer(type: "text/event-stream", body: .events(events))
     }
 
@@ -53,8 +53,17 @@ extension PageAnswer {
 }
 
 /// What surrounds each page: the head of the document and the navigation.
-enum Shell {
+package enum Shell {
     static func render(_ page: some Page) -> [UInt8] {
+        document(
+            title: page.title, style: "/assets/console.css", script: "/assets/console.js",
+            body: frame(page))
+    }
+
+    /// A whole document: style, script and icon are files of the same server.
+    package static func document(
+        title: String, style: String, script: String, body: HTML
+    ) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(
             contentsOf: """
@@ -62,13 +71,16 @@ enum Shell {
                 <meta name="viewport" content="width=device-width, initial-scale=1">\
                 <meta name="color-scheme" content="light dark">\
                 <meta name="referrer" content="no-referrer">\
-                <link rel="stylesheet" href="/assets/console.css">\
-                <link rel="icon" href="/assets/icon.svg">\
-                <script type="module" src="/assets/console.js"></script><title>
+                <link rel="stylesheet" href="
                 """.utf8)
-        HTML.escape(page.title + " · Tidemark", into: &bytes)
+        HTML.escape(style, into: &bytes)
+        bytes.append(contentsOf: #""><link rel="icon" href="/assets/icon.svg">"#.utf8)
+        bytes.append(contentsOf: #"<script type="module" src=""#.utf8)
+        HTML.escape(script, into: &bytes)
+        bytes.append(contentsOf: #""></script><title>"#.utf8)
+        HTML.escape(title + " · Tidemark", into: &bytes)
         bytes.append(contentsOf: "</title></head><body>".utf8)
-        frame(page).render(into: &bytes)
+        body.render(into: &bytes)
         bytes.append(contentsOf: "</body></html>".utf8)
         return bytes
     }

@@ -12,13 +12,18 @@ enum Repository {
 
         var name: String { String(path.split(separator: "/").last!) }
         var isSwift: Bool { path.hasSuffix(".swift") }
+        /// Below `Sources` or `Examples`: what an app links, or could.
+        var isCode: Bool { path.hasPrefix("Sources/") || path.hasPrefix("Examples/") }
         /// Not written by hand, so not bound by its style.
         var isGenerated: Bool { path.contains("/Generated/") }
         /// These tests hold what they look for.
         var isTidy: Bool { path.hasPrefix("Tests/TidyTests/") }
-        /// The target, for a file below `Sources` or `Tests`.
+        /// The target, for a file below `Sources`, `Tests` or `Examples`.
         var target: String? {
             let parts = path.split(separator: "/")
+            if parts.first == "Examples", parts.count > 2 {
+                return parts[1] == "Kit" ? "ExampleKit" : String(parts[1] + parts[2])
+            }
             return parts.count > 2 ? String(parts[1]) : nil
         }
     }
@@ -27,7 +32,7 @@ enum Repository {
     static let files: [File] = {
         let folders = [
             "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions",
-            "Documentation", ".ci",
+            "Documentation", "Examples", ".ci",
         ]
         let found = folders.flatMap { paths(below: $0) } + rootFiles
         return found.sorted().compactMap { path in

@@ -1,5 +1,5 @@
 /// An attribute of an element. Addresses are ``PagePath``s: they cannot lead away from the console.
-struct Attribute: Hashable, Sendable {
+package struct Attribute: Hashable, Sendable {
     private let name: String
     /// Nil for an attribute that only is there.
     private let value: String?
@@ -9,7 +9,7 @@ struct Attribute: Hashable, Sendable {
         self.value = value
     }
 
-    func render(into bytes: inout [UInt8]) {
+    package func render(into bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: " "))
         bytes.append(contentsOf: name.utf8)
         guard let value else { return }
@@ -18,65 +18,87 @@ struct Attribute: Hashable, Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    static func `class`(_ names: String) -> Attribute { Attribute("class", names) }
-    static func id(_ id: String) -> Attribute { Attribute("id", id) }
-    static func `for`(_ id: String) -> Attribute { Attribute("for", id) }
-    static func href(_ path: PagePath) -> Attribute { Attribute("href", path.text) }
-    static func action(_ path: PagePath) -> Attribute { Attribute("action", path.text) }
-    static func name(_ name: String) -> Attribute { Attribute("name", name) }
-    static func value(_ value: String) -> Attribute { Attribute("value", value) }
-    static func placeholder(_ text: String) -> Attribute { Attribute("placeholder", text) }
-    static func title(_ text: String) -> Attribute { Attribute("title", text) }
-    static func datetime(_ text: String) -> Attribute { Attribute("datetime", text) }
-    static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
-    static func role(_ role: String) -> Attribute { Attribute("role", role) }
-    static func scope(_ scope: String) -> Attribute { Attribute("scope", scope) }
-    static func rows(_ count: Int) -> Attribute { Attribute("rows", "\(count)") }
-    static func type(_ type: InputType) -> Attribute { Attribute("type", type.rawValue) }
+    package static func `class`(_ names: String) -> Attribute { Attribute("class", names) }
+    package static func id(_ id: String) -> Attribute { Attribute("id", id) }
+    package static func `for`(_ id: String) -> Attribute { Attribute("for", id) }
+    package static func href(_ path: PagePath) -> Attribute { Attribute("href", path.text) }
+    package static func action(_ path: PagePath) -> Attribute { Attribute("action", path.text) }
+    package static func name(_ name: String) -> Attribute { Attribute("name", name) }
+    package static func value(_ value: String) -> Attribute { Attribute("value", value) }
+    package static func placeholder(_ text: String) -> Attribute { Attribute("placeholder", text) }
+    package static func title(_ text: String) -> Attribute { Attribute("title", text) }
+    package static func datetime(_ text: String) -> Attribute { Attribute("datetime", text) }
+    package static func label(_ text: String) -> Attribute { Attribute("aria-label", text) }
+    package static func role(_ role: String) -> Attribute { Attribute("role", role) }
+    package static func scope(_ scope: String) -> Attribute { Attribute("scope", scope) }
+    package static func rows(_ count: Int) -> Attribute { Attribute("rows", "\(count)") }
+    package static func type(_ type: InputType) -> Attribute { Attribute("type", type.rawValue) }
     /// For the modules in `Assets`: which part of the page this is, or what belongs to it.
-    static func data(_ name: DataName, _ value: String) -> Attribute {
+    package static func data(_ name: DataName, _ value: String) -> Attribute {
         Attribute("data-" + name.rawValue, value)
     }
-    static let current = Attribute("aria-current", "page")
-    static let live = Attribute("aria-live", "polite")
-    static let selected = Attribute("selected", nil)
-    static let hidden = Attribute("hidden", nil)
-    static let autofocus = Attribute("autofocus", nil)
-    static let noSpelling = Attribute("spellcheck", "false")
-    static let ownDirection = Attribute("dir", "auto")
-    static let focusable = Attribute("tabindex", "0")
+    package static let current = Attribute("aria-current", "page")
+    package static let live = Attribute("aria-live", "polite")
+    package static let selected = Attribute("selected", nil)
+    /// Keys that do what the element does, for assistive technology and for the page's script.
+    package static func keys(_ keys: String) -> Attribute { Attribute("aria-keyshortcuts", keys) }
+    package static func pressed(_ isPressed: Bool) -> Attribute {
+        Attribute("aria-pressed", isPressed ? "true" : "false")
+    }
+    package static func max(_ value: Double) -> Attribute { Attribute("max", "\(value)") }
+    /// Of a drawing: where it is, in the units of its view box.
+    package static func place(
+        x: Double, y: Double, width: Double, height: Double
+    ) -> [Attribute] {
+        [
+            Attribute("x", "\(x)"), Attribute("y", "\(y)"), Attribute("width", "\(width)"),
+            Attribute("height", "\(height)"),
+        ]
+    }
+    package static func viewBox(width: Double, height: Double) -> Attribute {
+        Attribute("viewBox", "0 0 \(width) \(height)")
+    }
+    /// A drawing that is stretched to its element.
+    package static let stretched = Attribute("preserveAspectRatio", "none")
+    package static let disabled = Attribute("disabled", nil)
+    package static let noCompletion = Attribute("autocomplete", "off")
+    package static let hidden = Attribute("hidden", nil)
+    package static let autofocus = Attribute("autofocus", nil)
+    package static let noSpelling = Attribute("spellcheck", "false")
+    package static let ownDirection = Attribute("dir", "auto")
+    package static let focusable = Attribute("tabindex", "0")
 
-    enum InputType: String { case text, number, hidden, submit, button, search }
-    enum DataName: String { case part, source, update, path, key }
+    package enum InputType: String { case text, number, hidden, submit, button, search }
+    package enum DataName: String { case part, source, update, path, key, order }
 }
 
 /// An address within the console: segments that are percent-encoded, and a query.
-struct PagePath: Hashable, Sendable {
-    let segments: [String]
-    var query: [(name: String, value: String)]
+package struct PagePath: Hashable, Sendable {
+    package let segments: [String]
+    package var query: [(name: String, value: String)]
 
-    init(_ segments: [String], _ query: [(name: String, value: String)] = []) {
+    package init(_ segments: [String], _ query: [(name: String, value: String)] = []) {
         self.segments = segments
         self.query = query
     }
 
-    var text: String {
+    package var text: String {
         let path = "/" + segments.map(Self.encode).joined(separator: "/")
         guard !query.isEmpty else { return path }
         let pairs = query.map { Self.encode($0.name) + "=" + Self.encode($0.value) }
         return path + "?" + pairs.joined(separator: "&")
     }
 
-    func with(_ name: String, _ value: String?) -> PagePath {
+    package func with(_ name: String, _ value: String?) -> PagePath {
         let others = query.filter { $0.name != name }
         return PagePath(segments, others + (value.map { [(name, $0)] } ?? []))
     }
 
-    static func == (left: PagePath, right: PagePath) -> Bool { left.text == right.text }
-    func hash(into hasher: inout Hasher) { hasher.combine(text) }
+    package static func == (left: PagePath, right: PagePath) -> Bool { left.text == right.text }
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     /// Everything but RFC 3986's unreserved characters is encoded.
-    static func encode(_ text: String) -> String {
+    package static func encode(_ text: String) -> String {
         var result: [UInt8] = []
         for byte in text.utf8 {
             switch byte {

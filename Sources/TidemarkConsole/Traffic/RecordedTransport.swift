@@ -22,7 +22,7 @@ public final class RecordedTransport: Transport {
         self.now = now
     }
 
-    func read<Result: Sendable>(_ body: (borrowing TrafficLog) -> Result) -> Result {
+    package func read<Result: Sendable>(_ body: (borrowing TrafficLog) -> Result) -> Result {
         log.withLock { body($0) }
     }
 

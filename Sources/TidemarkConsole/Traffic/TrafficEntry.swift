@@ -1,48 +1,48 @@
 import TidemarkModel
 
 /// One call or stream, as the console shows it.
-struct TrafficEntry: Hashable, Sendable, Codable {
+package struct TrafficEntry: Hashable, Sendable, Codable {
     /// Counts from 1; the order in which they began.
-    let id: Int
+    package let id: Int
     /// Microseconds since 1970, by the server's machine.
-    let began: Int64
-    let method: String
-    let database: String
-    let label: String?
-    let client: String?
+    package let began: Int64
+    package let method: String
+    package let database: String
+    package let label: String?
+    package let client: String?
     /// What it asked for, in words: a path, or a query. Of a listen, its newest target.
-    var asked: String
+    package var asked: String
     /// Documents that were sent to the client.
-    var documents = 0
+    package var documents = 0
     /// Messages that came and went; for a call its replies.
-    var messages = 0
+    package var messages = 0
     /// About the bytes sent to the client.
-    var bytes = 0
+    package var bytes = 0
     /// What was billed; of a stream that is open, what its documents have cost so far.
-    var reads = 0
-    var writes = 0
-    var deletes = 0
+    package var reads = 0
+    package var writes = 0
+    package var deletes = 0
     /// Microseconds until its end; nil while it goes on.
-    var duration: Int64?
+    package var duration: Int64?
     /// `OK`, or the status code's name; nil while it goes on.
-    var outcome: String?
+    package var outcome: String?
     /// The sentence of an error.
-    var message: String?
+    package var message: String?
     /// Of a listen: its targets, the newest ``maxTargets``.
-    var targets: [Target] = []
+    package var targets: [Target] = []
 
     /// Beyond this the oldest targets of a stream are forgotten.
     static let maxTargets = 100
 
-    struct Target: Hashable, Sendable, Codable {
-        let id: Int32
-        let asked: String
+    package struct Target: Hashable, Sendable, Codable {
+        package let id: Int32
+        package let asked: String
         /// Whether the client came back with a token, or a read time.
-        let isResumed: Bool
-        var documents = 0
-        var state: State = .starting
+        package let isResumed: Bool
+        package var documents = 0
+        package var state: State = .starting
 
-        enum State: String, Hashable, Sendable, Codable { case starting, current, removed }
+        package enum State: String, Hashable, Sendable, Codable { case starting, current, removed }
     }
 }
 

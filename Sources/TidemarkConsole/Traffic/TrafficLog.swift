@@ -1,7 +1,7 @@
 /// The calls and streams that a server has seen, newest last: what is open, and the last that ended.
 ///
 /// A value: it is told what happens, with the time, and asked what it holds.
-struct TrafficLog: Sendable {
+package struct TrafficLog: Sendable {
     /// Ended calls that are kept; beyond it the oldest are forgotten.
     let capacity: Int
     private var nextID = 1
@@ -11,7 +11,7 @@ struct TrafficLog: Sendable {
     private var ended: [TrafficEntry] = []
     private var oldest = 0
     /// Counts the changes, so that a reader can tell whether there is anything new.
-    private(set) var version = 0
+    package private(set) var version = 0
     private(set) var forgotten = 0
 
     init(capacity: Int = 50_000) {
@@ -68,7 +68,7 @@ struct TrafficLog: Sendable {
     /// The newest that pass, newest first: open ones among them by when they began.
     ///
     /// - Parameter limit: At most this many.
-    func newest(_ limit: Int, where passes: (TrafficEntry) -> Bool) -> [TrafficEntry] {
+    package func newest(_ limit: Int, where passes: (TrafficEntry) -> Bool) -> [TrafficEntry] {
         var result: [TrafficEntry] = []
         for index in ended.indices.reversed() {
             let entry = ended[(oldest + index) % ended.count]

@@ -46,6 +46,7 @@ struct AllCommand: AsyncParsableCommand {
         if !verbose {
             output.result(
                 DemoSummary(figures, seconds: seconds, details: output.path).text)
+            output.result("To watch it on two phones in a browser: make show")
         }
         try scenarios.conclude(figures, output)
     }

@@ -1,0 +1,57 @@
+public import Tidemark
+
+/// `chats/{id}`: who talks, and what was said last.
+public struct Chat: Codable, Identifiable, Hashable, Sendable {
+    @DocumentID public var id: String?
+    public var members: [String]
+    public var title: String
+    public var lastText: String
+    @ServerTimestamp public var lastMessageAt: Timestamp?
+    @ServerTimestamp public var updatedAt: Timestamp?
+    public var deletedAt: Timestamp?
+
+    public init(members: [String], title: String, lastText: String = "") {
+        self.members = members
+        self.title = title
+        self.lastText = lastText
+    }
+}
+
+/// `chats/{id}/messages/{id}`. Every write sets `updatedAt`; a delete sets `deletedAt`.
+public struct ChatMessage: Codable, Identifiable, Hashable, Sendable {
+    @DocumentID public var id: String?
+    public var author: String
+    public var text: String
+    @ServerTimestamp public var sentAt: Timestamp?
+    @ServerTimestamp public var updatedAt: Timestamp?
+    public var deletedAt: Timestamp?
+
+    public init(author: String, text: String) {
+        self.author = author
+        self.text = text
+    }
+}
+
+/// `users/{id}/notifications/{id}`.
+public struct Notice: Codable, Identifiable, Hashable, Sendable {
+    @DocumentID public var id: String?
+    public var text: String
+    @ServerTimestamp public var createdAt: Timestamp?
+    @ServerTimestamp public var updatedAt: Timestamp?
+    public var deletedAt: Timestamp?
+
+    public init(text: String) { self.text = text }
+}
+
+/// `users/{id}`: what others see of a person. `searchName` is the normalised name, for the search.
+public struct Person: Codable, Identifiable, Hashable, Sendable {
+    @DocumentID public var id: String?
+    public var name: String
+    public var searchName: String
+    @ServerTimestamp public var updatedAt: Timestamp?
+
+    public init(name: String, searchName: String) {
+        self.name = name
+        self.searchName = searchName
+    }
+}

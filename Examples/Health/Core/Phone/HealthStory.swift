@@ -1,0 +1,98 @@
+public import ExampleKit
+import Foundation
+import Tidemark
+import TidemarkHealth
+
+extension Example {
+    public static let health = {
+        var example = HealthTown.example
+        // The first launch is what went wrong.
+        example.isUsedBefore = false
+        return example
+    }()
+}
+
+extension HealthTown {
+    fileprivate static let example = Example(
+        name: "health", title: "Health",
+        problem: "Ninety days of hours were stored in one go before the screen could be used, and the "
+            + "steps of a day came from a second source that counted watch and phone both.",
+        promise: "The newest seven days first, the rest behind the screen, newest first, and never "
+            + "from the beginning again. All figures are of the same hours.",
+        before: HealthBefore.self, after: HealthAfter.self,
+        seed: { _ in },
+        others: { try await HealthTown($0).act($1) },
+        secondDevice: [
+            Act("days", "Send the days of an old phone") { try await HealthTown($0).sendOldDays() }
+        ],
+        truth: { HealthTown($0).days(of: 7) },
+        story: [
+            Beat(
+                "An old phone has sent its days. This one holds nothing but what its own health "
+                    + "store gives.", [.network(.healthy), .secondDevice("days"), .launch],
+                seconds: 10, until: .content),
+            Beat("A walk: the figures follow it.", [.tap("walk")], seconds: 5),
+            Beat("The app is killed while it works, and launched again.", [.kill, .launch],
+                seconds: 8, until: .content),
+            Beat("Without a network: the screen is the same.", [.airplane(true), .kill, .launch],
+                seconds: 6, until: .content),
+            Beat("Another walk, offline.", [.tap("walk")], seconds: 5),
+            Beat(
+                "On 3G the days go on where they were, and nothing on the screen waits for them.",
+                [.airplane(false), .network(.threeG)], seconds: 12),
+        ])
+}
+
+/// What is outside the phones.
+struct HealthTown {
+    private let collection: CollectionReference
+    private let start: Timestamp
+
+    init(_ town: Town) {
+        collection = town.firestore.collection("users/\(town.user.id)/days")
+        start = town.dayStart
+    }
+
+    private var today: HealthDay {
+        HealthDay(
+            seconds: start.seconds,
+            offset: TimeZone.current.secondsFromGMT(for: start.dateValue()) / 60)
+    }
+
+    /// The last days, newest first.
+    func days(of count: Int) -> [String] {
+        (0..<Int64(count)).map { "\(HealthDay(number: today.number - $0))" }
+    }
+
+    /// Days from before the phone's own history, each with one hour of steps.
+    func sendOldDays() async throws {
+        let batch = collection.firestore.batch()
+        for number in 1...10 {
+            send(HealthDay(number: today.number - Int64(PhoneHealth.days + number)), 400, batch)
+        }
+        try await batch.commit()
+    }
+
+    /// Another device sends an old day again.
+    func act(_ number: Int) async throws {
+        let batch = collection.firestore.batch()
+        let day = today.number - Int64(PhoneHealth.days + 1 + number % 10)
+        send(HealthDay(number: day), Int64(500 + number), batch)
+        try await batch.commit()
+    }
+
+    private func send(_ day: HealthDay, _ steps: Int64, _ batch: WriteBatch) {
+        let noon = day.number * 86_400 + 43_200
+        batch.setData(
+            [
+                "day": Timestamp(seconds: day.number * 86_400, nanoseconds: 0),
+                "updatedAt": FieldValue.serverTimestamp(),
+                "kinds": [
+                    "steps": [
+                        "start": [noon], "offset": [Int64(0)], "sum": [steps * 1_000_000],
+                        "lastTime": [noon + 3_599],
+                    ]
+                ],
+            ], forDocument: collection.document("\(day)"))
+    }
+}

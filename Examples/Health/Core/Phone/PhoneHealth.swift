@@ -1,0 +1,107 @@
+import Foundation
+import TidemarkHealth
+
+/// The health store of the phone itself, which outlives the app: in the place of HealthKit.
+///
+/// Ninety days of an invented person, hour by hour: a watch and a phone count the same steps.
+struct PhoneHealth: Sendable {
+    static let days = 90
+
+    let source = ScriptedHealthSource()
+    /// When the phone was new, in seconds since 1970: at the beginning of an hour.
+    let birth: Int64
+    private let file: URL
+    private static let watch = HealthSource(name: "Ada’s Watch", device: .watch)
+    private static let phone = HealthSource(name: "Ada’s Phone", device: .phone)
+
+    /// - Parameters:
+    ///   - folder: Of the phone: a file in it keeps when it was new, and what was walked since.
+    ///   - now: When it is new, at its first launch.
+    ///   - days: Of history before it.
+    init(folder: String, now: Date, days: Int = days) throws {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        file = URL(fileURLWithPath: folder + "/phone-health.txt")
+        let kept = (try? String(contentsOf: file, encoding: .utf8))?
+            .split(separator: "\n").compactMap { Int64($0) }
+        let hour = Int64(now.timeIntervalSince1970) / 3_600 * 3_600
+        birth = kept?.first ?? hour
+        if kept == nil { try Data("\(birth)\n".utf8).write(to: file) }
+        source.record(Self.history(days, until: birth))
+        for (number, time) in (kept ?? []).dropFirst().enumerated() {
+            source.record([Self.walk(number, at: time)])
+        }
+    }
+
+    /// 500 steps, just now.
+    func walk(at date: Date) throws {
+        let handle = try FileHandle(forUpdating: file)
+        defer { try? handle.close() }
+        let number = try handle.readToEnd().map { $0.count { $0 == 10 } - 1 } ?? 0
+        let time = Int64(date.timeIntervalSince1970)
+        try handle.write(contentsOf: Data("\(time)\n".utf8))
+        source.record([Self.walk(number, at: time)])
+    }
+
+    private static func walk(_ number: Int, at time: Int64) -> HealthSample {
+        // Behind one another, however fast they come.
+        sample(
+            .max - UInt64(number), .steps, .quantity(500, unit: "count"), time + Int64(number), 1,
+            watch)
+    }
+
+    private static func history(_ days: Int, until end: Int64) -> [HealthSample] {
+        (0..<days * 24).flatMap { number in
+            hour(UInt64(number), at: end - Int64(days * 24 - number) * 3_600)
+        }
+    }
+
+    private static func hour(_ number: UInt64, at start: Int64) -> [HealthSample] {
+        let id = number * 16
+        let chance = (number &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407) >> 33
+        let hour = (start / 3_600) % 24
+        let pulse = Double(55 + chance % 40)
+        var samples = [
+            sample(id, .heartRate, .quantity(pulse, unit: "count/min"), start + 60, 0, watch)
+        ]
+        if (7..<22).contains(hour) {
+            let steps = Double(100 + chance % 900)
+            let unit = "count"
+            samples += [
+                sample(id + 1, .steps, .quantity(steps, unit: unit), start, 3_599, watch),
+                sample(id + 2, .steps, .quantity(steps * 0.9, unit: unit), start, 3_599, phone),
+            ]
+        } else {
+            samples.append(sample(id + 3, .sleep, .category(3), start, 3_599, watch))
+        }
+        if hour == 8 {
+            let weight = 68 + Double(chance % 30) / 10
+            samples += [
+                sample(id + 4, .weight, .quantity(weight, unit: "kg"), start + 120, 0, phone),
+                sample(id + 5, .mood, .quantity(pulse > 75 ? 0.5 : -0.25, unit: "valence"), start, 0, phone),
+            ]
+        }
+        if number == 8 {
+            samples.append(sample(id + 6, .height, .quantity(1.72, unit: "m"), start, 0, phone))
+        }
+        return samples
+    }
+
+    private static func sample(
+        _ id: UInt64, _ kind: HealthKind, _ value: HealthSample.Value, _ start: Int64,
+        _ seconds: Int64, _ source: HealthSource
+    ) -> HealthSample {
+        HealthSample(
+            id: uuid(id), kind: kind, value: value,
+            start: Date(timeIntervalSince1970: Double(start)),
+            end: Date(timeIntervalSince1970: Double(start + seconds)), source: source)
+    }
+
+    private static func uuid(_ number: UInt64) -> UUID {
+        var bytes: [UInt8] = Array(repeating: 0x5a, count: 8)
+        for shift in stride(from: 56, through: 0, by: -8) {
+            bytes.append(UInt8(truncatingIfNeeded: number >> UInt64(shift)))
+        }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}

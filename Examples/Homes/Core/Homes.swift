@@ -1,0 +1,78 @@
+public import ExampleKit
+import Tidemark
+
+extension Example {
+    /// Journey 5: a sign-up that cannot be left half done.
+    public static let homes: Example = {
+        var homes = Example(
+            name: "homes", title: "Homes",
+            problem: """
+                Signing in made the account, and the profile came at the end. Ended in between, the app \
+                waited for a profile that nobody would ever write.
+                """,
+            promise: """
+                The sign-up is in a journal before the account exists. Whatever ends the app, the next \
+                launch goes on where it stopped.
+                """,
+            before: HomesBefore.self, after: HomesAfter.self, seed: HomesWorld.seed,
+            others: HomesWorld.others, truth: HomesWorld.truth, story: story)
+        homes.isUsedBefore = false
+        return homes
+    }()
+
+    private static let story = [
+        Beat(
+            "Ada opens the app for the first time, on 3G.", [.network(.threeG), .launch],
+            seconds: 4),
+        Beat("She signs up.", [.tap("begin")], seconds: 5),
+        Beat("She types her name.", [.tap("name", text: "Ada")], seconds: 2),
+        Beat("A call comes in, and the system ends the app.", [.kill], seconds: 2),
+        Beat(
+            "She opens it again. One phone knows what she had typed; the other waits for a profile.",
+            [.launch], seconds: 7),
+        Beat("She names her home.", [.tap("home", text: "Elm Street 4")], seconds: 1),
+        Beat(
+            "The app is killed while account and profile are being made, and opened again.",
+            [.kill, .launch], seconds: 9, until: .fresh),
+        Beat("Two neighbours join.", [.others(2)], seconds: 4),
+        Beat(
+            "Airplane mode, and the app is opened.", [.kill, .airplane(true), .launch], seconds: 5),
+        Beat(
+            "A good network again. One phone is at home; the other still waits.",
+            [.airplane(false), .network(.healthy)], seconds: 5, until: .fresh),
+    ]
+}
+
+/// What is on the server, and what happens there.
+enum HomesWorld {
+    static let names = [
+        "Bo", "Cleo", "Dan", "Edda", "Finn", "Gro", "Hal", "Ines", "Jon", "Kim", "Lea", "Mats",
+    ]
+
+    static func seed(_ town: Town) async throws {
+        for number in 0..<6 {
+            let time = town.dayStart.advanced(by: .seconds(-86_400 * (6 - number)))
+            try await write(town, number, time, time)
+        }
+    }
+
+    static func others(_ town: Town, _ n: Int) async throws {
+        let now = FieldValue.serverTimestamp()
+        try await write(town, 6 + n, now, now)
+    }
+
+    private static func write(
+        _ town: Town, _ number: Int, _ joined: Any, _ updated: Any
+    ) async throws {
+        let name = names[number % names.count]
+        try await town.firestore.document("\(Paths.members)/m\(number)")
+            .setData(["name": name, Paths.joined: joined, Paths.updated: updated])
+    }
+
+    static func truth(_ town: Town) async throws -> [String] {
+        let answer = try await town.firestore.collection(Paths.members)
+            .order(by: Paths.joined, descending: true).limit(to: Paths.window)
+            .getDocuments(source: .server)
+        return answer.documents.map(\.documentID)
+    }
+}

@@ -1,0 +1,220 @@
+public import ExampleKit
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkApp
+
+/// The app on Tidemark: the sign-up is a job in a journal, and a launch is a machine without a dead end.
+public final class HomesAfter: PhoneApp {
+    private struct State {
+        var model = HomesModel()
+        var launch: Launch?
+        /// Whose feed is being watched.
+        var user: UserID?
+        /// Whether the onboarding of an earlier run was taken up again.
+        var hasResumed = false
+        var tasks: [Task<Void, Never>] = []
+    }
+
+    private let phone: PhoneEnvironment
+    private let stack: TidemarkStack
+    private let publisher: ScreenPublisher
+    private let state = Mutex(State())
+
+    public var screens: AsyncStream<Screen> { publisher.screens }
+
+    public init(_ phone: PhoneEnvironment) throws {
+        self.phone = phone
+        publisher = ScreenPublisher(HomesModel().screen(now: phone.now()))
+        stack = try TidemarkStack(Self.settings(phone.settings))
+        let user = phone.settings.user
+        let launch = stack.launch(
+            StackSettings.Stages(
+                showContent: { [weak self] user, _ in await self?.showContent(of: user) },
+                beginSignUp: { jobs, account, step in
+                    guard let profile = try? jobs.draft() else { return }
+                    if account != nil {
+                        return await jobs.completeProfile(profile, step: step)
+                    }
+                    try? await jobs.signUp(
+                        .password(email: user.email, user.password), profile: profile, step: step)
+                }))
+        let watching = Task { [weak self] in
+            for await machine in launch.machines { self?.launchChanged(machine) }
+        }
+        state.withLock {
+            $0.launch = launch
+            $0.tasks = [watching]
+        }
+        launch.start()
+    }
+
+    static func settings(_ phone: PhoneSettings) -> StackSettings {
+        var settings = StackSettings(
+            folder: phone.folder, projectID: phone.project, accounts: .local(phone.accounts),
+            firestore: phone.firestoreSettings(),
+            feeds: { firestore, user in user == nil ? [] : [try feed(firestore)] })
+        settings.signals = .none
+        return settings
+    }
+
+    private static func feed(_ firestore: Firestore) throws -> Feed {
+        try Feed(
+            FeedDefinition(
+                query: firestore.collection(Paths.members), itemTime: Paths.joined,
+                way: .changeTime(Paths.updated, deletedField: Paths.deleted),
+                window: Paths.window))
+    }
+
+    // MARK: What the launch says
+
+    private func showContent(of user: UserID?) async {
+        if let user { watch(user) }
+        state.withLock { $0.launch }?.contentShown()
+    }
+
+    private func launchChanged(_ machine: LaunchMachine) {
+        let screen = machine.screen
+        let draft = (try? stack.jobs.draft()) ?? nil
+        change { model in
+            model.message = screen.message
+            model.actions = screen.actions.compactMap(Self.control)
+            if case .string(let name)? = draft?["name"] { model.name = name }
+            switch screen.content {
+            case .nothing: model.place = .opening
+            case .local(.some): model.place = .home
+            case .local(nil): model.place = .opening
+            case .signIn: model.place = .signIn
+            case .onboarding(let step):
+                if case .profilePending = machine.state {
+                    model.place = .settingUp
+                } else {
+                    model.place = .onboarding(step: min(step, 1))
+                }
+            }
+        }
+        resumeOnce(screen)
+        if case .local(let user?) = screen.content { watch(user) }
+    }
+
+    /// An onboarding that was interrupted goes on by itself at the next launch.
+    private func resumeOnce(_ screen: LaunchScreen) {
+        guard screen.content == .signIn else { return }
+        let launch: Launch? = state.withLock { state in
+            if state.hasResumed { return nil }
+            state.hasResumed = true
+            return state.launch
+        }
+        for case .resumeOnboarding(let step) in screen.actions {
+            launch?.perform(.resumeOnboarding(step: step))
+        }
+    }
+
+    private static func control(_ action: LaunchAction) -> Control? {
+        switch action {
+        case .tryAgain: Control("tryAgain", "Try again", .button(isMain: true))
+        case .giveUp: Control("giveUp", "Not now")
+        case .signInAgain, .resumeOnboarding, .beginSignUp, .goTo, .submit: nil
+        }
+    }
+
+    private func watch(_ user: UserID) {
+        let isKnown = state.withLock { state in
+            defer { state.user = user }
+            return state.user == user
+        }
+        guard !isKnown, let feed = try? stack.feeds(of: user).first else { return }
+        let members = TypedFeed(of: Member.self, feed).states
+        let profile = stack.firestore.collection(Paths.users).document(user.text)
+            .values(as: Profile.self)
+        let tasks = [
+            Task { [weak self] in for await state in members { self?.show(state) } },
+            Task { [weak self] in
+                do { for try await state in profile { self?.show(state.value) } } catch { return }
+            },
+        ]
+        state.withLock { $0.tasks += tasks }
+    }
+
+    private func show(_ profile: Profile?) {
+        guard let profile else { return }
+        change { ($0.name, $0.home) = (profile.name, profile.home) }
+    }
+
+    private func show(_ feed: TypedFeedState<Member>) {
+        change { model in
+            model.lines = feed.items.map {
+                HomesModel.Line(
+                    id: $0.item.document.documentID, member: $0.value,
+                    isPending: $0.hasPendingWrites)
+            }
+            model.state =
+                switch feed.phase {
+                case .loading: .loading
+                case .fresh: .fresh
+                case .stale(let age):
+                    .stale(
+                        age: age.map { Double($0.components.seconds) },
+                        reason: "Looking for news.")
+                case .failed(let error): .stale(age: nil, reason: error.message)
+                }
+        }
+    }
+
+    private func change(_ body: (inout HomesModel) -> Void) {
+        let model = state.withLock { state in
+            body(&state.model)
+            return state.model
+        }
+        publisher.show(model.screen(now: phone.now()))
+    }
+
+    // MARK: What the person does
+
+    public func tap(_ id: String, _ text: String) async {
+        guard let launch = state.withLock({ $0.launch }) else { return }
+        switch id {
+        case "begin": launch.perform(.beginSignUp)
+        case "name":
+            await keep(step: 1, ["name": .string(text)])
+            launch.perform(.goTo(step: 1))
+        case "home":
+            var profile = (try? stack.jobs.draft()) ?? nil ?? MapValue()
+            profile["home"] = .string(text)
+            await keep(step: 1, profile)
+            launch.perform(.submit)
+        case "tryAgain": launch.perform(.tryAgain)
+        case "giveUp": launch.perform(.giveUp)
+        default: break
+        }
+    }
+
+    /// On disk before the next step is shown.
+    private func keep(step: Int, _ profile: MapValue) async {
+        do { try await stack.jobs.keep(step: step, profile: profile) } catch {
+            change { $0.message = "This phone can't keep what you typed." }
+        }
+    }
+
+    public func readPlan() async -> [String] {
+        guard let plan = await stack.feeds.first?.plan else {
+            return ["Look into the journal of sign-ups: no reads."]
+        }
+        return [
+            "Show the home from disk: no reads.",
+            "\(plan.reason) At least \(plan.prediction.atLeast) reads.",
+        ]
+    }
+
+    public func networkMayBeBack() async { await stack.signal(.networkIsBack) }
+
+    public func clockChanged() async { change { _ in } }
+
+    public func close() async {
+        let (launch, tasks) = state.withLock { ($0.launch, $0.tasks) }
+        launch?.close()
+        for task in tasks { task.cancel() }
+        await stack.close()
+        publisher.finish()
+    }
+}

@@ -1,0 +1,146 @@
+public import ExampleKit
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkApp
+
+/// The app as it was: the account first, the profile at the end of the onboarding, and a launch that
+/// waits for the profile of whoever is signed in.
+public final class HomesBefore: PhoneApp {
+    private let phone: PhoneEnvironment
+    private let stack: TidemarkStack
+    private let publisher: ScreenPublisher
+    private let model = Mutex(HomesModel())
+    private let tasks = Mutex<[Task<Void, Never>]>([])
+
+    public var screens: AsyncStream<Screen> { publisher.screens }
+
+    public init(_ phone: PhoneEnvironment) throws {
+        self.phone = phone
+        publisher = ScreenPublisher(HomesModel().screen(now: phone.now()))
+        stack = try TidemarkStack(HomesAfter.settings(phone.settings))
+        begin { await $0.launch() }
+    }
+
+    private func begin(_ body: @escaping @Sendable (HomesBefore) async -> Void) {
+        let task = Task { [weak self] in
+            guard let self else { return }
+            await body(self)
+        }
+        tasks.withLock { $0.append(task) }
+    }
+
+    private func launch() async {
+        guard case .signedIn(let user) = await stack.accounts.load() else {
+            return change { $0.place = .signIn }
+        }
+        change { $0.place = .settingUp }
+        await waitForProfile(user)
+    }
+
+    /// Signed in: the profile must be there. There is no timer.
+    private func waitForProfile(_ user: UserID) async {
+        let document = stack.firestore.collection(Paths.users).document(user.text)
+        do {
+            for try await snapshot in document.snapshots where snapshot.exists {
+                guard let profile = try? snapshot.data(as: Profile.self) else { continue }
+                return show(profile)
+            }
+        } catch { return }
+    }
+
+    private func show(_ profile: Profile) {
+        change { model in
+            (model.name, model.home) = (profile.name, profile.home)
+            model.place = .home
+        }
+        begin { await $0.listen() }
+    }
+
+    /// The whole collection, as every screen of the app did.
+    private func listen() async {
+        let members = stack.firestore.collection(Paths.members)
+            .order(by: Paths.joined, descending: true)
+        do {
+            for try await snapshot in members.snapshots {
+                change { model in
+                    model.lines = snapshot.documents.compactMap { document in
+                        (try? document.data(as: Member.self)).map {
+                            HomesModel.Line(
+                                id: document.documentID, member: $0,
+                                isPending: document.metadata.hasPendingWrites)
+                        }
+                    }
+                    model.state = .quiet
+                }
+            }
+        } catch {
+            change { $0.state = .failed(reason: "Something went wrong.", wayOut: nil) }
+        }
+    }
+
+    private func change(_ body: (inout HomesModel) -> Void) {
+        let model = model.withLock { model in
+            body(&model)
+            return model
+        }
+        publisher.show(model.screen(now: phone.now()))
+    }
+
+    // MARK: What the person does
+
+    public func tap(_ id: String, _ text: String) async {
+        switch id {
+        case "begin":
+            change { $0.place = .opening }
+            begin { await $0.makeAccount() }
+        case "name":
+            change { model in
+                model.name = text
+                model.place = .onboarding(step: 1)
+            }
+        case "home": begin { await $0.writeProfile(home: text) }
+        default: break
+        }
+    }
+
+    private func makeAccount() async {
+        let user = phone.settings.user
+        do throws(AccountError) {
+            _ = try await stack.accounts.signUp(email: user.email, password: user.password)
+            change { model in
+                model.message = nil
+                model.place = .onboarding(step: 0)
+            }
+        } catch {
+            change { model in
+                model.message = error.message
+                model.place = .signIn
+            }
+        }
+    }
+
+    /// A write that the device keeps and sends: its call is not waited for.
+    private func writeProfile(home: String) async {
+        guard let user = stack.accounts.user else { return }
+        let profile = Profile(name: model.withLock { $0.name }, home: home)
+        do {
+            _ = try await stack.firestore.collection(Paths.users).document(user.text)
+                .enqueueSetData(["name": profile.name, "home": profile.home])
+            show(profile)
+        } catch { change { $0.message = "Something went wrong." } }
+    }
+
+    public func readPlan() async -> [String] {
+        [
+            "Wait for the profile: 1 read.",
+            "Listen to everybody in the home again: a read for each.",
+        ]
+    }
+
+    public func close() async {
+        for task in tasks.withLock({ $0 }) { task.cancel() }
+        await stack.close()
+        publisher.finish()
+    }
+}

@@ -1,0 +1,118 @@
+public import ExampleKit
+public import Foundation
+public import Tidemark
+import TidemarkApp
+
+/// A document of `homes/HOME/members`.
+public struct Member: Codable, Equatable, Sendable {
+    public var name: String
+    public var joinedAt: Timestamp
+}
+
+/// All that the app knows; its screen is a function of it.
+public struct HomesModel: Equatable, Sendable {
+    public struct Line: Equatable, Sendable {
+        public var id: String
+        public var member: Member
+        public var isPending: Bool
+    }
+
+    public enum Place: Equatable, Sendable {
+        case opening
+        case signIn
+        /// The steps of the onboarding: 0 asks for a name, 1 for a home.
+        case onboarding(step: Int)
+        /// Account and profile are being made or looked for.
+        case settingUp
+        case home
+    }
+
+    public var place = Place.opening
+    public var name = ""
+    public var home = ""
+    /// Newest first.
+    public var lines: [Line] = []
+    public var state = Screen.State.loading
+    /// What is said above the content, and what a person can do about it.
+    public var message: String?
+    public var actions: [Control] = []
+
+    public init() {}
+
+    /// - Parameter now: For how long ago somebody joined.
+    public func screen(now: Date) -> Screen {
+        switch place {
+        case .opening: Screen("Homes", .loading)
+        case .signIn:
+            Screen(
+                "Homes",
+                told("begin") ?? .empty("Everything about your home, for everybody in it."),
+                controls: [Control("begin", "Sign up", .button(isMain: true))] + actions)
+        case .onboarding(let step): onboarding(step)
+        case .settingUp:
+            Screen("Setting up your home", told(actions.first?.id) ?? .loading, controls: actions)
+        case .home: homeScreen(now)
+        }
+    }
+
+    /// The message as a state.
+    private func told(_ wayOut: String?) -> Screen.State? {
+        message.map { .failed(reason: $0, wayOut: wayOut) }
+    }
+
+    private func onboarding(_ step: Int) -> Screen {
+        let known = name.isEmpty ? [] : [Row("name", "Your name", kind: .figure, trailing: name)]
+        let field =
+            step == 0
+            ? Control("name", "Your name", .field(placeholder: "Ada", button: "Next"))
+            : Control("home", "Your home", .field(placeholder: "Elm Street", button: "Done"))
+        let state: Screen.State = message.map { .failed(reason: $0, wayOut: field.id) } ?? .quiet
+        return Screen(
+            step == 0 ? "Who are you?" : "Where do you live?", state,
+            sections: [Screen.Section(nil, known)], controls: [field] + actions)
+    }
+
+    private func homeScreen(_ now: Date) -> Screen {
+        let times = RelativeTime(timeZone: .gmt)
+        let own = Screen.Section(
+            nil,
+            [
+                Row("you", "You", kind: .figure, trailing: name.isEmpty ? "…" : name),
+                Row("home", "Home", kind: .figure, trailing: home.isEmpty ? "…" : home),
+            ])
+        let members = lines.map { line in
+            Row(
+                line.id, line.member.name,
+                trailing: times.text(for: line.member.joinedAt, at: Timestamp(date: now)),
+                picture: Picture(of: line.member.name)
+            ).with {
+                $0.isDocument = true
+                $0.isPending = line.isPending
+            }
+        }
+        let shown: Screen.State =
+            switch state {
+            case .stale(let age, let reason): .stale(age: age, reason: message ?? reason)
+            case .loading, .fresh, .quiet, .failed, .empty: state
+            }
+        return Screen(
+            "Homes", shown, sections: [own, Screen.Section("Neighbours", members)],
+            controls: actions)
+    }
+}
+
+/// Where the app keeps its documents.
+enum Paths {
+    static let users = "users"
+    static let members = "homes/elm/members"
+    static let joined = "joinedAt"
+    static let updated = "updatedAt"
+    static let deleted = "deletedAt"
+    static let window = 50
+}
+
+/// A document of `users`: without one, an account is half made.
+struct Profile: Codable, Equatable, Sendable {
+    var name: String
+    var home: String
+}

@@ -1,0 +1,49 @@
+#if canImport(SwiftUI)
+    import ExampleKit
+    import HomesCore
+    import SwiftUI
+
+    /// Every place of the app, from the first launch to the home: the core decides which.
+    struct HomesView: View {
+        let app: HomesAfter
+        @State private var screen: Screen?
+        @State private var text = ""
+
+        var body: some View {
+            NavigationStack {
+                Form {
+                    if let screen {
+                        StateLine(state: screen.state)
+                        ForEach(Array(screen.sections.enumerated()), id: \.offset) { _, section in
+                            Section(section.title ?? "") {
+                                ForEach(section.rows) { row in
+                                    LabeledContent(row.title, value: row.trailing ?? "")
+                                }
+                            }
+                        }
+                        ForEach(screen.controls) { control($0) }
+                    }
+                }
+                .navigationTitle(screen?.title ?? "Homes")
+            }
+            .task { for await next in app.screens { screen = next } }
+        }
+
+        @ViewBuilder private func control(_ control: Control) -> some View {
+            switch control.kind {
+            case .button: Button(control.title) { tap(control.id) }
+            case .field(let placeholder, let button):
+                TextField(control.title, text: $text, prompt: Text(placeholder))
+                Button(button) { tap(control.id) }.disabled(text.isEmpty)
+            case .search(let placeholder):
+                TextField(control.title, text: $text, prompt: Text(placeholder))
+            }
+        }
+
+        private func tap(_ id: String) {
+            let typed = text
+            text = ""
+            Task { await app.tap(id, typed) }
+        }
+    }
+#endif

@@ -1,0 +1,140 @@
+public import Foundation
+import Synchronization
+public import Tidemark
+
+/// An app on a phone: what it shows, and what a person does to it. Two conform for each example, the app
+/// as it was and the app on Tidemark.
+///
+/// It keeps everything in its environment's folder, and goes on from there when its process was killed.
+public protocol PhoneApp: Sendable {
+    /// Launches. Returns at once: whatever waits, waits behind the first screen.
+    ///
+    /// - Throws: When the folder cannot be used.
+    init(_ phone: PhoneEnvironment) throws
+
+    /// The screen now and whenever it changes, for one reader; a slow one skips to the newest.
+    var screens: AsyncStream<Screen> { get }
+    /// A control or a row was tapped. Returns without waiting for the network.
+    ///
+    /// - Parameters:
+    ///   - id: Of the control or the row; one that is not on the screen any more is ignored.
+    ///   - text: What was typed; empty for a button.
+    func tap(_ id: String, _ text: String) async
+    /// What its next open will ask, and why, in words: a sentence each. Asks no server.
+    func readPlan() async -> [String]
+    /// The phone's system says that there is a network again.
+    func networkMayBeBack() async
+    /// The clock was turned: what depends on the time is drawn anew.
+    func clockChanged() async
+    /// Ends it in good order.
+    func close() async
+}
+
+extension PhoneApp {
+    public func clockChanged() async {}
+    public func networkMayBeBack() async {}
+}
+
+/// Who uses a phone. The account exists only where an example says so.
+public struct PhoneUser: Codable, Hashable, Sendable {
+    /// The id of their documents, where an app has no accounts of its own.
+    public var id: String
+    public var name: String
+    public var email: String
+    public var password: String
+
+    public init(id: String, name: String, email: String, password: String = "correct horse") {
+        self.id = id
+        self.name = name
+        self.email = email
+        self.password = password
+    }
+}
+
+/// Where an app finds what it needs. A process gets it as JSON.
+public struct PhoneSettings: Codable, Hashable, Sendable {
+    /// Of the app alone; made if it is missing.
+    public var folder: String
+    public var project: String
+    /// `HOST:PORT` of the Firestore.
+    public var firestore: String
+    /// `HOST:PORT` of the accounts.
+    public var accounts: String
+    public var user: PhoneUser
+    /// Under which the server counts its reads.
+    public var label: String
+
+    public init(
+        folder: String, project: String, firestore: String, accounts: String, user: PhoneUser,
+        label: String
+    ) {
+        self.folder = folder
+        self.project = project
+        self.firestore = firestore
+        self.accounts = accounts
+        self.user = user
+        self.label = label
+    }
+
+    /// A client's settings on this phone, with its cache in the folder.
+    ///
+    /// - Parameter user: Whose cache is opened; nil before anybody signs in.
+    public func firestoreSettings(user: String? = nil) -> FirestoreSettings {
+        FirestoreSettings(
+            host: firestore, isSSLEnabled: false, cache: .directory(folder + "/cache"),
+            user: user, label: label)
+    }
+}
+
+/// What an app may not decide for itself: its settings, its clock, its client.
+public struct PhoneEnvironment: Sendable {
+    public var settings: PhoneSettings
+    /// The time of day, which a person may have set wrong.
+    public var now: @Sendable () -> Date
+    /// For what waits.
+    public var clock: any Clock<Duration>
+    /// Makes the app's client. Tests give one of `LocalFirestore`.
+    public var firestore: @Sendable (PhoneSettings) throws -> Firestore
+
+    public init(
+        _ settings: PhoneSettings, now: @escaping @Sendable () -> Date = { Date() },
+        clock: any Clock<Duration> = ContinuousClock(),
+        firestore: (@Sendable (PhoneSettings) throws -> Firestore)? = nil
+    ) {
+        self.settings = settings
+        self.now = now
+        self.clock = clock
+        self.firestore =
+            firestore ?? {
+                try Firestore(
+                    projectID: $0.project, settings: $0.firestoreSettings(user: $0.user.id))
+            }
+    }
+}
+
+/// Keeps the newest screen for its reader. A screen that is as the last one is not told again.
+public final class ScreenPublisher: Sendable {
+    public let screens: AsyncStream<Screen>
+    private let input: AsyncStream<Screen>.Continuation
+    private let last: Mutex<Screen?>
+
+    /// - Parameter first: Shown at once.
+    public init(_ first: Screen? = nil) {
+        (screens, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        last = Mutex(first)
+        if let first { input.yield(first) }
+    }
+
+    /// The screen that is shown; nil before the first.
+    public var screen: Screen? { last.withLock { $0 } }
+
+    public func show(_ screen: Screen) {
+        last.withLock { last in
+            if last == screen { return }
+            last = screen
+            input.yield(screen)
+        }
+    }
+
+    public func finish() { input.finish() }
+}

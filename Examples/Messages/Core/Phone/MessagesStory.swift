@@ -1,0 +1,136 @@
+public import ExampleKit
+import Tidemark
+
+extension Example {
+    public static let messages = Example(
+        name: "messages", title: "Messages",
+        problem: "Careful pages of 50, and beside them a listener without a limit: every open of a "
+            + "conversation read all of it. A send waited for the server, and said nothing meanwhile.",
+        promise: "The newest page is live, older ones come from disk. A message is safe before the "
+            + "call returns, and is sent once, whatever happens to the app.",
+        before: MessagesBefore.self, after: MessagesAfter.self,
+        seed: { try await MessagesTown($0).seed() },
+        others: { try await MessagesTown($0).act($1) },
+        secondDevice: [
+            Act("write", "Write a message") { try await MessagesTown($0).write("From my tablet") }
+        ],
+        truth: { try await MessagesTown($0).conversations() },
+        story: [
+            Beat(
+                "The first launch. Both phones hold nothing, and the network is good.",
+                [.network(.healthy), .launch], seconds: 6, until: .fresh),
+            Beat(
+                "A conversation of 400 messages. The old app listens to all of them, and reads its "
+                    + "pages beside that; here it is the newest 50.",
+                [.tap("blue")], seconds: 8, until: .fresh),
+            Beat("One page further back.", [.tap("older")], seconds: 5),
+            Beat("Others write, and one message is edited.", [.others(6)], seconds: 5),
+            Beat(
+                "Airplane mode. A message is written: one phone says that it waits, the other one "
+                    + "waits itself.",
+                [.airplane(true), .tap("send", text: "On my way")], seconds: 6),
+            Beat("The app is killed, and launched without a network.", [.kill, .launch], seconds: 5),
+            Beat("The conversation, from disk.", [.tap("blue")], seconds: 5),
+            Beat(
+                "The network is back: the message arrives, once.", [.airplane(false)], seconds: 8,
+                until: .fresh),
+            Beat(
+                "3G. The list of conversations, as it is on the server.",
+                [.network(.threeG), .others(3), .tap("back")], seconds: 10, until: .fresh),
+        ])
+}
+
+/// What is outside the phones: who writes, and what a full read finds.
+struct MessagesTown {
+    static let friends = ["Grace", "Edsger", "Barbara", "Alan", "Katherine"]
+    /// In the conversation that the story opens.
+    static let count = 400
+
+    let firestore: Firestore
+    private let me: String
+    private let start: Timestamp
+
+    init(_ town: Town) {
+        firestore = town.firestore
+        me = town.user.id
+        start = town.dayStart
+    }
+
+    private var blue: DocumentReference { firestore.document("conversations/blue") }
+
+    func seed() async throws {
+        for (number, friend) in Self.friends.enumerated() {
+            let id = number == 0 ? "blue" : friend.lowercased()
+            let count = number == 0 ? Self.count : 3 + number
+            try await seed(id, friend, count, until: start.advanced(by: .seconds(-600 * number)))
+        }
+    }
+
+    private func seed(
+        _ id: String, _ friend: String, _ count: Int, until end: Timestamp
+    ) async throws {
+        let document = firestore.collection("conversations").document(id)
+        let batch = firestore.batch()
+        var last = Message(author: friend, text: "Hello", sentAt: end)
+        for number in 0..<count {
+            last = Message(
+                author: number.isMultiple(of: 3) ? me : friend, text: "\(friend)’s line \(number + 1)",
+                sentAt: end.advanced(by: .seconds(-90 * (count - 1 - number))))
+            try batch.setData(
+                from: last, forDocument: document.collection("messages").document("m\(number)"))
+        }
+        var conversation = Conversation(
+            members: [me, friend.lowercased()], title: friend, lastText: last.text)
+        conversation.lastMessageAt = last.sentAt
+        try batch.setData(from: conversation, forDocument: document)
+        try await batch.commit()
+    }
+
+    /// Somebody writes; each fourth act edits an old message, each tenth deletes one.
+    func act(_ number: Int) async throws {
+        let old = blue.collection("messages").document("m\((number * 7) % Self.count)")
+        if number % 10 == 9 {
+            return try await old.updateData([
+                "deletedAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ])
+        }
+        if number % 4 == 3 {
+            return try await old.updateData([
+                "text": "Edited \(number)", "updatedAt": FieldValue.serverTimestamp(),
+            ])
+        }
+        try await write("News \(number)", by: Self.friends[0], id: "n\(number)")
+    }
+
+    func write(_ text: String, by author: String? = nil, id: String? = nil) async throws {
+        let messages = blue.collection("messages")
+        // What time it is, by the server's clock: other people's devices are set right.
+        let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
+        let batch = firestore.batch()
+        try batch.setData(
+            from: Message(author: author ?? me, text: text, sentAt: now ?? start),
+            forDocument: id.map { messages.document($0) } ?? messages.document())
+        batch.updateData(
+            [
+                "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ], forDocument: blue)
+        try await batch.commit()
+    }
+
+    /// The first screen by a full read, the latest first.
+    func conversations() async throws -> [String] {
+        try await firestore.collection("conversations")
+            .whereField("members", arrayContains: me)
+            .order(by: "lastMessageAt", descending: true)
+            .getDocuments(source: .server).documents.map(\.documentID)
+    }
+
+    /// The messages of a conversation that are there, oldest first.
+    func messages(of id: String) async throws -> [String] {
+        try await firestore.collection("conversations/\(id)/messages").order(by: "sentAt")
+            .getDocuments(source: .server).documents
+            .filter { $0["deletedAt"] == nil }.map(\.documentID)
+    }
+}

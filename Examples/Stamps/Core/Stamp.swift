@@ -1,0 +1,27 @@
+import ExampleKit
+public import Tidemark
+
+/// A document of `stamps`.
+public struct Stamp: Codable, Equatable, Sendable {
+    public var name: String
+    public var country: String
+    public var createdAt: Timestamp
+}
+
+/// A document of `users`.
+struct Collector: Codable, Equatable, Sendable {
+    var name: String
+    var totalStamps: Int
+}
+
+/// Where the app keeps its documents.
+enum Paths {
+    static let stamps = "stamps"
+    static let users = "users"
+    static let total = "totalStamps"
+    static let created = "createdAt"
+    static let updated = "updatedAt"
+    static let deleted = "deletedAt"
+    /// Stamps on the first screen.
+    static let window = 50
+}

@@ -1,0 +1,109 @@
+public import ExampleKit
+import Tidemark
+
+extension Example {
+    /// Journey 1: a launch that nothing can block.
+    public static let stamps = Example(
+        name: "stamps", title: "Stamps",
+        problem: """
+            The app checked the connection before it showed anything. With a server that hangs, \
+            everything waited behind the check.
+            """,
+        promise: """
+            What the device holds is on the screen first, whatever the network does. News, rank and \
+            diagnosis follow.
+            """,
+        before: StampsBefore.self, after: StampsAfter.self, hasAccount: true,
+        seed: StampsWorld.seed, others: StampsWorld.others,
+        secondDevice: [
+            Act("collect", "Collect ten stamps") { town in
+                try await town.firestore.collection(Paths.users).document(town.user.id)
+                    .updateData([Paths.total: FieldValue.increment(Int64(10))])
+            }
+        ],
+        truth: StampsWorld.truth,
+        story: [
+            Beat(
+                """
+                A good network. Both phones were used yesterday, and are used again.
+                """, [.launch], seconds: 6, until: .content),
+            Beat("Three new stamps are issued.", [.others(3)], seconds: 3),
+            Beat(
+                """
+                The server hangs: each call takes 18 s. Both apps are ended, and opened again. Look \
+                which one shows its stamps.
+                """, [.kill, .network(.slow), .launch], seconds: 8),
+            Beat(
+                """
+                Killed in the middle, and opened where packets vanish: a train, a cellar.
+                """, [.kill, .network(.blackhole), .launch], seconds: 8),
+            Beat(
+                "Airplane mode, and four more stamps are issued meanwhile.",
+                [.kill, .network(.healthy), .airplane(true), .launch, .others(4)], seconds: 5),
+            Beat(
+                "The network is back: one phone goes on by itself.", [.airplane(false)],
+                seconds: 5),
+            Beat(
+                "Both are opened once more on a good network.", [.kill, .launch], seconds: 6,
+                until: .content),
+        ])
+}
+
+/// What is on the server, and what happens there.
+enum StampsWorld {
+    static let stamps = 300
+    static let users = 240
+    /// Of the phone's user; 200 others have more.
+    static let ownStamps = 40
+
+    private static let countries = [
+        "Åland", "Bhutan", "Chile", "Denmark", "Estonia", "Fiji", "Ghana", "Hungary", "Iceland",
+        "Japan", "Kenya", "Latvia",
+    ]
+    private static let motifs = [
+        "Lighthouse", "Steam train", "Kingfisher", "Alpine flower", "Old town", "Comet",
+        "Sailing ship",
+    ]
+
+    private static func fields(_ number: Int, _ created: Any, _ updated: Any) -> [String: Any] {
+        [
+            "name": "\(motifs[number % motifs.count]) No. \(number + 1)",
+            "country": countries[number % countries.count], Paths.created: created,
+            Paths.updated: updated,
+        ]
+    }
+
+    static func seed(_ town: Town) async throws {
+        let batch = town.firestore.batch()
+        for number in 0..<stamps {
+            let time = town.dayStart.advanced(by: .seconds(-600 * (stamps - number)))
+            batch.setData(
+                fields(number, time, time),
+                forDocument: town.firestore.document("\(Paths.stamps)/s\(number)"))
+        }
+        try await batch.commit()
+        let people = town.firestore.batch()
+        for number in 0..<users {
+            people.setData(
+                ["name": "Collector \(number + 1)", Paths.total: number + 1],
+                forDocument: town.firestore.document("\(Paths.users)/u\(number)"))
+        }
+        people.setData(
+            ["name": town.user.name, Paths.total: ownStamps],
+            forDocument: town.firestore.document("\(Paths.users)/\(town.user.id)"))
+        try await people.commit()
+    }
+
+    static func others(_ town: Town, _ n: Int) async throws {
+        let now = FieldValue.serverTimestamp()
+        try await town.firestore.document("\(Paths.stamps)/n\(n)")
+            .setData(fields(stamps + n, now, now))
+    }
+
+    static func truth(_ town: Town) async throws -> [String] {
+        let answer = try await town.firestore.collection(Paths.stamps)
+            .order(by: Paths.created, descending: true).limit(to: Paths.window)
+            .getDocuments(source: .server)
+        return answer.documents.map(\.documentID)
+    }
+}

@@ -1,0 +1,127 @@
+public import ExampleKit
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkApp
+
+/// The app as it was: a check of the connection in its initialiser, forced from the server and without a
+/// deadline, and everything else behind it. When the check fails, the app goes on.
+///
+/// It has a cache on the device, as it had then, and reads its feed by the default source.
+public final class StampsBefore: PhoneApp {
+    /// What a person waits at the most before they would end the app.
+    static let patience = Duration.seconds(30)
+
+    private let phone: PhoneEnvironment
+    private let stack: TidemarkStack
+    private let publisher: ScreenPublisher
+    private let model = Mutex(StampsModel())
+    private let work = Mutex<Task<Void, Never>?>(nil)
+    private let usersRead = Mutex(0)
+
+    public var screens: AsyncStream<Screen> { publisher.screens }
+
+    public init(_ phone: PhoneEnvironment) throws {
+        self.phone = phone
+        publisher = ScreenPublisher(StampsModel().screen(now: phone.now()))
+        stack = try TidemarkStack(StampsAfter.settings(phone.settings))
+        begin { await $0.launch() }
+    }
+
+    private func begin(_ body: @escaping @Sendable (StampsBefore) async -> Void) {
+        let task = Task { [weak self] in
+            guard let self else { return }
+            await body(self)
+        }
+        work.withLock { old in
+            old?.cancel()
+            old = task
+        }
+    }
+
+    private func launch() async {
+        guard case .signedIn(let user) = await stack.accounts.load() else {
+            return change { $0.place = .signIn }
+        }
+        let users = stack.firestore.collection(Paths.users)
+        _ = try? await users.limit(to: 1).getDocuments(source: .server, within: Self.patience)
+        await read(user)
+    }
+
+    /// The profile, then the feed, then everybody who has more stamps.
+    private func read(_ user: UserID) async {
+        let users = stack.firestore.collection(Paths.users)
+        let profile = try? await users.document(user.text).getDocument()
+        let total = (try? profile?.data(as: Collector.self))?.totalStamps ?? 0
+        let stamps = try? await stack.firestore.collection(Paths.stamps)
+            .order(by: Paths.created, descending: true).limit(to: Paths.window).getDocuments()
+        if Task.isCancelled { return }
+        change { model in
+            model.place = .stamps
+            model.profile = profile?.exists == true ? .known("\(total)", isFresh: true) : .unknown
+            model.lines = (stamps?.documents ?? []).compactMap { document in
+                (try? document.data(as: Stamp.self)).map {
+                    StampsModel.Line(id: document.documentID, stamp: $0)
+                }
+            }
+            // Nothing is said about where it came from.
+            model.state =
+                stamps.map { $0.isEmpty ? .empty("No stamps yet.") : .quiet }
+                ?? .failed(reason: "Something went wrong.", wayOut: "refresh")
+        }
+        let above = try? await users.whereField(Paths.total, isGreaterThan: total)
+            .getDocuments(source: .server)
+        if Task.isCancelled { return }
+        if let above { usersRead.withLock { $0 = above.count } }
+        change { model in
+            model.rank = above.map { .known("\($0.count + 1)", isFresh: true) } ?? .unknown
+        }
+    }
+
+    private func change(_ body: (inout StampsModel) -> Void) {
+        let model = model.withLock { model in
+            body(&model)
+            return model
+        }
+        publisher.show(model.screen(now: phone.now()))
+    }
+
+    // MARK: What the person does
+
+    public func tap(_ id: String, _ text: String) async {
+        switch id {
+        case "signIn":
+            let user = phone.settings.user
+            begin { app in
+                do throws(AccountError) {
+                    let id = try await app.stack.accounts.signIn(
+                        email: user.email, password: user.password)
+                    app.change { $0.place = .opening }
+                    await app.read(id)
+                } catch {
+                    app.change { $0.state = .failed(reason: error.message, wayOut: "signIn") }
+                }
+            }
+        case "refresh":
+            guard let user = stack.accounts.user else { return }
+            begin { await $0.read(user) }
+        default: break
+        }
+    }
+
+    public func readPlan() async -> [String] {
+        let users = usersRead.withLock { $0 }
+        return [
+            "Ask the server whether it is there, and wait for its answer: 1 read.",
+            "Read the profile: 1 read.",
+            "Read the newest \(Paths.window) stamps again: \(Paths.window) reads.",
+            "Read every user with more stamps: \(users == 0 ? "a read each" : "\(users) reads").",
+        ]
+    }
+
+    public func close() async {
+        work.withLock { $0 }?.cancel()
+        await stack.close()
+        publisher.finish()
+    }
+}

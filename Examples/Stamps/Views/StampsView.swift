@@ -1,0 +1,55 @@
+#if canImport(SwiftUI)
+    import ExampleKit
+    import StampsCore
+    import SwiftUI
+
+    /// The first screen: what the device holds at once, and the rest when it comes.
+    struct StampsView: View {
+        let app: StampsAfter
+        @State private var screen: Screen?
+
+        var body: some View {
+            NavigationStack {
+                List {
+                    if let screen {
+                        StateLine(state: screen.state)
+                        ForEach(Array(screen.sections.enumerated()), id: \.offset) { _, section in
+                            Section(section.title ?? "") {
+                                ForEach(section.rows) { StampRow(row: $0) }
+                            }
+                        }
+                    }
+                }
+                .navigationTitle(screen?.title ?? "Stamps")
+                .refreshable { await app.tap("refresh", "") }
+                .toolbar {
+                    ForEach(screen?.controls ?? []) { control in
+                        Button(control.title) { Task { await app.tap(control.id, "") } }
+                            .disabled(!control.isEnabled)
+                    }
+                }
+            }
+            .task { for await next in app.screens { screen = next } }
+        }
+    }
+
+    struct StampRow: View {
+        let row: Row
+
+        var body: some View {
+            HStack {
+                if let picture = row.picture {
+                    Text(picture.text).frame(width: 36, height: 36)
+                        .background(.tint.opacity(0.2), in: .rect(cornerRadius: 10))
+                }
+                VStack(alignment: .leading) {
+                    Text(row.title)
+                    if let detail = row.detail { Text(detail).font(.caption) }
+                }
+                Spacer()
+                if let trailing = row.trailing { Text(trailing).foregroundStyle(.secondary) }
+            }
+            .redacted(reason: row.kind == .skeleton ? .placeholder : [])
+        }
+    }
+#endif

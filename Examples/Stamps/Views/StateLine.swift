@@ -1,0 +1,19 @@
+#if canImport(SwiftUI)
+    import ExampleKit
+    import SwiftUI
+
+    /// Where a screen stands with the server, in words.
+    struct StateLine: View {
+        let state: Screen.State
+
+        var body: some View {
+            switch state {
+            case .loading: ProgressView()
+            case .fresh, .quiet: EmptyView()
+            case .stale(_, let reason): Label(reason, systemImage: "clock")
+            case .failed(let reason, _): Label(reason, systemImage: "exclamationmark.triangle")
+            case .empty(let text): ContentUnavailableView(text, systemImage: "tray")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,80 @@
+import ExampleKit
+import Foundation
+import Tidemark
+import TidemarkApp
+
+/// One day of one app: a town for each phone, and where the phones keep what they have.
+struct Day: Sendable {
+    let example: Example
+    /// Counts the days, so that none finds what another has left.
+    let number: Int
+    let folder: URL
+    let start: Timestamp
+    private(set) var towns: [PhoneSide: Town] = [:]
+
+    /// Makes the towns: accounts where the app has them, and what is on the server.
+    init(_ example: Example, number: Int, in root: URL, on ground: ShowGround) async throws {
+        self.example = example
+        self.number = number
+        folder = root.appendingPathComponent("\(example.name)-\(number)")
+        start = Timestamp(microseconds: ShowGround.now())
+        for side in PhoneSide.allCases {
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(side.rawValue), withIntermediateDirectories: true)
+            let firestore = try Firestore(
+                projectID: project(side),
+                settings: FirestoreSettings(
+                    host: ground.firestorePlace, isSSLEnabled: false, cache: .memory,
+                    label: "town"))
+            let email = "ada.\(example.name).\(number)@\(side.rawValue).test"
+            var user = PhoneUser(id: "ada", name: "Ada", email: email)
+            if example.hasAccount { user.id = try await account(user, side, ground) }
+            let town = Town(firestore: firestore, user: user, dayStart: start)
+            try await example.seed(town)
+            towns[side] = town
+        }
+    }
+
+    private func project(_ side: PhoneSide) -> String {
+        "\(example.name)-\(number)-\(side.rawValue)"
+    }
+
+    private func account(
+        _ user: PhoneUser, _ side: PhoneSide, _ ground: ShowGround
+    ) async throws -> String {
+        let secrets = folder.appendingPathComponent("\(side.rawValue)-desk").path
+        let accounts = Accounts(
+            HTTPAccountsTransport(.local(ground.accountsPlace)),
+            store: try FileCredentialStore(folder: secrets), installation: "desk")
+        await accounts.load()
+        return try await accounts.signUp(email: user.email, password: user.password).text
+    }
+
+    func label(_ side: PhoneSide) -> String { "\(example.name).\(number).\(side.rawValue)" }
+
+    func settings(_ side: PhoneSide, _ ground: ShowGround) -> PhoneSettings {
+        let place = ground.place(side)
+        // There is one for each side.
+        let town = towns[side]!
+        return PhoneSettings(
+            folder: folder.appendingPathComponent(side.rawValue).path, project: project(side),
+            firestore: place.firestore, accounts: place.accounts, user: town.user,
+            label: label(side))
+    }
+
+    /// Beside a full read.
+    func compare(
+        _ side: PhoneSide, _ screen: Screen?
+    ) async throws -> PhoneState.Comparison {
+        let truth = try await example.truth(towns[side]!)
+        let shown = screen?.documents ?? []
+        return PhoneState.Comparison(
+            count: truth.count, missing: Set(truth).subtracting(shown).count,
+            extra: Set(shown).subtracting(truth).count + shown.count - Set(shown).count)
+    }
+
+    func end() async {
+        for town in towns.values { await town.firestore.terminate() }
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

@@ -1,0 +1,149 @@
+import ExampleKit
+import Foundation
+import Tidemark
+import TidemarkConsole
+import TidemarkHTTP
+import TidemarkModel
+import TidemarkServer
+import TidemarkWire
+
+/// What both phones are on: one server with accounts and a meter, and a network for each phone.
+final class ShowGround: Sendable {
+    /// Of a phone's two ways out.
+    private struct Ways: Sendable {
+        let firestore: NetworkGate
+        let accounts: NetworkGate
+        let firestorePlace: String
+        let accountsPlace: String
+    }
+
+    let server: FirestoreServer
+    private let faulty: FaultyTransport
+    private let recorded: RecordedTransport
+    private let accounts: AccountsServer
+    /// `HOST:PORT`, past all networks.
+    let firestorePlace: String
+    let accountsPlace: String
+    private let ways: [PhoneSide: Ways]
+    private let serving: Task<Void, Never>
+
+    /// Opens the server and the phones' networks, in memory and on loopback.
+    init() async throws {
+        server = try FirestoreServer(FirestoreServer.Configuration())
+        let faulty = FaultyTransport(server)
+        let recorded = RecordedTransport(faulty, capacity: 5_000) { Self.now() }
+        var settings = AccountsSettings(.emulator, project: "show")
+        settings.passwords = .quick
+        let accounts = try await AccountsServer(
+            settings, dataDirectory: nil, access: nil, providers: ProviderKeys())
+        let grpc = GRPCServer(recorded, host: "127.0.0.1", port: 0, access: nil)
+        let (opened, sink) = AsyncStream.makeStream(of: Opened.self)
+        serving = Task {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    do { try await grpc.run { sink.yield(.firestore($0)) } } catch {
+                        sink.finish()
+                    }
+                }
+                group.addTask {
+                    do {
+                        try await accounts.run(host: "127.0.0.1", port: 0) {
+                            sink.yield(.accounts($0))
+                        }
+                    } catch { sink.finish() }
+                }
+            }
+        }
+        var ports: (firestore: Int?, accounts: Int?) = (nil, nil)
+        for await port in opened {
+            switch port {
+            case .firestore(let number): ports.firestore = number
+            case .accounts(let number): ports.accounts = number
+            }
+            if ports.firestore != nil, ports.accounts != nil { break }
+        }
+        guard let firestorePort = ports.firestore, let accountsPort = ports.accounts else {
+            throw OrderError("The show's server cannot listen on loopback.")
+        }
+        var ways: [PhoneSide: Ways] = [:]
+        for side in PhoneSide.allCases {
+            let firestore = NetworkGate(host: "127.0.0.1", port: 0)
+            let accounts = NetworkGate(host: "127.0.0.1", port: 0)
+            let first = try await firestore.open(to: firestorePort, .healthy)
+            let second = try await accounts.open(to: accountsPort, .healthy)
+            ways[side] = Ways(
+                firestore: firestore, accounts: accounts, firestorePlace: "127.0.0.1:\(first)",
+                accountsPlace: "127.0.0.1:\(second)")
+        }
+        (self.faulty, self.recorded, self.accounts, self.ways) = (faulty, recorded, accounts, ways)
+        firestorePlace = "127.0.0.1:\(firestorePort)"
+        accountsPlace = "127.0.0.1:\(accountsPort)"
+    }
+
+    private enum Opened { case firestore(Int), accounts(Int) }
+
+    func place(_ side: PhoneSide) -> (firestore: String, accounts: String) {
+        // There is one for each side.
+        let ways = ways[side]!
+        return (ways.firestorePlace, ways.accountsPlace)
+    }
+
+    /// Plays a network for both phones.
+    ///
+    /// - Parameter labels: Of the phones, so that calls of others are spared.
+    func play(_ network: Network, isAirplane: Bool, labels: [String]) async throws {
+        let profile =
+            isAirplane
+            ? NetworkProfile.refuse : NetworkProfile(rawValue: network.rawValue) ?? .healthy
+        // The rules first: what is reset at the gate begins again under them.
+        try faulty.order(
+            labels.flatMap { label in
+                profile.rules.map { rule in
+                    var own = rule
+                    own.label = label
+                    return own
+                }
+            })
+        for ways in ways.values {
+            try await ways.firestore.play(profile)
+            try await ways.accounts.play(profile)
+        }
+    }
+
+    /// - Parameter seconds: Ahead of the machine's clock.
+    func setClock(ahead seconds: Double) throws {
+        try server.setClock(Timestamp(microseconds: Self.now() + Int64(seconds * 1_000_000)))
+    }
+
+    func reads(_ label: String) -> Int {
+        server.meter().first { $0.label == label }?.reads ?? 0
+    }
+
+    /// The calls of a phone since a time in microseconds, the newest 1,000, oldest first.
+    func calls(_ label: String, since began: Int64) -> [PhoneState.Call] {
+        let entries = recorded.read { log in
+            log.newest(1_000) { $0.label == label && $0.began >= began }
+        }
+        return entries.reversed().map { entry in
+            PhoneState.Call(
+                id: entry.id, method: entry.method, asked: entry.asked,
+                start: Double(entry.began - began) / 1_000_000,
+                seconds: entry.duration.map { Double($0) / 1_000_000 }, reads: entry.reads,
+                bytes: entry.bytes, outcome: entry.outcome)
+        }
+    }
+
+    /// Microseconds since 1970.
+    static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
+
+    func close() async {
+        for ways in ways.values {
+            await ways.firestore.close()
+            await ways.accounts.close()
+        }
+        serving.cancel()
+        await serving.value
+        server.close()
+        accounts.close()
+    }
+}

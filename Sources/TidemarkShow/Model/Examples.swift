@@ -1,0 +1,20 @@
+import ExampleKit
+import HealthCore
+import HomesCore
+import MessagesCore
+import StampsCore
+
+/// The apps that can be shown.
+enum Examples {
+    static let all: [Example] = [.stamps, .homes, .messages, .health]
+
+    static func named(_ name: String) -> Example? { all.first { $0.name == name } }
+}
+
+extension Example {
+    var shown: ShowState.App {
+        ShowState.App(
+            name: name, title: title, problem: problem, promise: promise,
+            acts: secondDevice.map { ShowState.Named(id: $0.id, title: $0.title) })
+    }
+}

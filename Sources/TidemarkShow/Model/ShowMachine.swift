@@ -1,0 +1,263 @@
+import ExampleKit
+
+/// What happens in a show.
+enum ShowEvent: Equatable, Sendable {
+    case ordered(ShowOrder)
+    /// The day before is played, and the day begins.
+    case prepared
+    case preparing(String)
+    case failed(String)
+    /// Of the process of this launch.
+    case news(PhoneSide, launch: Int, PhoneNews)
+    case ended(PhoneSide, launch: Int, String)
+    case measured(PhoneSide, reads: Int, bytes: Int, calls: [PhoneState.Call])
+    case compared(PhoneSide, PhoneState.Comparison)
+    /// Other people have done this many things more.
+    case written(Int)
+    case said(String)
+    /// A scene has been there long enough to be read.
+    case beatRead(Int)
+    case beatOver(Int)
+}
+
+/// What is to be done.
+enum ShowEffect: Equatable, Sendable {
+    /// Ends all, and plays the day before.
+    case prepare(String)
+    case launch(PhoneSide, launch: Int)
+    case kill(PhoneSide)
+    case tell(PhoneSide, PhoneOrder)
+    case network(Network, isAirplane: Bool)
+    case others(Int)
+    case rate(Int)
+    case secondDevice(String)
+    /// In seconds, in all.
+    case setClock(Double)
+    case startBeat(Int, seconds: Double)
+    case compare
+}
+
+/// The show's decisions: orders and events in, effects out. No clock, no process, no socket.
+struct ShowMachine: Equatable, Sendable {
+    /// A scene stays for as long at the least, so that its caption can be read.
+    static let readingTime = 2.5
+
+    private(set) var state: ShowState
+    /// The scenes of the app's story.
+    private var script: [Beat]
+    private var playsWhenReady = false
+    /// Whether the scene that is played can be read by now.
+    private var isRead = false
+
+    init(_ state: ShowState, _ script: [Beat]) {
+        self.state = state
+        self.script = script
+    }
+
+    static func == (left: ShowMachine, right: ShowMachine) -> Bool { left.state == right.state }
+
+    mutating func step(_ event: ShowEvent) -> [ShowEffect] {
+        switch event {
+        case .ordered(let order): return obey(order)
+        case .preparing(let what):
+            state.stage = .preparing(what)
+            return []
+        case .prepared:
+            state.stage = .ready
+            guard playsWhenReady else { return PhoneSide.allCases.flatMap { launch($0) } }
+            playsWhenReady = false
+            return begin(0)
+        case .failed(let why):
+            state.stage = .failed(why)
+            state.story = nil
+            return []
+        case .news(let side, let launch, let news):
+            guard state[side].life == .running, state[side].launches == launch else { return [] }
+            return heard(news, side)
+        case .ended(let side, let launch, let why):
+            guard state[side].life == .running, state[side].launches == launch else { return [] }
+            state[side].life = .dead(why)
+            state[side].screen = nil
+            return []
+        case .measured(let side, let reads, let bytes, let calls):
+            (state[side].reads, state[side].bytes, state[side].calls) = (reads, bytes, calls)
+            return []
+        case .compared(let side, let comparison):
+            state[side].comparison = comparison
+            return []
+        case .written(let count):
+            state.written += count
+            return []
+        case .said(let message):
+            state.message = message
+            return []
+        case .beatRead(let beat):
+            guard state.story?.beat == beat, state.story?.isOver == false else { return [] }
+            isRead = true
+            return advanceIfSeen()
+        case .beatOver(let beat):
+            guard state.story?.beat == beat, state.story?.isOver == false else { return [] }
+            return begin(beat + 1)
+        }
+    }
+
+    /// Another app, whose day before is to be played.
+    mutating func change(to app: ShowState.App, _ script: [Beat]) {
+        self.script = script
+        let old = state
+        state = ShowState(app: app, apps: old.apps)
+        (state.users, state.isRecording) = (old.users, old.isRecording)
+    }
+
+    // MARK: Orders
+
+    private mutating func obey(_ order: ShowOrder) -> [ShowEffect] {
+        state.message = nil
+        switch order {
+        case .app(let name): return [.prepare(name)]
+        case .play:
+            playsWhenReady = true
+            return [.prepare(state.app.name)]
+        case .users(let count):
+            state.users = count
+            return []
+        case .stop:
+            state.story = nil
+            playsWhenReady = false
+            return []
+        case .launch, .kill, .tap, .network, .airplane, .others, .rate, .secondDevice, .turnClock,
+            .compare:
+            guard state.stage == .ready else {
+                state.message = "The day has not begun yet."
+                return []
+            }
+            return act(order)
+        }
+    }
+
+    private mutating func act(_ order: ShowOrder) -> [ShowEffect] {
+        switch order {
+        case .launch(let side): return launch(side)
+        case .kill(let side): return kill(side)
+        case .tap(let side, let id, let text): return tap(side, id, text)
+        case .network(let network): return play(network, isAirplane: state.isAirplane)
+        case .airplane: return play(state.network, isAirplane: !state.isAirplane)
+        case .others(let count): return [.others(count)]
+        case .rate(let rate):
+            state.rate = rate
+            return [.rate(rate)]
+        case .secondDevice(let id):
+            guard state.app.acts.contains(where: { $0.id == id }) else { return [] }
+            return [.secondDevice(id)]
+        case .turnClock(let seconds): return turnClock(seconds)
+        case .compare: return [.compare]
+        case .app, .play, .users, .stop: return []
+        }
+    }
+
+    private mutating func launch(_ side: PhoneSide) -> [ShowEffect] {
+        if state[side].life == .running { return [] }
+        state[side].life = .running
+        state[side].screen = nil
+        state[side].plan = []
+        state[side].comparison = nil
+        state[side].launches += 1
+        state[side].firstContent.append(nil)
+        if state[side].firstContent.count > PhoneState.maxLaunches {
+            state[side].firstContent.removeFirst()
+        }
+        return [.launch(side, launch: state[side].launches)]
+    }
+
+    private mutating func kill(_ side: PhoneSide) -> [ShowEffect] {
+        guard state[side].life == .running else { return [] }
+        state[side].life = .dead("Killed: kill -9.")
+        state[side].screen = nil
+        return [.kill(side)]
+    }
+
+    private mutating func tap(_ side: PhoneSide, _ id: String, _ text: String) -> [ShowEffect] {
+        guard state[side].life == .running, let screen = state[side].screen else { return [] }
+        let isThere =
+            screen.controls.contains { $0.id == id && $0.isEnabled }
+            || screen.sections.contains { $0.rows.contains { $0.id == id && $0.isTappable } }
+        return isThere ? [.tell(side, .tap(id: id, text: text))] : []
+    }
+
+    private mutating func play(_ network: Network, isAirplane: Bool) -> [ShowEffect] {
+        if state.network == network, state.isAirplane == isAirplane { return [] }
+        (state.network, state.isAirplane) = (network, isAirplane)
+        var effects = [ShowEffect.network(network, isAirplane: isAirplane)]
+        // What a phone's system tells of: an interface that has become usable.
+        if !isAirplane, network != .refused, network != .blackhole {
+            effects += running.map { .tell($0, .networkIsBack) }
+        }
+        return effects
+    }
+
+    private mutating func turnClock(_ seconds: Double) -> [ShowEffect] {
+        state.clock += seconds
+        return [.setClock(state.clock)] + running.map { .tell($0, .clock(state.clock)) }
+    }
+
+    private var running: [PhoneSide] { PhoneSide.allCases.filter { state[$0].life == .running } }
+
+    // MARK: What the phones say
+
+    private mutating func heard(_ news: PhoneNews, _ side: PhoneSide) -> [ShowEffect] {
+        switch news {
+        case .plan(let lines):
+            state[side].plan = lines
+            return []
+        case .screen(let screen, let milliseconds):
+            state[side].screen = screen
+            state[side].comparison = nil
+            if screen.hasContent, state[side].firstContent.last == .some(nil) {
+                state[side].firstContent[state[side].firstContent.count - 1] = milliseconds
+            }
+            return advanceIfSeen()
+        }
+    }
+
+    // MARK: The story
+
+    private mutating func begin(_ beat: Int) -> [ShowEffect] {
+        guard beat < script.count else {
+            state.story?.isOver = true
+            return [.compare]
+        }
+        isRead = false
+        state.story = ShowState.Story(
+            beat: beat, count: script.count, caption: script[beat].caption)
+        let effects = script[beat].steps.flatMap { perform($0) }
+        return effects + [.startBeat(beat, seconds: script[beat].seconds)]
+    }
+
+    private mutating func perform(_ step: Beat.Step) -> [ShowEffect] {
+        switch step {
+        case .network(let network): return play(network, isAirplane: state.isAirplane)
+        case .airplane(let isOn): return play(state.network, isAirplane: isOn)
+        case .launch: return PhoneSide.allCases.flatMap { launch($0) }
+        case .kill: return PhoneSide.allCases.flatMap { kill($0) }
+        case .others(let count): return [.others(count)]
+        case .secondDevice(let id): return [.secondDevice(id)]
+        case .tap(let id, let text): return PhoneSide.allCases.flatMap { tap($0, id, text) }
+        case .turnClock(let seconds): return turnClock(seconds)
+        }
+    }
+
+    /// Goes on when both phones show what the scene waits for.
+    private mutating func advanceIfSeen() -> [ShowEffect] {
+        guard isRead, let story = state.story, !story.isOver, let sight = script[story.beat].until
+        else { return [] }
+        let isSeen = PhoneSide.allCases.allSatisfy { side in
+            guard let screen = state[side].screen else { return false }
+            switch sight {
+            case .content: return screen.hasContent
+            // The old app does not say how old its content is.
+            case .fresh: return screen.state == .fresh || screen.state == .quiet
+            }
+        }
+        return isSeen ? begin(story.beat + 1) : []
+    }
+}

@@ -1,0 +1,96 @@
+public import ArgumentParser
+import Dispatch
+import ExampleKit
+import Foundation
+import Synchronization
+
+/// One phone of a show, in a process of its own: an app that tells its screens on standard output, and is
+/// told what to do on standard input.
+public struct PhoneCommand: AsyncParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "phone", abstract: "One phone of a show.", shouldDisplay: false)
+
+    @Argument(help: "The app's name.") var app: String
+    @Option(help: "Which phone: before or after.") var side: String
+    @Option(help: "Seconds that its clock is ahead.") var clock = 0.0
+    @Option(help: "Its settings, as JSON.") var settings: String
+
+    public init() {}
+
+    public func run() async throws {
+        let start = ContinuousClock.now
+        guard let example = Examples.named(app), let side = PhoneSide(rawValue: side),
+            let settings = JSONLine.decode(PhoneSettings.self, Data(settings.utf8))
+        else { throw ValidationError("A phone takes an app, a side and settings.") }
+        let ahead = PhoneClock(clock)
+        let environment = PhoneEnvironment(
+            settings, now: { Date(timeIntervalSinceNow: ahead.seconds.withLock { $0 }) })
+        let type = side == .before ? example.before : example.after
+        let phone = try type.init(environment)
+        let orders = Self.orders()
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await Self.tell(phone, since: start) }
+            group.addTask {
+                for await order in orders { await Self.obey(order, phone, ahead) }
+                // The parent has said so, or is gone.
+                await phone.close()
+            }
+            await group.next()
+            await group.next()
+        }
+    }
+
+    private static func tell(_ phone: any PhoneApp, since start: ContinuousClock.Instant) async {
+        var plan: [String] = []
+        for await screen in phone.screens {
+            say(.screen(screen, (ContinuousClock.now - start) / .milliseconds(1)))
+            let next = await phone.readPlan()
+            if next != plan { say(.plan(next)) }
+            plan = next
+        }
+    }
+
+    private static func say(_ news: PhoneNews) {
+        FileHandle.standardOutput.write(JSONLine.encode(news))
+    }
+
+    private static func obey(
+        _ order: PhoneOrder, _ phone: any PhoneApp, _ ahead: PhoneClock
+    ) async {
+        switch order {
+        case .tap(let id, let text): await phone.tap(id, text)
+        case .networkIsBack: await phone.networkMayBeBack()
+        case .clock(let seconds):
+            ahead.seconds.withLock { $0 = seconds }
+            await phone.clockChanged()
+        case .close: break
+        }
+    }
+
+    /// Until the parent says that it is enough, or is gone.
+    private static func orders() -> AsyncStream<PhoneOrder> {
+        let (orders, input) = AsyncStream.makeStream(
+            of: PhoneOrder.self, bufferingPolicy: .bufferingNewest(64))
+        // On a thread of its own: it waits for the pipe, as no task may.
+        DispatchQueue(label: "tidemark.phone.orders").async {
+            var cutter = LineCutter()
+            while case let data = FileHandle.standardInput.availableData, !data.isEmpty {
+                guard let lines = cutter.add(data) else { break }
+                let known = lines.compactMap { JSONLine.decode(PhoneOrder.self, $0) }
+                for order in known {
+                    if order == .close { return input.finish() }
+                    input.yield(order)
+                }
+            }
+            input.finish()
+        }
+        return orders
+    }
+}
+
+/// How far a phone's clock is ahead, in seconds.
+private final class PhoneClock: Sendable {
+    let seconds: Mutex<Double>
+
+    init(_ seconds: Double) { self.seconds = Mutex(seconds) }
+}

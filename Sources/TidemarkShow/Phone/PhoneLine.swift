@@ -1,0 +1,52 @@
+import ExampleKit
+import Foundation
+
+/// What a phone's process is told, a line of JSON each.
+enum PhoneOrder: Codable, Equatable, Sendable {
+    case tap(id: String, text: String)
+    case networkIsBack
+    /// Seconds that the clock is ahead.
+    case clock(Double)
+    case close
+}
+
+/// What a phone's process says, a line of JSON each.
+enum PhoneNews: Codable, Equatable, Sendable {
+    /// With the milliseconds since the process began.
+    case screen(Screen, Double)
+    case plan([String])
+}
+
+/// Lines of JSON on a pipe.
+enum JSONLine {
+    /// A longer line is no line of ours.
+    static let maxBytes = 4 << 20
+
+    static func encode(_ value: some Encodable) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        // Texts and numbers: there is nothing in them that JSON cannot say.
+        return ((try? encoder.encode(value)) ?? Data()) + Data("\n".utf8)
+    }
+
+    /// Nil for what is no value of that type.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) -> Value? {
+        try? JSONDecoder().decode(type, from: line)
+    }
+}
+
+/// Cuts what arrives into lines.
+struct LineCutter {
+    private var rest = Data()
+
+    /// - Returns: The lines that are whole now, without their ends; nil when one is too long.
+    mutating func add(_ data: Data) -> [Data]? {
+        rest += data
+        var lines: [Data] = []
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            lines.append(Data(rest[rest.startIndex..<end]))
+            rest = Data(rest[(end + 1)...])
+        }
+        return rest.count > JSONLine.maxBytes ? nil : lines
+    }
+}

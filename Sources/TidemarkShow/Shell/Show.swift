@@ -1,0 +1,294 @@
+import ExampleKit
+import Foundation
+import Tidemark
+
+/// Where the page's states come from, and where its orders go: a show, or a recording of one.
+protocol ShowSource: Sendable {
+    func current() async -> ShowState
+    /// The state now and as it changes. A slow reader skips to the newest.
+    func states() async -> AsyncStream<ShowState>
+    func order(_ order: ShowOrder) async throws(OrderError)
+}
+
+/// Performs what a ``ShowMachine`` decides: processes, networks, other people, timers.
+actor Show: ShowSource {
+    /// Between two looks at the meter.
+    private static let measuring = Duration.milliseconds(250)
+    /// The night between the first use of the phones and the day.
+    private static let night = 43_200.0
+    /// Of the first use of both phones.
+    private static let firstUse = Duration.seconds(20)
+    /// Calls of each phone that are drawn.
+    private static let maxCalls = 60
+
+    private let ground: ShowGround
+    private let root: URL
+    private let recorder: Recorder?
+    private var machine: ShowMachine
+    private var day: Day?
+    private var days = 0
+    private var phones: [PhoneSide: PhoneProcess] = [:]
+    /// What was billed before the day began.
+    private var baseline: [PhoneSide: Int] = [:]
+    private var dayBegan: Int64 = 0
+    private var tasks: [Task<Void, Never>] = []
+    private var ratePlay: Task<Void, Never>?
+    private var preparing: Task<Void, Never>?
+    private var acts = 0
+    private var watchers: [Int: AsyncStream<ShowState>.Continuation] = [:]
+    private var lastWatcher = 0
+
+    init(_ example: Example, on ground: ShowGround, in root: URL, recorder: Recorder? = nil) {
+        self.ground = ground
+        self.root = root
+        self.recorder = recorder
+        let apps = Examples.all.map { ShowState.Named(id: $0.name, title: $0.title) }
+        machine = ShowMachine(ShowState(app: example.shown, apps: apps), example.story)
+    }
+
+    /// Plays the day before, and then measures until ``close()``.
+    func start() {
+        perform(.prepare(machine.state.app.name))
+        tasks.append(
+            Task { [weak self] in
+                while !Task.isCancelled {
+                    await self?.measure()
+                    try? await Task.sleep(for: Self.measuring)
+                }
+            })
+    }
+
+    func close() async {
+        preparing?.cancel()
+        ratePlay?.cancel()
+        for task in tasks { task.cancel() }
+        for phone in phones.values { phone.kill9() }
+        for watcher in watchers.values { watcher.finish() }
+        await day?.end()
+        recorder?.close()
+    }
+
+    // MARK: The page
+
+    func current() -> ShowState { machine.state }
+
+    func states() -> AsyncStream<ShowState> {
+        let (states, input) = AsyncStream.makeStream(
+            of: ShowState.self, bufferingPolicy: .bufferingNewest(1))
+        lastWatcher += 1
+        let number = lastWatcher
+        watchers[number] = input
+        input.onTermination = { [weak self] _ in
+            Task { [weak self] in await self?.forget(number) }
+        }
+        input.yield(machine.state)
+        return states
+    }
+
+    private func forget(_ watcher: Int) { watchers[watcher] = nil }
+
+    func order(_ order: ShowOrder) throws(OrderError) {
+        if case .app(let name) = order, Examples.named(name) == nil {
+            throw OrderError("There is no app \(name.prefix(40)).")
+        }
+        send(.ordered(order))
+    }
+
+    // MARK: The machine
+
+    private func send(_ event: ShowEvent) {
+        let old = machine.state
+        let effects = machine.step(event)
+        for effect in effects { perform(effect) }
+        if machine.state != old { publish() }
+    }
+
+    private func publish() {
+        recorder?.write(machine.state)
+        for watcher in watchers.values { watcher.yield(machine.state) }
+    }
+
+    private func perform(_ effect: ShowEffect) {
+        switch effect {
+        case .prepare(let name): prepare(name)
+        case .launch(let side, let launch): self.launch(side, launch)
+        case .kill(let side): phones.removeValue(forKey: side)?.kill9()
+        case .tell(let side, let order): phones[side]?.tell(order)
+        case .network(let network, let isAirplane):
+            inBackground { show in
+                let labels = await show.labels
+                try await show.ground.play(network, isAirplane: isAirplane, labels: labels)
+            }
+        case .others(let count): others(count)
+        case .rate(let rate): play(rate)
+        case .secondDevice(let id): secondDevice(id)
+        case .setClock(let seconds):
+            do { try ground.setClock(ahead: Self.night + seconds) } catch {
+                send(.said("The clock cannot be turned: \(error)"))
+            }
+        case .startBeat(let beat, let seconds): startBeat(beat, seconds)
+        case .compare: compare()
+        }
+    }
+
+    private var labels: [String] { day.map { day in PhoneSide.allCases.map(day.label) } ?? [] }
+
+    /// What fails is said on the page.
+    private func inBackground(_ body: @escaping @Sendable (Show) async throws -> Void) {
+        tasks.append(
+            Task { [weak self] in
+                guard let self else { return }
+                do { try await body(self) } catch is CancellationError {} catch {
+                    await self.send(.said("\(error)"))
+                }
+            })
+        // What has ended is not kept for ever.
+        if tasks.count > 500 { tasks.removeSubrange(1..<250) }
+    }
+
+    private func startBeat(_ beat: Int, _ seconds: Double) {
+        let number = days
+        inBackground { show in
+            let reading = min(ShowMachine.readingTime, seconds)
+            try await Task.sleep(for: .seconds(reading))
+            await show.beat(.beatRead(beat), of: number)
+            try await Task.sleep(for: .seconds(seconds - reading))
+            await show.beat(.beatOver(beat), of: number)
+        }
+    }
+
+    /// A scene of a day that is over is not heard.
+    private func beat(_ event: ShowEvent, of number: Int) { if days == number { send(event) } }
+
+    // MARK: Phones
+
+    private func launch(_ side: PhoneSide, _ launch: Int) {
+        guard let day else { return }
+        do {
+            let phone = try PhoneProcess(
+                day.example.name, side, day.settings(side, ground),
+                clock: Self.night + machine.state.clock)
+            phones[side] = phone
+            let news = try phone.start()
+            let number = days
+            inBackground { show in
+                for await told in news { await show.heard(told, side, launch, of: number) }
+                await show.ended(side, launch, phone.ending, of: number)
+            }
+        } catch { send(.ended(side, launch: launch, "It cannot be started: \(error)")) }
+    }
+
+    private func heard(_ news: PhoneNews, _ side: PhoneSide, _ launch: Int, of number: Int) {
+        if days == number { send(.news(side, launch: launch, news)) }
+    }
+
+    private func ended(_ side: PhoneSide, _ launch: Int, _ why: String, of number: Int) {
+        if days == number { send(.ended(side, launch: launch, why)) }
+    }
+
+    // MARK: Other people
+
+    private func others(_ count: Int) {
+        guard let day else { return }
+        let first = acts
+        acts += count
+        inBackground { show in
+            for act in first..<(first + count) {
+                for town in day.towns.values { try await day.example.others(town, act) }
+                await show.send(.written(1))
+            }
+        }
+    }
+
+    private func play(_ rate: Int) {
+        ratePlay?.cancel()
+        ratePlay = nil
+        guard rate > 0 else { return }
+        ratePlay = Task { [weak self] in
+            while !Task.isCancelled {
+                try? await Task.sleep(for: .seconds(60.0 / Double(rate)))
+                if Task.isCancelled { return }
+                await self?.others(1)
+            }
+        }
+    }
+
+    private func secondDevice(_ id: String) {
+        guard let day, let act = day.example.secondDevice.first(where: { $0.id == id }) else {
+            return
+        }
+        inBackground { _ in for town in day.towns.values { try await act.perform(town) } }
+    }
+
+    // MARK: Figures
+
+    private func measure() {
+        guard let day, machine.state.stage == .ready else { return }
+        for side in PhoneSide.allCases {
+            let label = day.label(side)
+            let began = dayBegan
+            let calls = ground.calls(label, since: began)
+            let reads = max(0, ground.reads(label) - (baseline[side] ?? 0))
+            let bytes = calls.reduce(0) { $0 + $1.bytes }
+            let newest = Array(calls.suffix(Self.maxCalls))
+            send(.measured(side, reads: reads, bytes: bytes, calls: newest))
+        }
+    }
+
+    private func compare() {
+        guard let day else { return }
+        let number = days
+        for side in PhoneSide.allCases {
+            inBackground { show in
+                let screen = await show.current()[side].screen
+                let comparison = try await day.compare(side, screen)
+                await show.beat(.compared(side, comparison), of: number)
+            }
+        }
+    }
+
+    // MARK: The day before
+
+    private func prepare(_ name: String) {
+        guard let example = Examples.named(name) else { return }
+        preparing?.cancel()
+        ratePlay?.cancel()
+        for phone in phones.values { phone.kill9() }
+        let old = day
+        (phones, day, acts) = ([:], nil, 0)
+        days += 1
+        let number = days
+        machine.change(to: example.shown, example.story)
+        publish()
+        preparing = Task { [weak self] in
+            await old?.end()
+            do { try await self?.begin(example, number) } catch is CancellationError {} catch {
+                await self?.beat(
+                    .failed("The day before could not be played: \(error)"), of: number)
+            }
+        }
+    }
+
+    private func begin(_ example: Example, _ number: Int) async throws {
+        beat(.preparing("The server is filled."), of: number)
+        try ground.setClock(ahead: 0)
+        try await ground.play(.healthy, isAirplane: false, labels: [])
+        let day = try await Day(example, number: number, in: root, on: ground)
+        guard days == number else { return await day.end() }
+        if example.isUsedBefore {
+            beat(.preparing("Both phones are used for the first time."), of: number)
+            await withTaskGroup(of: Void.self) { group in
+                for side in PhoneSide.allCases {
+                    let settings = day.settings(side, ground)
+                    group.addTask { await FirstUse.play(example, side, settings, Self.firstUse) }
+                }
+            }
+        }
+        guard days == number else { return await day.end() }
+        try ground.setClock(ahead: Self.night)
+        self.day = day
+        dayBegan = ShowGround.now()
+        for side in PhoneSide.allCases { baseline[side] = ground.reads(day.label(side)) }
+        send(.prepared)
+    }
+}

@@ -1,0 +1,125 @@
+public import ArgumentParser
+import Dispatch
+import ExampleKit
+import Foundation
+import TidemarkHTTP
+import TidemarkServer
+
+/// `tidemark show`: two phones play the same day in a browser.
+public struct ShowCommand: AsyncParsableCommand {
+    public static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Play an app as it was and on Tidemark, side by side, in a browser.",
+        discussion: """
+            Each phone is a process of its own, on the same server and the same events. Cut the network, \
+            kill the apps, let others write, and watch what each shows and what it costs. Prints the \
+            page's address once it answers. Ends on SIGINT and SIGTERM.
+            """)
+
+    @Argument(help: "The app to begin with: \(Examples.all.map(\.name).joined(separator: ", ")).")
+    var app = Examples.all[0].name
+
+    @Option(help: "The port of the page; 0 picks a free one.")
+    var port = 4_100
+
+    @Option(help: "A file to keep the show in, to be played back.")
+    var record: String?
+
+    @Option(help: "Plays back a show that was kept, without phones and without a server.")
+    var playback: String?
+
+    @Flag(help: "Do not open a browser.")
+    var quiet = false
+
+    public init() {}
+
+    public func validate() throws {
+        if Examples.named(app) == nil {
+            let names = Examples.all.map(\.name).joined(separator: ", ")
+            throw ValidationError("There is no app \(app); there are \(names).")
+        }
+        if !(0...65_535).contains(port) {
+            throw ValidationError("--port must be between 0 and 65535.")
+        }
+        if record != nil, playback != nil {
+            throw ValidationError("--record and --playback exclude each other.")
+        }
+    }
+
+    public func run() async throws {
+        // A phone that was killed does not read its orders; that is no reason to end.
+        _ = Foundation.signal(SIGPIPE, SIG_IGN)
+        if let playback {
+            let kept: Playback
+            do throws(OrderError) { kept = try Playback(playback) } catch {
+                throw ValidationError(error.message)
+            }
+            return try await serve(kept, try FirestoreServer(FirestoreServer.Configuration()))
+        }
+        guard let example = Examples.named(app) else { return }
+        let root = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-show-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: root) }
+        let ground = try await ShowGround()
+        let recorder: Recorder?
+        do { recorder = try record.map(Recorder.init) } catch let error as OrderError {
+            throw ValidationError(error.message)
+        }
+        let show = Show(example, on: ground, in: root, recorder: recorder)
+        await show.start()
+        do { try await serve(show, ground.server) } catch {
+            await show.close()
+            await ground.close()
+            throw error
+        }
+        await show.close()
+        await ground.close()
+    }
+
+    private func serve(_ source: some ShowSource, _ server: FirestoreServer) async throws {
+        let pages = ControlServer(
+            server, host: "127.0.0.1", port: port, pages: ShowPages(source: source))
+        let quiet = quiet
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                try await pages.run { port in
+                    let address = "http://127.0.0.1:\(port)"
+                    FileHandle.standardOutput.write(Data("ready \(address)\n".utf8))
+                    if !quiet { Self.openBrowser(at: address) }
+                }
+            }
+            group.addTask { await Self.signal() }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private static func openBrowser(at address: String) {
+        #if os(macOS)
+            let command = "/usr/bin/open"
+        #else
+            let command = "/usr/bin/xdg-open"
+        #endif
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: command)
+        process.arguments = [address]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        // Where there is none, the address is printed already.
+        try? process.run()
+    }
+
+    /// Returns at the first SIGINT or SIGTERM.
+    private static func signal() async {
+        let (signals, sink) = AsyncStream.makeStream(of: Void.self)
+        let sources = [SIGINT, SIGTERM].map { number in
+            Foundation.signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { sink.yield() }
+            source.resume()
+            return source
+        }
+        for await _ in signals { break }
+        for source in sources { source.cancel() }
+    }
+}

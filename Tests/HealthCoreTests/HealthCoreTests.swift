@@ -1,0 +1,267 @@
+import ExampleKit
+import Foundation
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkHealth
+import TidemarkModel
+import TidemarkRules
+import TidemarkServer
+import TidemarkTesting
+
+@testable import HealthCore
+
+/// A phone with a health store of its own, and a server in the process.
+@MainActor private final class HealthWorld {
+    let local: LocalFirestore
+    let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.org")
+    let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("tidemark-health-app-\(UUID().uuidString)")
+
+    init() throws { local = try LocalFirestore.start() }
+
+    var town: HealthTown {
+        get throws {
+            HealthTown(
+                Town(firestore: try local.firestore(label: "town"), user: user, dayStart: local.now))
+        }
+    }
+
+    /// An app on a source, in a folder of that name.
+    func app(
+        _ source: any HealthSampleSource, on device: String = "phone"
+    ) throws -> HealthApp {
+        var app = try HealthApp(
+            folder: folder.appendingPathComponent(device).path, source: source,
+            firestore: try local.firestore(label: device), user: user.id)
+        app.now = { [local] in local.now.dateValue() }
+        return app
+    }
+
+    func health(days: Int) throws -> PhoneHealth {
+        try PhoneHealth(folder: folder.path, now: local.now.dateValue(), days: days)
+    }
+
+    func environment(_ firestore: Firestore) -> PhoneEnvironment {
+        let settings = PhoneSettings(
+            folder: folder.appendingPathComponent("phone").path, project: local.projectID,
+            firestore: "", accounts: "", user: user, label: "phone")
+        return PhoneEnvironment(
+            settings, now: { [local] in local.now.dateValue() }, firestore: { _ in firestore })
+    }
+
+    func stop() async {
+        await local.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    static func run(_ body: (HealthWorld) async throws -> Void) async throws {
+        let world = try HealthWorld()
+        do { try await body(world) } catch {
+            await world.stop()
+            throw error
+        }
+        await world.stop()
+    }
+}
+
+/// Returns once it is so. The suite's time limit ends what never comes.
+@MainActor private func until(_ isThere: () async throws -> Bool) async rethrows {
+    while try await !isThere() { await Task.yield() }
+}
+
+@MainActor private func screen(
+    _ app: some PhoneApp, where isSought: (Screen) -> Bool
+) async throws -> Screen {
+    for await screen in app.screens where isSought(screen) { return screen }
+    throw CancellationError()
+}
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A health summary` {
+    /// What the watch has counted, by day: a figure of the test's own.
+    private func truth(_ health: PhoneHealth) async throws -> [String: Double] {
+        var steps: [String: Double] = [:]
+        let samples = try await health.source.samples(
+            .steps, in: Date(timeIntervalSince1970: 0)..<Date(timeIntervalSince1970: 4e9), limit: .max)
+        for sample in samples where sample.source.device == .watch {
+            guard case .quantity(let count, _) = sample.value else { continue }
+            let offset = TimeZone.current.secondsFromGMT(for: sample.start) / 60
+            let day = HealthDay(seconds: Int64(sample.start.timeIntervalSince1970), offset: offset)
+            steps["\(day)", default: 0] += count
+        }
+        return steps
+    }
+
+    @Test func `shows seven days first, then all, each hour counted once`() async throws {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 20)
+            let app = try world.app(health.source)
+            let model = HealthModel(app)
+            #expect(model.work == .firstDays && model.week.isEmpty)
+            await until { model.work == .upToDate }
+            await until { model.week.count == 7 }
+            let steps = try await truth(health)
+            for day in model.week { #expect(day.steps == steps[day.id], "\(day.id)") }
+            #expect(model.week.map(\.id) == (try world.town.days(of: 7)))
+            await until { model.summary.summary.phase(.stepsToday) == .fresh
+                && model.summary.summary.weight != nil
+            }
+            #expect(model.summary.summary.stepsToday == steps[model.week[0].id])
+            #expect(model.summary.summary.lastWeights.count == 5)
+            await model.close()
+        }
+    }
+
+    @Test func `sends each day once, and those that change`() async throws {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 12)
+            let app = try world.app(health.source)
+            let model = HealthModel(app)
+            await until { model.sending?.phase == .complete }
+            let sent = try await app.days.getDocuments(source: .server)
+            let own = try app.store.read { try $0.ownDays() }
+            #expect(sent.count == own.map { Int($0.upperBound.number - $0.lowerBound.number) + 1 })
+            let phone = world.local.meter().filter { $0.label == "phone" }
+            #expect(phone.reduce(0) { $0 + $1.writes } == sent.count, "one write a day")
+            await model.close()
+        }
+    }
+
+    @Test func `a new device shows what the other one has sent, at one read a day`() async throws {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 12)
+            let first = HealthModel(try world.app(health.source))
+            await until { first.sending?.phase == .complete }
+            let week = first.week
+            await first.close()
+            let app = try world.app(ScriptedHealthSource(), on: "tablet")
+            let second = HealthModel(app)
+            await until { second.returning?.phase == .complete }
+            await until { second.week == week }
+            let reads = world.local.meter().filter { $0.label == "tablet" }
+                .reduce(0) { $0 + $1.reads }
+            #expect(reads <= 13 + 13, "a read a day, and one for each window without any: \(reads)")
+            await second.close()
+        }
+    }
+
+    @Test func `says why it stopped, keeps what it has, and goes on`() async throws {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 10)
+            health.source.fail(.locked)
+            let model = HealthModel(try world.app(health.source))
+            await until { if case .failed = model.work { true } else { false } }
+            let screens = HealthScreens(now: HealthMoment(seconds: world.local.now.seconds, offset: 0))
+            let failed = screens.summary(model.summary.summary, model.week, model.work)
+            #expect(
+                failed.state
+                    == .failed(
+                        reason: "Unlock this device to bring health data up to date.",
+                        wayOut: "again"))
+            #expect(failed.controls.contains { $0.id == "again" })
+            model.tryAgain()
+            await until { model.work == .upToDate && model.week.count == 7 }
+            await model.close()
+        }
+    }
+
+    @Test func `of a person without data is empty`() async throws {
+        try await HealthWorld.run { world in
+            let model = HealthModel(try world.app(ScriptedHealthSource()))
+            await until { model.work == .upToDate }
+            let screen = HealthScreens(now: HealthMoment(seconds: 0, offset: 0))
+                .summary(model.summary.summary, model.week, model.work)
+            #expect(screen.state == .empty("Nothing was measured yet."))
+            await model.close()
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `Health on a phone` {
+    private func figure(_ screen: Screen, _ id: String) -> Row? {
+        screen.sections.flatMap(\.rows).first { $0.id == id }
+    }
+
+    @Test func `draws skeletons, then eight values and seven days, also offline`() async throws {
+        try await HealthWorld.run { world in
+            let client = try world.local.firestore(label: "phone")
+            await client.disableNetwork()
+            let phone = try HealthAfter(world.environment(client))
+            let days = try world.town.days(of: 7)
+            let first = try await screen(phone) { !$0.sections.isEmpty }
+            #expect(first.state == .loading || first.documents == days)
+            let ready = try await screen(phone) { $0.documents == days && $0.state == .fresh }
+            #expect(ready.sections[0].rows.count == 8)
+            #expect(ready.sections[0].rows.allSatisfy { $0.kind != .skeleton && $0.trailing != "–" })
+            await phone.close()
+        }
+    }
+
+    @Test func `follows a walk; before, the day counted watch and phone both`() async throws {
+        try await HealthWorld.run { world in
+            let client = try world.local.firestore(label: "phone")
+            let phone = try HealthAfter(world.environment(client))
+            let days = try world.town.days(of: 7)
+            let ready = try await screen(phone) { $0.documents == days && $0.state == .fresh }
+            let steps = try #require(figure(ready, days[0])?.trailing.flatMap { Int($0) })
+            await phone.tap("walk", "")
+            let walked = try await screen(phone) {
+                figure($0, days[0])?.trailing == "\(steps + 500)"
+                    && figure($0, "stepsToday")?.trailing == "\(steps + 500)"
+            }
+            #expect(walked.documents == days)
+            await phone.close()
+            let old = try HealthBefore(world.environment(client))
+            let shown = try await screen(old) { $0.documents == days }
+            let today = try #require(figure(shown, days[0])?.trailing.flatMap { Int($0) })
+            #expect(figure(shown, "stepsToday")?.trailing == "\(steps + 500)")
+            #expect(today > steps + 500, "the two sources disagree")
+            await old.close()
+        }
+    }
+
+    /// Killed in the middle, it goes on; what was walked since is there.
+    @Test func `shows at the next launch what it held, before anything is read`() async throws {
+        try await HealthWorld.run { world in
+            let client = try world.local.firestore(label: "phone")
+            let first = try HealthAfter(world.environment(client))
+            let days = try world.town.days(of: 7)
+            let ready = try await screen(first) { $0.documents == days && $0.state == .fresh }
+            await first.close()
+            world.local.advance(by: .seconds(600))
+            let again = try HealthAfter(world.environment(try world.local.firestore(label: "phone")))
+            let shown = try await screen(again) { $0.documents == days }
+            #expect(figure(shown, days[1])?.trailing == figure(ready, days[1])?.trailing)
+            let fresh = try await screen(again) { $0.state == .fresh }
+            #expect(fresh.documents == days)
+            await again.close()
+        }
+    }
+}
+
+/// The files that are deployed.
+@Suite struct `The files of Health` {
+    @Test func `let a person at their own days, and nobody else`() throws {
+        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        func file(_ name: String) throws -> Data {
+            try Data(contentsOf: root.appending(path: "Examples/Health/\(name)"))
+        }
+        _ = try IndexConfiguration(json: try file("firestore.indexes.json"))
+        let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+        var rules = try RulesSandbox(
+            String(decoding: try file("firestore.rules"), as: UTF8.self), at: now)
+        let day = MapValue([
+            ("day", .timestamp(now)), ("kinds", .map(MapValue())), ("updatedAt", .timestamp(now)),
+        ])
+        let path = "users/ada/days/2026-05-10"
+        #expect(rules.allows(.set(path, day), as: .user("ada")))
+        #expect(!rules.allows(.set(path, day), as: .user("mallory")))
+        #expect(!rules.allows(.set("users/ada/days/today", day), as: .user("ada")))
+        rules[path] = day
+        #expect(rules.allows(.get(path), as: .user("ada")))
+        #expect(!rules.allows(.get(path), as: .user("mallory")))
+        #expect(!rules.allows(.get(path), as: .nobody))
+        #expect(!rules.allows(.get("users/ada"), as: .user("ada")), "nothing else is open")
+    }
+}

@@ -1,0 +1,174 @@
+"""The show in a real browser, by roles and names as a screen reader has them."""
+
+import json
+import os
+import select
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+import pytest
+
+from conftest import BINARY
+from selenium.webdriver.common.by import By
+from test_console import browser, errors, pytestmark  # noqa: F401
+
+
+class Show:
+    """A show's process, and its page."""
+
+    def __init__(self, *arguments):
+        begin = time.monotonic()
+        self.process = subprocess.Popen(
+            [BINARY, "show", *map(str, arguments), "--port", "0", "--quiet"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        readable, _, _ = select.select([self.process.stdout], [], [], 30)
+        line = self.process.stdout.readline() if readable else ""
+        assert line.startswith("ready "), f"the show said {line!r}"
+        self.base = line.split()[1]
+        self.startSeconds = time.monotonic() - begin
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(timeout=20)
+
+    @property
+    def state(self):
+        with urllib.request.urlopen(self.base + "/state.json", timeout=10) as answer:
+            return json.load(answer)
+
+    def phone(self, side):
+        return next(p for p in self.state["phones"] if p["side"] == side)
+
+    def order(self, **form):
+        request = urllib.request.Request(
+            self.base + "/do", json.dumps(form).encode(), {"content-type": "application/json"})
+        urllib.request.urlopen(request, timeout=10)
+
+    def until(self, check, seconds=30):
+        deadline = time.monotonic() + seconds
+        while not check(self.state):
+            assert time.monotonic() < deadline, self.state
+            time.sleep(0.1)
+
+    @staticmethod
+    def rows(phone):
+        screen = phone.get("screen")
+        return [r["id"] for s in screen["sections"] for r in s["rows"] if r["isDocument"]] \
+            if screen else []
+
+
+@pytest.fixture
+def show(request):
+    show = Show(*getattr(request, "param", ["stamps"]))
+    yield show
+    show.stop()
+    assert show.process.returncode == 0, "the show did not end cleanly"
+
+
+def named(browser, role, name):
+    found = [e for e in browser.find_elements(By.CSS_SELECTOR, "body *")
+             if e.aria_role == role and name in e.accessible_name]
+    assert found, f"no {role} is named {name!r}"
+    return found[0]
+
+
+def press(browser, name, seconds=20):
+    """Presses a button, which may be drawn anew at any time."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            button = named(browser, "button", name)
+            assert button.is_enabled()
+            return button.click()
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
+
+
+def is_ready(state):
+    return "ready" in state["stage"]
+
+
+@pytest.mark.bound(110)
+def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa: F811
+    errors(browser)  # What earlier pages complained of is read away.
+    browser.get(show.base)
+    assert show.startSeconds < 10, "the page is there at once, whatever else the machine does"
+    assert named(browser, "heading", "Stamps")
+    show.until(is_ready, 40)
+    show.until(lambda s: all(Show.rows(p) for p in s["phones"]))
+    press(browser, "kill -9: On Tidemark")
+    show.until(lambda s: "dead" in s["phones"][1]["life"])
+    assert "Killed" in browser.find_element(By.ID, "phone-after").text
+    press(browser, "Airplane mode")
+    show.until(lambda s: s["isAirplane"])
+    press(browser, "Open the app: On Tidemark")
+    show.until(lambda s: len(Show.rows(s["phones"][1])) == 50)
+    assert "stale" in show.phone("after")["screen"]["state"]
+    # Others write meanwhile; the phone hears of it when the network is back, without a tap.
+    show.order(order="others", number=2)
+    show.until(lambda s: s["written"] == 2)
+    press(browser, "Airplane mode")
+    show.until(lambda s: {"n0", "n1"} <= set(Show.rows(s["phones"][1])))
+    press(browser, "Compare now")
+    show.until(lambda s: "comparison" in s["phones"][1])
+    assert show.phone("after")["comparison"] == {"count": 50, "missing": 0, "extra": 0}
+    assert errors(browser) == []
+
+
+@pytest.mark.bound(150)
+@pytest.mark.parametrize("show", [["stamps"], ["homes"]], indirect=True)
+def test_a_story_plays_to_its_table(browser, show):  # noqa: F811
+    """Each story has a kill -9 in its middle, and is on two networks at least."""
+    browser.get(show.base)
+    press(browser, "Play the story")
+    begin = time.monotonic()
+    show.until(lambda s: s.get("story", {}).get("isOver"), 120)
+    assert time.monotonic() - begin < 110
+    show.until(lambda s: all("comparison" in p for p in s["phones"]))
+    before, after = show.state["phones"]
+    assert after["comparison"]["missing"] == after["comparison"]["extra"] == 0
+    assert after["comparison"]["count"] > 0
+    assert after["reads"] < before["reads"] or before["comparison"]["missing"] > 0
+    table = browser.find_element(By.CSS_SELECTOR, "#story table").text
+    assert "On Tidemark" in table and "As it was" in table
+
+
+def test_orders_are_checked(show):
+    def refused(status, path="/do", data=b"{}", **headers):
+        request = urllib.request.Request(show.base + path, data, headers)
+        with pytest.raises(urllib.error.HTTPError) as error:
+            urllib.request.urlopen(request, timeout=10)
+        assert error.value.code == status
+
+    json_type = {"Content-Type": "application/json"}
+    refused(400, **json_type)
+    refused(400, data=json.dumps({"order": "rate", "number": 1e9}).encode(), **json_type)
+    # What a page of another origin can send without asking.
+    refused(415, data=b'{"order": "play"}', **{"Content-Type": "text/plain"})
+    refused(403, data=b'{"order": "play"}', Origin="https://evil.example", **json_type)
+    refused(403, data=b'{"order": "play"}', Host="evil.example", **json_type)
+    assert "story" not in show.state
+
+
+def test_a_show_is_kept_and_played_back(browser, tmp_path):  # noqa: F811
+    file = tmp_path / "show.jsonl"
+    show = Show("homes", "--record", file)
+    show.until(is_ready, 40)
+    show.until(lambda s: s["phones"][1].get("screen"))
+    show.order(order="kill", side="after")
+    show.stop()
+    kept = Show("--playback", file)
+    try:
+        browser.get(kept.base)
+        assert "A recording" in browser.find_element(By.ID, "story").text
+        deadline = time.monotonic() + 40
+        while "Killed" not in browser.find_element(By.ID, "phone-after").text:
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+    finally:
+        kept.stop()

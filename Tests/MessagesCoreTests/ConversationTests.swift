@@ -1,0 +1,201 @@
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkResilience
+import TidemarkRules
+import TidemarkServer
+import TidemarkTesting
+
+@testable import MessagesCore
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A conversation` {
+    private func ids(_ model: ConversationModel) -> [String] {
+        model.messages.items.compactMap(\.id)
+    }
+
+    @Test func `pages to its first message while others write, edit and delete`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let model = try world.app(world.client()).conversation("blue")
+            await until { model.messages.phase == .fresh }
+            #expect(model.messages.items.count == 50 && world.reads() <= 51)
+            var acts = 0
+            while model.messages.hasMore {
+                try await world.town.act(acts)
+                acts += 1
+                let count = model.messages.items.count
+                model.messages.loadMore()
+                model.messages.loadMore()
+                await until {
+                    !model.messages.pages.isLoadingMore
+                        && (model.messages.items.count > count || !model.messages.hasMore)
+                }
+            }
+            #expect(acts >= 7, "pages of 50")
+            let truth = try await world.town.messages(of: "blue")
+            await model.refresh()
+            await until { ids(model) == truth }
+            #expect(model.problem == nil && truth.count > MessagesTown.count)
+            model.close()
+        }
+    }
+
+    @Test func `is loading, then fresh; and says that nobody has written`() async throws {
+        try await MessagesWorld.run { world in
+            let app = world.app(try world.client())
+            let id = try await app.begin("Grace", with: ["grace"])
+            let model = try app.conversation(id)
+            #expect(model.messages.phase == .loading)
+            await until { model.messages.phase == .fresh }
+            #expect(model.messages.items.isEmpty && !model.messages.hasMore)
+            await model.send("Hello")
+            await until { model.messages.items.first?.isWaiting == false }
+            #expect(model.messages.items.map(\.text) == ["Hello"])
+            model.close()
+        }
+    }
+
+    @Test func `without a network is what the device holds, and says as of when`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let first = try world.client()
+            let read = world.local.now
+            var model = try world.app(first).conversation("blue")
+            await until { model.messages.phase == .fresh }
+            let held = ids(model)
+            await first.disableNetwork()
+            world.local.advance(by: .seconds(60))
+            await until { if case .stale = model.messages.phase { true } else { false } }
+            guard case .stale(let since?) = model.messages.phase else {
+                Issue.record("\(model.messages.phase)")
+                return
+            }
+            #expect(since >= read && since < world.local.now)
+            model.close()
+            await first.terminate()
+            world.local.advance(by: .seconds(3_600))
+            let second = try world.client()
+            await second.disableNetwork()
+            model = try world.app(second).conversation("blue")
+            await until { !model.messages.items.isEmpty }
+            #expect(ids(model) == held)
+            #expect(model.messages.phase == .stale(since: nil))
+            await second.enableNetwork()
+            await until { model.messages.phase == .fresh }
+            model.close()
+        }
+    }
+
+    @Test func `that the device knows nothing of has a way out after ten seconds`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            await client.disableNetwork()
+            let model = try world.app(client).conversation("blue")
+            #expect(model.messages.phase == .loading)
+            await world.clock.sleepers(1)
+            world.clock.advance(by: .seconds(10))
+            await until { model.messages.phase != .loading }
+            guard case .failed(let error) = model.messages.phase else {
+                Issue.record("\(model.messages.phase)")
+                return
+            }
+            #expect(error.recovery == .waitForNetwork)
+            await client.enableNetwork()
+            model.messages.tryAgain()
+            await until { model.messages.phase == .fresh }
+            model.close()
+        }
+    }
+
+    @Test func `keeps what is sent offline, in order, over a launch, and sends it once`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let first = try world.client()
+            var model = try world.app(first).conversation("blue")
+            await until { model.messages.phase == .fresh }
+            await first.disableNetwork()
+            for text in ["one", "two", "three"] {
+                world.local.advance(by: .seconds(1))
+                await model.send(text)
+            }
+            await until { model.messages.items.suffix(3).allSatisfy(\.isWaiting) }
+            #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
+            model.close()
+            await first.terminate()
+
+            let second = try world.client()
+            model = try world.app(second).conversation("blue")
+            await until { model.messages.items.last.map { !$0.isWaiting } ?? false }
+            try await second.waitForPendingWrites()
+            await until { model.messages.phase == .fresh && model.messages.items.allSatisfy { !$0.isWaiting } }
+            #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
+            let truth = try await world.town.messages(of: "blue")
+            #expect(truth.count == MessagesTown.count + 3)
+            #expect(ids(model) == truth.suffix(ids(model).count))
+            model.close()
+        }
+    }
+
+    @Test func `keeps what the server refused until the person decides`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let model = try world.app(client).conversation("blue")
+            await until { model.messages.phase == .fresh }
+            world.local.server.setRules(RulesSettings(try Ruleset(Self.readOnly)))
+            world.local.advance(by: .seconds(1))
+            await model.send("refused")
+            await model.send("refused too")
+            // Between two refusals the stream waits for its time.
+            await until {
+                world.local.advance(by: .seconds(1))
+                return model.refused.count == 2
+            }
+            #expect(model.refused.map(\.text) == ["refused", "refused too"])
+            #expect(model.refused[0].reason == "You don't have permission to do this.")
+            #expect(!model.messages.items.contains { $0.text == "refused" }, "it is undone")
+            await model.discard(model.refused[1])
+            await until { model.refused.count == 1 }
+            world.local.server.setRules(nil)
+            await model.sendAgain(model.refused[0])
+            await until { model.refused.isEmpty }
+            await until {
+                world.local.advance(by: .seconds(1))
+                return model.messages.items.last.map { $0.text == "refused" && !$0.isWaiting }
+                    ?? false
+            }
+            model.close()
+        }
+    }
+
+    private static let readOnly = """
+        rules_version = '2';
+        service cloud.firestore {
+          match /databases/{database}/documents {
+            match /{document=**} { allow read: if true; allow write: if false; }
+          }
+        }
+        """
+
+    @Test func `says in a sentence why a refresh failed, and asks the server no more than it may`()
+        async throws
+    {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let model = try world.app(client).conversation("blue")
+            await until { model.messages.phase == .fresh }
+            await client.disableNetwork()
+            model.retry.delayScale = 0.001
+            await model.refresh()
+            #expect(
+                model.problem
+                    == "The server can't be reached right now. Please try again later.")
+            await client.enableNetwork()
+            await model.refresh()
+            #expect(model.problem == nil)
+            model.close()
+        }
+    }
+}

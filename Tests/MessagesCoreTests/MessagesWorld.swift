@@ -1,0 +1,74 @@
+import ExampleKit
+import Foundation
+import Tidemark
+import TidemarkServer
+import TidemarkTesting
+
+@testable import MessagesCore
+
+/// A server in the process, the people around a phone, and phones.
+@MainActor final class MessagesWorld {
+    let local: LocalFirestore
+    let town: MessagesTown
+    /// Of what the app waits for; the server and its clients have the other one.
+    let clock = ManualClock()
+    private let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.org")
+    private let folder = FileManager.default.temporaryDirectory
+        .appendingPathComponent("tidemark-messages-\(UUID().uuidString)")
+
+    init() throws {
+        local = try LocalFirestore.start()
+        town = MessagesTown(
+            Town(
+                firestore: try local.firestore(label: "town"), user: user, dayStart: local.now))
+    }
+
+    /// A client on the phone's disk; terminate it before the next one.
+    func client() throws -> Firestore {
+        try local.firestore(label: "phone", cache: .directory(folder.path))
+    }
+
+    func app(_ firestore: Firestore) -> MessagesApp {
+        var app = MessagesApp(firestore, me: user.id)
+        app.clock = clock
+        app.now = { [local] in local.now }
+        return app
+    }
+
+    func phone<App: PhoneApp>(_ app: App.Type, _ firestore: Firestore) throws -> App {
+        let settings = PhoneSettings(
+            folder: folder.path, project: local.projectID, firestore: "", accounts: "", user: user,
+            label: "phone")
+        return try App(
+            PhoneEnvironment(
+                settings, now: { [local] in local.now.dateValue() }, clock: clock,
+                firestore: { _ in firestore }))
+    }
+
+    func reads() -> Int { local.meter().filter { $0.label == "phone" }.reduce(0) { $0 + $1.reads } }
+
+    func stop() async {
+        await local.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    static func run(_ body: (MessagesWorld) async throws -> Void) async throws {
+        let world = try MessagesWorld()
+        do { try await body(world) } catch {
+            await world.stop()
+            throw error
+        }
+        await world.stop()
+    }
+}
+
+/// Returns once it is so. The suite's time limit ends what never comes.
+@MainActor func until(_ isThere: () async throws -> Bool) async rethrows {
+    while try await !isThere() { await Task.yield() }
+}
+
+/// The first screen that is as it is sought.
+@MainActor func screen(_ app: some PhoneApp, where isSought: (Screen) -> Bool) async throws -> Screen {
+    for await screen in app.screens where isSought(screen) { return screen }
+    throw CancellationError()
+}

@@ -1,0 +1,150 @@
+import ExampleKit
+import Testing
+import Tidemark
+import TidemarkTesting
+
+@testable import MessagesCore
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `Messages on a phone` {
+    private func rows(_ screen: Screen) -> [Row] { screen.sections.flatMap(\.rows) }
+
+    @Test(arguments: [true, false])
+    func `shows the conversations of a full read, the latest first`(isAfter: Bool) async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let phone: any PhoneApp =
+                isAfter
+                ? try world.phone(MessagesAfter.self, client)
+                : try world.phone(MessagesBefore.self, client)
+            var truth = try await world.town.conversations()
+            let state: Screen.State = isAfter ? .fresh : .quiet
+            let first = try await screen(phone) { $0.state == state && $0.documents == truth }
+            #expect(rows(first).first?.trailing == "Now" && truth.count == 5)
+            world.local.advance(by: .seconds(1))
+            try await world.town.firestore.document("conversations/alan").updateData([
+                "lastText": "New", "lastMessageAt": FieldValue.serverTimestamp(),
+            ])
+            truth = try await world.town.conversations()
+            #expect(truth.first == "alan")
+            _ = try await screen(phone) { $0.documents == truth }
+            await phone.close()
+        }
+    }
+
+    /// What the journey is about: 51 reads where it was all of them, and most of them twice.
+    @Test func `opens a conversation for its newest page`() async throws {
+        var reads: [Bool: Int] = [:]
+        for isAfter in [true, false] {
+            try await MessagesWorld.run { world in
+                try await world.town.seed()
+                let client = try world.client()
+                let phone: any PhoneApp =
+                    isAfter
+                    ? try world.phone(MessagesAfter.self, client)
+                    : try world.phone(MessagesBefore.self, client)
+                _ = try await screen(phone) { $0.documents.contains("blue") }
+                await phone.tap("blue", "")
+                let newest = try await world.town.messages(of: "blue").suffix(50)
+                _ = try await screen(phone) {
+                    $0.title == "Grace" && $0.documents.suffix(50) == newest
+                        && $0.state == (isAfter ? .fresh : .quiet)
+                }
+                reads[isAfter] = world.reads()
+                await phone.close()
+            }
+        }
+        // Five conversations, too.
+        #expect(try #require(reads[true]) <= 56)
+        #expect(try #require(reads[false]) >= MessagesTown.count)
+    }
+
+    @Test func `says what became of a message that was written offline`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let phone = try world.phone(MessagesAfter.self, client)
+            _ = try await screen(phone) { $0.documents.contains("blue") }
+            await phone.tap("blue", "")
+            _ = try await screen(phone) { $0.title == "Grace" && $0.state == .fresh }
+            await client.disableNetwork()
+            world.local.advance(by: .seconds(1))
+            await phone.tap("send", "On my way")
+            let waiting = try await screen(phone) { rows($0).last?.title == "On my way" }
+            #expect(rows(waiting).last?.isPending == true)
+            #expect(rows(waiting).last?.trailing == "Sending")
+            await client.enableNetwork()
+            let sent = try await screen(phone) { rows($0).last?.isPending == false }
+            #expect(rows(sent).last?.trailing == "Now")
+            await phone.close()
+        }
+    }
+
+    @Test func `before, a send waits for the server and the person is told nothing`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let phone = try world.phone(MessagesBefore.self, client)
+            _ = try await screen(phone) { $0.documents.contains("blue") }
+            await phone.tap("blue", "")
+            _ = try await screen(phone) { $0.documents.count == MessagesTown.count }
+            await client.disableNetwork()
+            world.local.advance(by: .seconds(1))
+            await phone.tap("send", "On my way")
+            _ = try await screen(phone) { rows($0).last?.title == "Sending…" }
+            await client.enableNetwork()
+            let end = try await screen(phone) { rows($0).last?.title == "On my way" }
+            #expect(end.documents == (try await world.town.messages(of: "blue")))
+            await phone.close()
+        }
+    }
+
+    @Test func `says how long ago, and goes on saying so; before, it stays at what it was`() async throws {
+        for isAfter in [true, false] {
+            try await MessagesWorld.run { world in
+                try await world.town.seed()
+                let client = try world.client()
+                let phone: any PhoneApp =
+                    isAfter
+                    ? try world.phone(MessagesAfter.self, client)
+                    : try world.phone(MessagesBefore.self, client)
+                _ = try await screen(phone) { rows($0).first?.trailing == "Now" }
+                let reads = world.reads()
+                world.local.advance(by: .seconds(7_200))
+                await phone.clockChanged()
+                if isAfter {
+                    _ = try await screen(phone) { rows($0).first?.trailing == "2h ago" }
+                    #expect(world.reads() == reads)
+                } else {
+                    try await world.town.write("Later", by: "Grace")
+                    let later = try await screen(phone) { rows($0).first?.detail == "Later" }
+                    #expect(rows(later).dropFirst().first?.trailing == "10m ago")
+                }
+                await phone.close()
+            }
+        }
+    }
+
+    @Test func `draws a skeleton, and a way out when nothing comes`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            await client.disableNetwork()
+            let phone = try world.phone(MessagesAfter.self, client)
+            let skeleton = try await screen(phone) { !$0.sections.isEmpty }
+            #expect(skeleton.state == .loading && !skeleton.hasContent)
+            // The list's patience, and the minute of the times.
+            await world.clock.sleepers(2)
+            world.clock.advance(by: .seconds(10))
+            let failed = try await screen(phone) { $0.controls.contains { $0.id == "again" } }
+            guard case .failed(_, wayOut: "again") = failed.state else {
+                Issue.record("\(failed.state)")
+                return
+            }
+            await client.enableNetwork()
+            await phone.tap("again", "")
+            _ = try await screen(phone) { $0.state == .fresh }
+            await phone.close()
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ExampleKit
+import Foundation
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkTesting
+
+/// A local server with accounts, and a phone's folder, for one test.
+struct PhoneGround {
+    let local: LocalFirestore
+    let accounts: LocalAccounts
+    let socket: LocalSocket
+    let folder: String
+    var town: Town
+
+    static func play(_ example: Example, _ body: (PhoneGround) async throws -> Void) async throws {
+        let local = try LocalFirestore.start(projectID: "phones", now: Timestamp())
+        let accounts = try await LocalAccounts.start(beside: local)
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("phone-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        var user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.test")
+        if example.hasAccount {
+            let desk = Accounts(
+                HTTPAccountsTransport(.local(accounts.host)),
+                store: try FileCredentialStore(folder: folder + "/desk"), installation: "desk")
+            await desk.load()
+            user.id = try await desk.signUp(email: user.email, password: user.password).text
+        }
+        let town = Town(
+            firestore: try local.firestore(label: "town"), user: user, dayStart: local.now)
+        try await example.seed(town)
+        let ground = PhoneGround(
+            local: local, accounts: accounts, socket: try await local.serve(), folder: folder,
+            town: town)
+        try await body(ground)
+        await accounts.stop()
+        await local.stop()
+    }
+
+    /// - Parameter isOnline: Whether anybody answers at its addresses.
+    func phone<App: PhoneApp>(
+        _ type: App.Type, _ name: String = "phone", isOnline: Bool = true
+    ) throws -> App {
+        try App(
+            PhoneEnvironment(
+                PhoneSettings(
+                    folder: "\(folder)/\(name)", project: "phones",
+                    firestore: isOnline ? socket.host : "127.0.0.1:1",
+                    accounts: isOnline ? accounts.host : "127.0.0.1:1", user: town.user,
+                    label: name)))
+    }
+}
+
+extension PhoneApp {
+    /// The next screen of which this holds.
+    func screen(
+        _ what: Comment, where holds: (Screen) -> Bool
+    ) async throws -> Screen {
+        for await screen in screens where holds(screen) { return screen }
+        throw NotSeen(what)
+    }
+}
+
+private struct NotSeen: Error {
+    let what: Comment
+    init(_ what: Comment) { self.what = what }
+}

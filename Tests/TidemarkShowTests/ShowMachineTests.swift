@@ -1,0 +1,159 @@
+import ExampleKit
+import Testing
+
+@testable import TidemarkShow
+
+@Suite struct ShowMachineTests {
+    private static let app = ShowState.App(
+        name: "x", title: "X", problem: "p", promise: "q",
+        acts: [ShowState.Named(id: "collect", title: "Collect")])
+    private static let script = [
+        Beat("Both are opened.", [.launch], seconds: 5, until: .content),
+        Beat(
+            "Killed, no network.", [.kill, .airplane(true), .launch, .tap("go", text: "a")],
+            seconds: 3),
+    ]
+    private static let content = Screen(
+        "X", .fresh, sections: [Screen.Section(nil, [Row("a", "A")])],
+        controls: [Control("go", "Go")])
+
+    /// On a day that has begun, with both phones running.
+    private func running() -> ShowMachine {
+        var machine = ShowMachine(ShowState(app: Self.app, apps: []), Self.script)
+        let effects = machine.step(.prepared)
+        #expect(effects == [.launch(.before, launch: 1), .launch(.after, launch: 1)])
+        return machine
+    }
+
+    private func show(
+        _ machine: inout ShowMachine, _ side: PhoneSide, _ milliseconds: Double = 10
+    ) -> [ShowEffect] {
+        let launch = machine.state[side].launches
+        return machine.step(.news(side, launch: launch, .screen(Self.content, milliseconds)))
+    }
+
+    @Test func `the first content counts from each launch`() {
+        var machine = running()
+        let empty = Screen(
+            "X", .loading, sections: [Screen.Section(nil, [Row("s", "", kind: .skeleton)])])
+        _ = machine.step(.news(.after, launch: 1, .screen(empty, 3)))
+        #expect(machine.state[.after].firstContent == [nil])
+        _ = show(&machine, .after, 12)
+        _ = show(&machine, .after, 900)
+        #expect(machine.state[.after].firstContent == [12])
+        #expect(machine.state[.after].blank == 0)
+        // The other one is still waited for: that is not yet an empty launch.
+        #expect(machine.state[.before].blank == 0)
+        _ = machine.step(.ordered(.kill(.before)))
+        #expect(machine.state[.before].blank == 1)
+        #expect(machine.state[.before].slowest == nil)
+    }
+
+    @Test func `a killed phone is dead, and what its process said late is not heard`() {
+        var machine = running()
+        #expect(machine.step(.ordered(.kill(.before))) == [.kill(.before)])
+        #expect(machine.state[.before].life == .dead("Killed: kill -9."))
+        #expect(show(&machine, .before).isEmpty)
+        #expect(machine.state[.before].screen == nil)
+        #expect(machine.step(.ended(.before, launch: 1, "late")).isEmpty)
+        #expect(machine.state[.before].life == .dead("Killed: kill -9."))
+        #expect(machine.step(.ordered(.launch(.before))) == [.launch(.before, launch: 2)])
+        _ = machine.step(.news(.before, launch: 1, .screen(Self.content, 5)))
+        #expect(machine.state[.before].screen == nil, "it was the killed process's")
+        _ = machine.step(.ended(.before, launch: 2, "crashed"))
+        #expect(machine.state[.before].life == .dead("crashed"))
+    }
+
+    @Test func `only what is on the screen can be tapped`() {
+        var machine = running()
+        #expect(machine.step(.ordered(.tap(.after, "go", ""))).isEmpty)
+        _ = show(&machine, .after)
+        #expect(machine.step(.ordered(.tap(.after, "gone", ""))).isEmpty)
+        #expect(
+            machine.step(.ordered(.tap(.after, "go", "hi")))
+                == [.tell(.after, .tap(id: "go", text: "hi"))])
+    }
+
+    @Test func `phones hear of a network that is back, and of no other`() {
+        var machine = running()
+        #expect(
+            machine.step(.ordered(.airplane)) == [.network(.healthy, isAirplane: true)])
+        #expect(
+            machine.step(.ordered(.network(.blackhole))) == [.network(.blackhole, isAirplane: true)]
+        )
+        #expect(
+            machine.step(.ordered(.airplane)) == [.network(.blackhole, isAirplane: false)])
+        #expect(
+            machine.step(.ordered(.network(.threeG))) == [
+                .network(.threeG, isAirplane: false), .tell(.before, .networkIsBack),
+                .tell(.after, .networkIsBack),
+            ])
+        #expect(machine.step(.ordered(.network(.threeG))).isEmpty)
+    }
+
+    @Test func `a story goes on when both have seen, at the earliest when its caption was read`() {
+        var machine = running()
+        #expect(machine.step(.ordered(.play)) == [.prepare("x")])
+        machine.change(to: Self.app, Self.script)
+        #expect(
+            machine.step(.prepared) == [
+                .launch(.before, launch: 1), .launch(.after, launch: 1), .startBeat(0, seconds: 5),
+            ])
+        #expect(show(&machine, .before).isEmpty)
+        #expect(show(&machine, .after).isEmpty, "the caption has not been read")
+        let second = machine.step(.beatRead(0))
+        #expect(
+            second == [
+                .kill(.before), .kill(.after), .network(.healthy, isAirplane: true),
+                .launch(.before, launch: 2), .launch(.after, launch: 2), .startBeat(1, seconds: 3),
+            ])
+        // The timer of the scene before is not heard any more.
+        #expect(machine.step(.beatOver(0)).isEmpty)
+        #expect(machine.state.story?.isOver == false)
+        #expect(machine.step(.beatOver(1)) == [.compare])
+        #expect(machine.state.story?.isOver == true)
+        #expect(machine.step(.beatOver(1)).isEmpty)
+    }
+
+    @Test func `a day that has not begun takes no orders but another one`() {
+        var machine = ShowMachine(ShowState(app: Self.app, apps: []), Self.script)
+        #expect(machine.step(.ordered(.launch(.after))).isEmpty)
+        #expect(machine.state.message == "The day has not begun yet.")
+        #expect(machine.step(.ordered(.app("y"))) == [.prepare("y")])
+    }
+
+    @Test func `the clock turns for the server and for the phones that run`() {
+        var machine = running()
+        _ = machine.step(.ordered(.kill(.before)))
+        #expect(
+            machine.step(.ordered(.turnClock(3_600)))
+                == [.setClock(3_600), .tell(.after, .clock(3_600))])
+        #expect(machine.step(.ordered(.secondDevice("none"))).isEmpty)
+        #expect(machine.step(.ordered(.secondDevice("collect"))) == [.secondDevice("collect")])
+    }
+}
+
+@Suite struct OrderFormTests {
+    @Test func `orders are checked before they are obeyed`() throws {
+        #expect(try OrderForm("kill", side: .before).parsed() == .kill(.before))
+        #expect(try OrderForm("network", id: "3g").parsed() == .network(.threeG))
+        #expect(try OrderForm("others", number: 3).parsed() == .others(3))
+        let wrong = [
+            OrderForm("kill"), OrderForm("network", id: "5g"), OrderForm("others", number: 0.5),
+            OrderForm("others", number: 1e30), OrderForm("rate", number: -1), OrderForm("fly"),
+            OrderForm("tap", side: .after, id: "x", text: String(repeating: "x", count: 2_001)),
+        ]
+        for form in wrong { #expect(throws: OrderError.self) { try form.parsed() } }
+    }
+
+    @Test func `lines are cut wherever the pipe cuts them`() throws {
+        var cutter = LineCutter()
+        let line = JSONLine.encode(PhoneOrder.tap(id: "a", text: "ü\n"))
+        var found: [PhoneOrder] = []
+        for byte in line + line {
+            found += try #require(cutter.add([byte].withUnsafeBytes { .init($0) }))
+                .compactMap { JSONLine.decode(PhoneOrder.self, $0) }
+        }
+        #expect(found == [.tap(id: "a", text: "ü\n"), .tap(id: "a", text: "ü\n")])
+    }
+}

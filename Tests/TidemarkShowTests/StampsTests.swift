@@ -1,0 +1,80 @@
+import ExampleKit
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTesting
+
+@testable import StampsCore
+
+@Suite(.timeLimit(.minutes(1))) struct StampsTests {
+    private func signIn(_ app: some PhoneApp) async throws {
+        _ = try await app.screen("a sign-in") { $0.controls.contains { $0.id == "signIn" } }
+        await app.tap("signIn", "")
+    }
+
+    @Test func `the screen is there from disk when nobody answers, and says how old it is`()
+        async throws
+    {
+        try await PhoneGround.play(.stamps) { ground in
+            let first = try ground.phone(StampsAfter.self)
+            try await signIn(first)
+            let fresh = try await first.screen("fresh") { $0.state == .fresh }
+            #expect(fresh.documents == (try await Example.stamps.truth(ground.town)))
+            _ = try await first.screen("a rank") { screen in
+                screen.sections[0].rows.contains { $0.id == "rank" && $0.trailing == "201" }
+            }
+            await first.close()
+
+            let second = try ground.phone(StampsAfter.self, isOnline: false)
+            let stale = try await second.screen("stale") {
+                if case .stale = $0.state { $0.hasContent && !$0.documents.isEmpty } else { false }
+            }
+            #expect(stale.documents == fresh.documents)
+            await second.close()
+        }
+    }
+
+    @Test
+    func `the old app shows the same where the network is good, and reads everybody for a rank`()
+        async throws
+    {
+        try await PhoneGround.play(.stamps) { ground in
+            let app = try ground.phone(StampsBefore.self, "before")
+            try await signIn(app)
+            let shown = try await app.screen("a rank") { screen in
+                screen.sections.first?.rows.contains { $0.id == "rank" && $0.trailing == "201" }
+                    == true
+            }
+            #expect(shown.state == .quiet)
+            #expect(shown.documents == (try await Example.stamps.truth(ground.town)))
+            let reads = ground.local.meter().first { $0.label == "before" }?.reads ?? 0
+            #expect(reads >= 251, "50 stamps, a profile and 200 users")
+            await app.close()
+        }
+    }
+
+    @Test func `each state of the model is a screen of its own`() {
+        let now = Date(timeIntervalSince1970: 1_000_000)
+        var model = StampsModel()
+        #expect(model.screen(now: now).state == .loading)
+        model.place = .signIn
+        #expect(model.screen(now: now).controls.map(\.id) == ["signIn"])
+        model.place = .stamps
+        #expect(!model.screen(now: now).sections[1].rows.contains { $0.isDocument })
+        model.state = .fresh
+        #expect(model.screen(now: now).state == .empty("No stamps yet."))
+        let stamp = Stamp(
+            name: "Comet", country: "Japan", createdAt: Timestamp(seconds: 999_880, nanoseconds: 0))
+        model.lines = [StampsModel.Line(id: "s1", stamp: stamp)]
+        let row = model.screen(now: now).sections[1].rows[0]
+        #expect(row.title == "Comet" && row.trailing == "2m ago" && row.isDocument)
+        model.state = .stale(age: 60, reason: "Looking for news.")
+        #expect(model.screen(now: now).state == .stale(age: 60, reason: "Looking for news."))
+        model.message = "You're offline."
+        #expect(model.screen(now: now).state == .stale(age: 60, reason: "You're offline."))
+        model.state = .failed(reason: "No.", wayOut: "refresh")
+        #expect(model.screen(now: now).controls.contains { $0.id == "refresh" })
+        model.rank = .known("7", isFresh: false)
+        #expect(model.screen(now: now).sections[0].rows[1].detail == "as last known")
+    }
+}
