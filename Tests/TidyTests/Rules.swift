@@ -82,7 +82,8 @@ enum ImportRules {
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkREST", "Hummingbird",
-            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
+            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto",
+            "CryptoExtras",
         ],
         "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
         "TidemarkAudit": [

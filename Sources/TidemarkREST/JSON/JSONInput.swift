@@ -27,8 +27,9 @@ enum JSONInput {
         switch UInt8(bitPattern: number.objCType.pointee) {
         case UInt8(ascii: "c"), UInt8(ascii: "B"): .bool(number.boolValue)
         case UInt8(ascii: "d"), UInt8(ascii: "f"): .number(number.doubleValue)
-        case UInt8(ascii: "Q"): Int64(exactly: number.uint64Value).map { .integer($0) }
-            ?? .number(number.doubleValue)
+        case UInt8(ascii: "Q"):
+            Int64(exactly: number.uint64Value).map { .integer($0) }
+                ?? .number(number.doubleValue)
         default: .integer(number.int64Value)
         }
     }

@@ -102,7 +102,9 @@ extension MessageSchema {
         .runAggregationQueryRequest: MessageSchema(
             "google.firestore.v1.RunAggregationQueryRequest",
             .init("parent", 1, .text),
-            .init("structured_aggregation_query", 2, .message(.structuredAggregationQuery), of: "query_type"),
+            .init(
+                "structured_aggregation_query", 2, .message(.structuredAggregationQuery),
+                of: "query_type"),
             .init("transaction", 4, .bytes, of: "consistency_selector"),
             .init("new_transaction", 5, .message(.transactionOptions), of: "consistency_selector"),
             .init("read_time", 6, .timestamp, of: "consistency_selector"),

@@ -36,15 +36,21 @@ extension MessageSchema {
             .init("transform", 6, .message(.documentTransform), of: "operation"),
             .init("update_mask", 3, .message(.documentMask)),
             .init("current_document", 4, .message(.precondition)),
-            .init("update_transforms", 7, .message(.documentTransformFieldTransform), isRepeated: true)),
+            .init(
+                "update_transforms", 7, .message(.documentTransformFieldTransform), isRepeated: true
+            )),
         .documentTransform: MessageSchema(
             "google.firestore.v1.DocumentTransform",
             .init("document", 1, .text),
-            .init("field_transforms", 2, .message(.documentTransformFieldTransform), isRepeated: true)),
+            .init(
+                "field_transforms", 2, .message(.documentTransformFieldTransform), isRepeated: true)
+        ),
         .documentTransformFieldTransform: MessageSchema(
             "google.firestore.v1.DocumentTransform.FieldTransform",
             .init("field_path", 1, .text),
-            .init("set_to_server_value", 2, .enumeration(.documentTransformFieldTransformServerValue), of: "transform_type"),
+            .init(
+                "set_to_server_value", 2, .enumeration(.documentTransformFieldTransformServerValue),
+                of: "transform_type"),
             .init("increment", 3, .message(.value), of: "transform_type"),
             .init("maximum", 4, .message(.value), of: "transform_type"),
             .init("minimum", 5, .message(.value), of: "transform_type"),

@@ -26,10 +26,17 @@ struct EnumSchema: Sendable {
             ["OPERATOR_UNSPECIFIED": 0, "AND": 1, "OR": 2]),
         .structuredQueryFieldFilterOperator: EnumSchema(
             "google.firestore.v1.StructuredQuery.FieldFilter.Operator",
-            ["OPERATOR_UNSPECIFIED": 0, "LESS_THAN": 1, "LESS_THAN_OR_EQUAL": 2, "GREATER_THAN": 3, "GREATER_THAN_OR_EQUAL": 4, "EQUAL": 5, "NOT_EQUAL": 6, "ARRAY_CONTAINS": 7, "IN": 8, "ARRAY_CONTAINS_ANY": 9, "NOT_IN": 10]),
+            [
+                "OPERATOR_UNSPECIFIED": 0, "LESS_THAN": 1, "LESS_THAN_OR_EQUAL": 2,
+                "GREATER_THAN": 3, "GREATER_THAN_OR_EQUAL": 4, "EQUAL": 5, "NOT_EQUAL": 6,
+                "ARRAY_CONTAINS": 7, "IN": 8, "ARRAY_CONTAINS_ANY": 9, "NOT_IN": 10,
+            ]),
         .structuredQueryUnaryFilterOperator: EnumSchema(
             "google.firestore.v1.StructuredQuery.UnaryFilter.Operator",
-            ["OPERATOR_UNSPECIFIED": 0, "IS_NAN": 2, "IS_NULL": 3, "IS_NOT_NAN": 4, "IS_NOT_NULL": 5]),
+            [
+                "OPERATOR_UNSPECIFIED": 0, "IS_NAN": 2, "IS_NULL": 3, "IS_NOT_NAN": 4,
+                "IS_NOT_NULL": 5,
+            ]),
         .structuredQueryFindNearestDistanceMeasure: EnumSchema(
             "google.firestore.v1.StructuredQuery.FindNearest.DistanceMeasure",
             ["DISTANCE_MEASURE_UNSPECIFIED": 0, "EUCLIDEAN": 1, "COSINE": 2, "DOT_PRODUCT": 3]),
@@ -43,7 +50,10 @@ struct EnumSchema: Sendable {
 }
 
 enum EnumType: Sendable {
-    case targetChangeTargetChangeType, structuredQueryDirection, structuredQueryCompositeFilterOperator, structuredQueryFieldFilterOperator, structuredQueryUnaryFilterOperator, structuredQueryFindNearestDistanceMeasure, documentTransformFieldTransformServerValue, transactionOptionsConcurrencyMode
+    case targetChangeTargetChangeType, structuredQueryDirection,
+        structuredQueryCompositeFilterOperator, structuredQueryFieldFilterOperator,
+        structuredQueryUnaryFilterOperator, structuredQueryFindNearestDistanceMeasure,
+        documentTransformFieldTransformServerValue, transactionOptionsConcurrencyMode
 
     var schema: EnumSchema { EnumSchema.all[self]! }
 }

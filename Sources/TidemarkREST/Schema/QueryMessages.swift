@@ -18,7 +18,8 @@ extension MessageSchema {
             .init("all_descendants", 3, .bool)),
         .structuredQueryFilter: MessageSchema(
             "google.firestore.v1.StructuredQuery.Filter",
-            .init("composite_filter", 1, .message(.structuredQueryCompositeFilter), of: "filter_type"),
+            .init(
+                "composite_filter", 1, .message(.structuredQueryCompositeFilter), of: "filter_type"),
             .init("field_filter", 2, .message(.structuredQueryFieldFilter), of: "filter_type"),
             .init("unary_filter", 3, .message(.structuredQueryUnaryFilter), of: "filter_type")),
         .structuredQueryCompositeFilter: MessageSchema(
@@ -55,10 +56,13 @@ extension MessageSchema {
         .structuredAggregationQuery: MessageSchema(
             "google.firestore.v1.StructuredAggregationQuery",
             .init("structured_query", 1, .message(.structuredQuery), of: "query_type"),
-            .init("aggregations", 3, .message(.structuredAggregationQueryAggregation), isRepeated: true)),
+            .init(
+                "aggregations", 3, .message(.structuredAggregationQueryAggregation),
+                isRepeated: true)),
         .structuredAggregationQueryAggregation: MessageSchema(
             "google.firestore.v1.StructuredAggregationQuery.Aggregation",
-            .init("count", 1, .message(.structuredAggregationQueryAggregationCount), of: "operator"),
+            .init(
+                "count", 1, .message(.structuredAggregationQueryAggregationCount), of: "operator"),
             .init("sum", 2, .message(.structuredAggregationQueryAggregationSum), of: "operator"),
             .init("avg", 3, .message(.structuredAggregationQueryAggregationAvg), of: "operator"),
             .init("alias", 7, .text)),

@@ -104,9 +104,12 @@ final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStre
                 let json = ProtoJSONWriter.json(responseType, messages.bytes(of: response))
                 return Self.text(.list([json]))
             case .ended(let status):
-                return status.code == .ok ? "[\"close\"]" : Self.text(.list([
-                    ErrorJSON.output(of: status)
-                ]))
+                return status.code == .ok
+                    ? "[\"close\"]"
+                    : Self.text(
+                        .list([
+                            ErrorJSON.output(of: status)
+                        ]))
             }
         }
     }

@@ -86,7 +86,9 @@ package final class Outbox<Message: Sendable>: Sendable {
     }
 
     /// Nothing more comes after `last`; what is queued is still given out.
-    package func finish(with last: [Message] = [], bytes: Int = 0) { close(dropping: false, last, bytes) }
+    package func finish(with last: [Message] = [], bytes: Int = 0) {
+        close(dropping: false, last, bytes)
+    }
 
     /// Nothing more comes but `last`, and what is queued is dropped.
     package func fail(with last: [Message] = []) { close(dropping: true, last, 0) }
