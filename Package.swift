@@ -211,7 +211,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
-                arguments, sqlite,
+                arguments, httpClient, hummingbird, hummingbirdCore, log, nioCore, nioHTTP1,
+                sqlite,
             ],
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
