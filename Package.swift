@@ -23,6 +23,7 @@ let grpcHTTP2 = Target.Dependency.product(
     name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -117,14 +118,16 @@ let package = Package(
             "TidemarkWire",
             [
                 "TidemarkModel", "CTidemarkZlib", grpcCore, grpcHTTP2, nioCore, nioHPACK, nioHTTP2,
-                protobuf,
+                nioPosix, protobuf,
             ]),
+        // Firestore's calls as HTTP/1.1 has them: REST and WebChannel, without a socket.
+        library("TidemarkREST", ["TidemarkModel", "TidemarkWire"]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkRules", "TidemarkStore"]),
         library(
             "TidemarkHTTP",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", hummingbird, log, nioCore,
-                nioPosix, jwtKit, crypto, cryptoExtras,
+                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkREST", hummingbird,
+                hummingbirdCore, log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
         // The official form of exports, read and written.
         library("TidemarkExport", ["TidemarkModel"]),
@@ -237,7 +240,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
-                arguments, sqlite,
+                arguments, httpClient, hummingbird, hummingbirdCore, log, nioCore, nioHTTP1,
+                sqlite,
             ],
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
@@ -280,6 +284,9 @@ let package = Package(
             "TidemarkExportTests",
             ["TidemarkExport", "TidemarkModel", "TidemarkServer", "TidemarkSimulation"]),
         tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkRESTTests",
+            ["TidemarkREST", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
         tests(
             "TidemarkAuditTests",
             [

@@ -18,7 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The address to listen on. One that others can reach needs a token.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port for gRPC; 0 picks a free one.")
+    @Option(help: "The port for gRPC, REST and WebChannel; 0 picks a free one.")
     var port = 8080
 
     @Option(
@@ -50,6 +50,14 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write the file by which Firebase's tools find the emulators of a project: the control port \
+            answers their GET /emulators.
+            """, valueName: "project"))
+    var hubProject: String?
 
     @OptionGroup var accountsOptions: AccountsOptions
     @OptionGroup var indexOptions: IndexOptions
@@ -106,7 +114,7 @@ struct ServeCommand: AsyncParsableCommand {
             server: server, accounts: accounts, host: host, port: port,
             controlPort: controlPort ?? (port == 0 ? 0 : 4_000),
             accountsPort: accountsOptions.accountsPort ?? (isAnywhere ? 0 : 9_099),
-            portsFile: portsFile, opensConsole: open, access: try access(),
+            portsFile: portsFile, hubProject: hubProject, opensConsole: open, access: try access(),
             web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
             network: try faultOptions.profile())
         do { try await process.run() } catch is CancellationError {}

@@ -16,6 +16,8 @@ struct ServingProcess {
     let controlPort: Int
     let accountsPort: Int
     let portsFile: String?
+    /// The project whose tools find the server by a file; nil for none.
+    let hubProject: String?
     /// Whether the console is opened in a browser.
     let opensConsole: Bool
     let access: AccessToken?
@@ -34,16 +36,20 @@ struct ServingProcess {
         }
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate the server itself is only there for the gate.
+        let http = FirestoreHTTP(
+            recorded, access: callers, web: web, endpoints: [EmulatorEndpoints(server)])
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
-            access: callers)
+            access: callers, plain: { http.accept($0) })
+        let hub = EmulatorHub(host: host, version: "tidemark")
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
-            pages: Console(server, traffic: recorded, faults: board))
+            pages: PagesInOrder([hub, Console(server, traffic: recorded, faults: board)]))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
+            group.addTask { await http.run() }
             group.addTask { try await control.run { opened.yield(.control($0)) } }
             if let accounts {
                 group.addTask {
@@ -53,10 +59,11 @@ struct ServingProcess {
                 }
             }
             group.addTask { await Self.signal() }
-            group.addTask { try await announce(ports, gate) }
+            group.addTask { try await announce(ports, gate, hub) }
             // Announcing ends by itself; the first of the others to end, ends all.
             try await group.next()
             try await group.next()
+            if let hubProject { EmulatorHub.removeLocator(of: hubProject) }
             await gate?.close()
             group.cancelAll()
         }
@@ -71,7 +78,9 @@ struct ServingProcess {
 
     private enum Opened { case grpc(Int), control(Int), accounts(Int) }
 
-    private func announce(_ ports: AsyncStream<Opened>, _ gate: NetworkGate?) async throws {
+    private func announce(
+        _ ports: AsyncStream<Opened>, _ gate: NetworkGate?, _ hub: EmulatorHub
+    ) async throws {
         var grpc: Int?
         var direct: Int?
         var control: Int?
@@ -92,6 +101,8 @@ struct ServingProcess {
                 let text = "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
+            hub.set(EmulatorHub.Ports(hub: control, firestore: grpc, accounts: accountsPort))
+            if let hubProject { try hub.writeLocator(of: hubProject) }
             if opensConsole { Self.openBrowser(at: "http://\(host):\(control)") }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
             ProcessMemory.giveBackCode()

@@ -10,6 +10,7 @@ struct ControlRoutes: Sendable {
     private let access: AccessToken?
     private let web: WebPolicy
     private let pages: (any WebPages)?
+    private var emulator: EmulatorEndpoints { EmulatorEndpoints(server) }
 
     init(
         _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
@@ -62,15 +63,17 @@ struct ControlRoutes: Sendable {
         case (.delete, "/tidemark/v1/faults"):
             try await board().order(network: .healthy, rules: [])
             return response(.ok, try board().state)
-        case (.delete, _) where Self.database(clearedAt: path) != nil:
-            return try await clear(path)
         default:
+            if let answer = await emulator.answer(PageRequest(request, body: [])) {
+                return Response(answer)
+            }
             if let page = try await page(request) { return page }
             let known = [
                 "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
                 "/tidemark/v1/faults",
             ]
-            if known.contains(path) || Self.database(clearedAt: path) != nil {
+            let names = PageRequest(request, body: []).path
+            if known.contains(path) || EmulatorEndpoints.database(clearedAt: names) != nil {
                 throw Refusal(
                     .methodNotAllowed, "\(path) does not know the method \(request.method).")
             }
@@ -159,28 +162,6 @@ extension ControlRoutes {
         let parsed = try order.parsed()
         try await board().order(network: parsed.network, rules: parsed.rules)
         return response(.ok, try board().state)
-    }
-
-    /// The names in `/emulator/v1/projects/P/databases/D/documents`, which other tools know too. Source:
-    /// server-protocol 5.3.
-    private static func database(clearedAt path: String) -> (project: String, database: String)? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map {
-            $0.removingPercentEncoding ?? String($0)
-        }
-        guard parts.count == 8, parts[0].isEmpty, parts[1] == "emulator", parts[2] == "v1",
-            parts[3] == "projects", parts[5] == "databases", parts[7] == "documents"
-        else { return nil }
-        return (parts[4], parts[6])
-    }
-
-    private func clear(_ path: String) async throws(Refusal) -> Response {
-        guard let names = Self.database(clearedAt: path),
-            let database = try? DatabaseID(project: names.project, database: names.database)
-        else { throw Refusal(.badRequest, "\(path) names no database.") }
-        do throws(RPCStatus) { try await server.clear(database) } catch {
-            throw Refusal(.serviceUnavailable, error.message)
-        }
-        return response(.ok, [String: String]())
     }
 }
 

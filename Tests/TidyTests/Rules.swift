@@ -76,12 +76,14 @@ enum ImportRules {
         ],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
-            "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
+            "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "SwiftProtobuf", "CTidemarkZlib",
         ],
+        "TidemarkREST": ["TidemarkModel", "TidemarkWire"],
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
-            "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
+            "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkREST", "Hummingbird",
+            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto",
+            "CryptoExtras",
         ],
         "TidemarkExport": ["TidemarkModel"],
         "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],

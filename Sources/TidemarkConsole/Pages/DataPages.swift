@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// Where a data page is: a database, a path in it, and the time as of which it is read.

@@ -1,4 +1,3 @@
-import Tidemark
 import TidemarkModel
 
 /// The calls and streams that the server has seen, newest first, with what stands out among them.
