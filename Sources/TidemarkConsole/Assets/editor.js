@@ -44,6 +44,7 @@ class Field {
     this.box.hidden = !hasParts;
     this.text.hidden = hasParts || kind === "null";
     this.add.textContent = kind === "map" ? "Add a field" : "Add an element";
+    this.add.setAttribute("aria-label", `${this.add.textContent} to ${this.name?.value || "this element"}`);
     this.text.rows = Math.min(8, this.text.value.split("\n").length);
     if (!hasParts) return;
     const wantsNames = kind === "map";

@@ -20,6 +20,7 @@ class Grid {
     this.cursors = new Map([[0, undefined]]);
     this.pending = new Map();
     this.top = 0;
+    this.pauseUntil = 0;
     this.active = { row: 0, column: 0 };
     this.build();
   }
@@ -30,6 +31,7 @@ class Grid {
     this.body = element("tbody", {});
     this.table = element("table", { role: "grid", class: "gridtable", "aria-label": "Documents" }, this.head, this.body);
     this.layer = element("div", { class: "layer" }, this.table);
+    this.layer.style.minWidth = `${(this.columns.length + 1) * 11}rem`;
     this.sizer = element("div", { class: "sizer" });
     this.view = element("div", { class: "gridview", tabindex: "0", role: "region", "aria-label": "Documents" }, this.layer, this.sizer);
     this.count = element("p", { class: "count", "aria-live": "polite" });
@@ -56,6 +58,7 @@ class Grid {
   async start() {
     const first = await this.page(0);
     if (!first) return;
+    if (!first.rows.length) { addEventListener("tidemark-data", () => location.reload()); return; }
     this.section.replaceChildren(this.form, this.view);
     performance.mark("grid-first-rows");
     this.resize();
@@ -84,7 +87,10 @@ class Grid {
     const known = this.pages.get(number);
     if (known) return known;
     if (this.pending.has(number)) return this.pending.get(number);
-    const request = this.fetchPage(number).catch((error) => { say(error.message); });
+    const request = this.fetchPage(number).catch((error) => {
+      this.pauseUntil = performance.now() + 2_000;
+      say(error.message);
+    });
     this.pending.set(number, request);
     const page = await request;
     this.pending.delete(number);
@@ -103,9 +109,10 @@ class Grid {
     this.pages.set(number, page);
     const last = page.rows.at(-1);
     if (last) this.cursors.set(number + 1, last.id);
-    const end = number * pageSize + page.rows.length;
+    const end = number * pageSize + page.rows.length, total = this.total;
     if (!page.more) this.total = end;
     else if (this.total <= end) this.total = end + 1;
+    if (this.total !== total && this.view.isConnected) this.resize();
     while (this.pages.size > maxPages) {
       const here = this.top / pageSize;
       this.pages.delete([...this.pages.keys()].reduce((a, b) => (Math.abs(a - here) > Math.abs(b - here) ? a : b)));
@@ -169,14 +176,19 @@ class Grid {
     this.rows.forEach((row, index) => this.fill(row, first + index, index < count));
     this.body.style.transform = `translateY(${-(this.top - first) * rowHeight}px)`;
     const pages = [Math.floor(first / pageSize), Math.floor((first + count) / pageSize)];
-    for (const page of new Set(pages)) {
-      if (this.pages.has(page) || page * pageSize >= this.total) continue;
-      // A page that one scrolls past is not asked for.
+    const missing = [...new Set(pages)].filter((page) => !this.pages.has(page) && page * pageSize < this.total);
+    if (missing.length) {
+      // Of pages that one scrolls past, only the last are asked for; after a failure not at once.
       clearTimeout(this.wait);
-      this.wait = setTimeout(async () => { await this.page(page); this.schedule(); }, this.pending.size ? 60 : 0);
+      const pause = Math.max(this.pending.size ? 60 : 0, this.pauseUntil - performance.now());
+      this.wait = setTimeout(async () => {
+        for (const page of missing) await this.page(page);
+        this.schedule();
+      }, pause);
     }
     const near = pages[1] + 1;
-    if (first % pageSize > pageSize / 2 && this.pages.has(pages[1]) && !this.pages.has(near) && near * pageSize < this.total) this.page(near);
+    const isNear = first % pageSize > pageSize / 2 && this.pages.has(pages[1]);
+    if (isNear && !this.pages.has(near) && near * pageSize < this.total && performance.now() > this.pauseUntil) this.page(near);
     this.table.setAttribute("aria-activedescendant", "active-cell");
   }
 
@@ -305,7 +317,7 @@ class Grid {
 
   /** Fetches again what is seen: documents have changed. */
   async refresh() {
-    if (!this.isLive || this.view.querySelector("textarea")) return;
+    if (!this.isLive || !this.view.isConnected || this.view.querySelector("textarea")) return;
     const pages = new Set([Math.floor(this.top / pageSize), Math.floor((this.top + this.visible + 1) / pageSize)]);
     const cursors = new Map([[0, undefined]]);
     for (const page of pages) if (this.cursors.has(page)) cursors.set(page, this.cursors.get(page));
@@ -315,6 +327,8 @@ class Grid {
     await Promise.all([...pages].filter((page) => page * pageSize < this.total)
       .map((page) => this.fetchPage(page).catch((error) => say(error.message))));
     await this.recount();
+    // Nothing was here when the columns were chosen.
+    if (!this.columns.length && this.total) location.reload();
   }
 }
 

@@ -52,7 +52,7 @@ if (tools) {
     const edits = read.documents.map((one) => ({ path: `${collection}/${one.id}`, fields: json(one.fields ?? {}) }));
     if (edits.length <= maxStaged) {
       try { for (const edit of edits) stage(key, edit); } catch (error) { output.textContent = error.message; return; }
-      output.textContent = `${edits.length} documents are staged.`;
+      output.textContent = edits.length === 1 ? "1 document is staged." : `${edits.length} documents are staged.`;
       return;
     }
     const parts = Math.ceil(edits.length / maxStaged);

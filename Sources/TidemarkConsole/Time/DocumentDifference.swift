@@ -48,6 +48,9 @@ struct VersionDifference: Encodable {
         }
     }
 
+    /// Whether the document is as it was.
+    var isNone: Bool { fields.isEmpty && existedBefore == existsAfter }
+
     var word: String {
         switch (existedBefore, existsAfter) {
         case (false, true): "created"

@@ -61,7 +61,8 @@ struct HistoryRoutes {
         for path in paths.prefix(limit) {
             let before = try await console.document(path, in: place.database, at: .at(from))
             let after = try await console.document(path, in: place.database, at: .at(to))
-            differences.append(VersionDifference(path, before, after))
+            let difference = VersionDifference(path, before, after)
+            if !difference.isNone { differences.append(difference) }
         }
         return ChangesPage(
             place: place, from: from.rfc3339, to: to.rfc3339, differences: differences,
