@@ -153,7 +153,8 @@ extension Console {
                     .answer(404, form)
             }
             let advice = TrafficAdvice.onListener(entry)
-            return form.answer(TrafficEntryPage(entry: entry, advice: advice))
+            return form.answer(
+                TrafficEntryPage(entry: entry, advice: advice, indexes: indexes(of: entry)))
         }
         let filter = TrafficFilter(
             text: request["filter"],
@@ -167,6 +168,15 @@ extension Console {
                     advice: TrafficAdvice.advice(on: entries), entries: entries,
                     stormy: TrafficAdvice.stormy(entries))
             })
+    }
+
+    private func indexes(of entry: TrafficEntry) -> [String] {
+        guard let database = try? DatabaseID(name: entry.database), entry.asksQuery,
+            let asked = try? QueryText.parse(entry.asked, in: database)
+        else { return [] }
+        let requirement = server.indexRequirement(of: asked.query, asked.aggregations)
+        return requirement.uses.map { "\($0.queryScope) \($0.properties)" }
+            + requirement.missing.map { "missing: \($0.sentence)" }
     }
 
     func costPage(_ request: PageRequest, _ form: PageForm) -> PageAnswer {

@@ -23,11 +23,6 @@ def address(client, path, section="data"):
     return f"/{section}/{client.project}/(default)/{path}"
 
 
-def choose(page, name, value):
-    page.wait_for("combobox", name).find_element(
-        By.CSS_SELECTOR, f"option[value='{value}']").click()
-
-
 def test_every_kind_of_value_is_edited_and_read_back(page, client, name):
     document = client.document(f"{name}/a")
     document.set({"first": "x"})
@@ -42,20 +37,14 @@ def test_every_kind_of_value_is_edited_and_read_back(page, client, name):
     page.open(address(client, f"{name}/a"))
     for kind, (text, _) in wanted.items():
         page.press("Add a field")
-        page.type("textbox", "Name of the new field", f"f-{kind}")
-        choose(page, "Type of the new field", kind) if kind != "string" else None
-        # The new fields have one name until they are saved: the last of them is meant.
-        fields = page.browser.find_elements(By.CSS_SELECTOR, ".fieldlist > li")
-        field = fields[-1]
+        # New fields have one name until they are saved: the last of them is meant.
+        field = page.browser.find_elements(By.CSS_SELECTOR, ".fieldlist > li")[-1]
         field.find_element(By.CSS_SELECTOR, f"option[value='{kind}']").click()
         field.find_element(By.CSS_SELECTOR, ".name").clear()
         field.find_element(By.CSS_SELECTOR, ".name").send_keys(f"f {kind}")
         if text is not None:
             area = field.find_element(By.TAG_NAME, "textarea")
             page.browser.execute_script("arguments[0].value = arguments[1]", area, text)
-    for first in page.browser.find_elements(By.CSS_SELECTOR, ".fieldlist > li")[1:2]:
-        first.find_element(By.CSS_SELECTOR, ".name").clear()
-        first.find_element(By.CSS_SELECTOR, ".name").send_keys("f string")
     page.press("JSON")
     assert '"doubleValue": -0.0' in page.wait_for(
         "textbox", "The document as JSON").get_attribute("value")
@@ -187,17 +176,17 @@ def test_two_tabs_are_live(page, browser, client, name):
 
 def test_an_old_value_is_put_back(page, browser, client, name):
     document = client.document(f"{name}/a")
-    document.set({"price": 10, "kept": 1.5})
+    document.set({"price": 555555, "kept": 1.5})
     old = document.get().update_time.rfc3339()
-    document.set({"price": 99, "kept": 1.5})
+    document.set({"price": 777777, "kept": 1.5})
     page.open(address(client, f"{name}/a") + f"?at={old}")
-    assert "This is the past" in page.text and "10" in page.text and "99" not in page.text
+    assert "This is the past" in page.text and "555555" in page.text and "777777" not in page.text
     page.named("link", "What changed").click()
     version = page.wait_for("region", f"Version of {old}")
     assert version
     page.press(f"Put back as it was at {old}")
-    page.until(lambda: document.get().get("price") == 10)
-    assert document.get().to_dict() == {"price": 10, "kept": 1.5}
+    page.until(lambda: document.get().get("price") == 555555)
+    assert document.get().to_dict() == {"price": 555555, "kept": 1.5}
     page.open(address(client, name, "history") + f"?from={old}")
     assert "Nothing changed in that time" in page.text, "all is as it was then"
     document.update({"price": 11})

@@ -69,7 +69,7 @@ import TidemarkModel
             "rooms where a == 3 and b > 2.5 order by b desc limit 7",
             "**/messages where x array-contains \"y\"", "rooms/blue/messages",
             "rooms where a is null offset 3", "rooms where (a == 1 or b == 2) and c == 3",
-            "rooms where a == 1 or b == 2 and c == \"x \\\" \\n\"",
+            "rooms where a == 1 or (b == 2 and c == \"x \\\" \\n\")",
             "rooms where t > timestamp \"2026-11-24T10:00:00.000001Z\" order by t last 3",
             "rooms where r == ref \"users/bob\" and p == point(1.5, -2.0)",
             "rooms where v == vector[1.0, -0.0] and y == bytes \"AP8=\"",

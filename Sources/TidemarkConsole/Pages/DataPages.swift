@@ -252,7 +252,7 @@ struct DocumentTable: Encodable {
                         if hasMoreColumns { Tag.th(.scope("col")) { "…" } }
                     }
                 }
-                Tag.tbody(.data(.part, "rows")) { for row in rows { html(row, place) } }
+                Tag.tbody { for row in rows { html(row, place) } }
             }
         }
     }

@@ -101,6 +101,8 @@ extension TrafficEntry {
     /// The label and the client; empty where neither was told.
     var caller: String { [label, client].compactMap { $0 }.joined(separator: " · ") }
 
+    var asksQuery: Bool { ["Listen", "RunQuery", "RunAggregationQuery"].contains(method) }
+
     var timeText: String {
         guard let duration else { return "…" }
         return duration < 10_000 ? "\(duration) µs" : "\(duration / 1_000) ms"
@@ -127,10 +129,12 @@ extension TrafficEntry.Moment {
 struct TrafficEntryPage: Page {
     let entry: TrafficEntry
     let advice: TrafficAdvice?
+    /// Which indexes serve what was asked; empty for what is no query.
+    let indexes: [String]
     var title: String { "\(entry.method) \(entry.id)" }
     var section: Section { .traffic }
 
-    private enum CodingKeys: String, CodingKey { case entry, advice }
+    private enum CodingKeys: String, CodingKey { case entry, advice, indexes }
 
     @HTMLBuilder var body: HTML {
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
@@ -155,10 +159,7 @@ struct TrafficEntryPage: Page {
     }
 
     /// The query page of what was asked; nil where that was no query.
-    private var query: PagePath? {
-        ["Listen", "RunQuery", "RunAggregationQuery"].contains(entry.method)
-            ? address(entry.asked) : nil
-    }
+    private var query: PagePath? { entry.asksQuery ? address(entry.asked) : nil }
 
     private func address(_ text: String) -> PagePath? {
         guard let database = try? DatabaseID(name: entry.database),
@@ -202,6 +203,7 @@ struct TrafficEntryPage: Page {
             rows.append(("Writes billed", entry.writes.grouped))
             rows.append(("Deletes billed", entry.deletes.grouped))
         }
+        if !indexes.isEmpty { rows.append(("Indexes", indexes.joined(separator: "; "))) }
         rows.append(("Outcome", entry.outcome ?? "open"))
         if let message = entry.message { rows.append(("Because", message)) }
         return rows

@@ -191,7 +191,8 @@ struct QueryCode {
         case .Swift: return ".whereField(\(name(field)), \(operation.label): \(value))"
         case .JavaScript: return "where(\(name(field)), \"\(operation.sign)\", \(value))"
         case .Python:
-            let sign = operation.sign.replacing("-", with: "_")
+            let isNotIn = operation == .notIn
+            let sign = isNotIn ? operation.sign : operation.sign.replacing("-", with: "_")
             let made = "FieldFilter(\(name(field)), \"\(sign)\", \(value))"
             return isInner ? made : ".where(filter=\(made))"
         }

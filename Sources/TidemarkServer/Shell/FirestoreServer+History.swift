@@ -4,13 +4,15 @@ import TidemarkStore
 
 /// What commits changed, for who looks back: the console. Nothing here is billed.
 extension FirestoreServer {
-    /// From when on everything is kept, and the last commit; nil for a database without commits.
+    /// From when on everything is kept, for a minute to come, and the last commit; nil for a database
+    /// without commits.
     package func history(of database: DatabaseID) -> (oldest: Timestamp, newest: Timestamp)? {
         core.withLock { core in
             guard let state = core.clocks.states[database], state.rowID != nil else { return nil }
-            let oldest = max(state.logStart, core.clocks.oldestKept.microseconds)
+            let margin = min(.seconds(60), core.configuration.history / 10)
+            let kept = core.clocks.oldestKept.advanced(by: margin)
             return (
-                Timestamp(microseconds: min(oldest, state.lastCommit)),
+                max(Timestamp(microseconds: state.logStart), kept),
                 Timestamp(microseconds: state.lastCommit)
             )
         }
