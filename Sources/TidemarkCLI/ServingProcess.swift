@@ -45,7 +45,9 @@ struct ServingProcess {
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
-            pages: PagesInOrder([hub, Console(server, traffic: recorded, faults: board)]))
+            pages: PagesInOrder([
+                hub, Console(server, traffic: recorded, faults: board, accounts: accounts),
+            ]))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
