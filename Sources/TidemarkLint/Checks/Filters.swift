@@ -34,6 +34,9 @@ enum Filters {
         else { return nil }
         let text = values.trimmedDescription
         if text.contains("allCases") || text.contains("[") { return nil }
+        // Of an enum, which has few cases.
+        let definition = context.definition(of: values)?.trimmedDescription ?? text
+        if definition.contains("rawValue") || definition.contains("allCases") { return nil }
         guard !isBounded(values, bound, context) else { return nil }
         return context.finding(
             .tooManyValues, in: site.file, at: values,

@@ -43,6 +43,8 @@ enum Loops {
     ) -> Bool {
         switch value {
         case .list(let values) where values.count <= 20: return false
+        // What a user has marked in a list on the screen.
+        case .instance("IndexSet"): return false
         case .documents, .elements: break
         default:
             // `user.map { }` of an optional, `$text.map { }` of a publisher.
@@ -112,11 +114,14 @@ enum Loops {
     private static func throughFunctions(_ context: CheckContext) -> [Finding] {
         let names = Set(context.graph.namesThatPerform)
         var found: [Finding] = []
+        var told: Set<String> = []
         for name in names.sorted() {
             for site in context.project.calls[name] ?? [] {
                 guard let loop = loop(around: site.node, context),
                     let function = context.graph.callee(of: site.node)
                 else { continue }
+                // One of several calls in a loop says it for all.
+                guard told.insert("\(name) \(loop.node.id)").inserted else { continue }
                 let performed = context.graph.performed(by: function)
                 let reads = performed.filter { $0.kind.isRead || $0.kind == .listen }
                 let writes = performed.filter(isAlone)
