@@ -51,8 +51,9 @@ enum Files {
 
     private static func swiftFiles(in folder: String) -> [String] {
         let root = URL(filePath: folder)
-        guard let all = FileManager.default.enumerator(
-            at: root, includingPropertiesForKeys: [.isDirectoryKey])
+        guard
+            let all = FileManager.default.enumerator(
+                at: root, includingPropertiesForKeys: [.isDirectoryKey])
         else { return [] }
         var found: [String] = []
         let base = root.standardizedFileURL.path
@@ -61,7 +62,8 @@ enum Files {
                 all.skipDescendants()
             } else if url.pathExtension == "swift" {
                 let path = url.standardizedFileURL.path
-                let rest = path.hasPrefix(base + "/") ? String(path.dropFirst(base.count + 1)) : path
+                let rest =
+                    path.hasPrefix(base + "/") ? String(path.dropFirst(base.count + 1)) : path
                 found.append(folder == "." ? rest : folder.trimmingSlash + "/" + rest)
             }
             if found.count > maxFiles { break }

@@ -14,7 +14,8 @@ struct LintCase: Sendable, CustomStringConvertible {
 
     var description: String { "\(id.rawValue): \(name)" }
 
-    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Cases")
+    static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
+        path: "Cases")
 
     static let all: [LintCase] = FindingID.allCases.flatMap(cases)
 

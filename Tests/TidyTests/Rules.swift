@@ -123,6 +123,11 @@ enum ImportRules {
             "TidemarkImages", "TidemarkTesting", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1", "NIOPosix",
         ],
+        // Swift's own parser is for the linter alone.
+        "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],
+        "TidemarkLintCLI": [
+            "TidemarkLint", "TidemarkRules", "TidemarkServer", "ArgumentParser",
+        ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",

@@ -7,7 +7,8 @@ enum Batches {
 
     static func findings(in context: CheckContext) -> [Finding] {
         context.operations.compactMap { operation in
-            guard operation.kind.isWrite, isBatched(operation), let receiver = operation.call?.receiver
+            guard operation.kind.isWrite, isBatched(operation),
+                let receiver = operation.call?.receiver
             else { return nil }
             let loops = operation.node.enclosingLoops
             guard let loop = loops.first, let over = loop.over, !operation.node.isInTransaction
@@ -49,7 +50,9 @@ enum Batches {
         }
         if over.trimmedDescription.contains("allCases") { return nil }
         if over.mentions(wordsOf: ["chunk", "prefix", "stride", "batch", "slice"]) { return nil }
-        if operation.node.enclosingFunction?.mentions(wordsOf: ["chunk", "stride", "prefix"]) == true {
+        if operation.node.enclosingFunction?.mentions(wordsOf: ["chunk", "stride", "prefix"])
+            == true
+        {
             return nil
         }
         return context.finding(

@@ -28,7 +28,8 @@ enum Clocks {
         _ field: WrittenField, _ key: String, _ operation: Operation, _ context: CheckContext
     ) -> Finding {
         let text = field.value.trimmedDescription
-        let isTime = ["Timestamp()", "Timestamp(date: Date())", "Date()", "Date.now",
+        let isTime = [
+            "Timestamp()", "Timestamp(date: Date())", "Date()", "Date.now",
             "Timestamp(date: .now)", "Timestamp(date: Date.now)", "Timestamp.init()",
         ].contains(text)
         var fix: Finding.Fix?

@@ -33,8 +33,10 @@ enum Counters {
         if let sequence = bare.as(SequenceExprSyntax.self) {
             return isChange(sequence, key, context)
         }
-        if let name = bare.as(DeclReferenceExprSyntax.self), let definition = context.definition(of: bare),
-            definition.is(SequenceExprSyntax.self), name.enclosingFunction?.encloses(definition) == true
+        if let name = bare.as(DeclReferenceExprSyntax.self),
+            let definition = context.definition(of: bare),
+            definition.is(SequenceExprSyntax.self),
+            name.enclosingFunction?.encloses(definition) == true
         {
             return isReadAndChanged(definition, key, operation, context, depth + 1)
         }
@@ -57,7 +59,9 @@ enum Counters {
                 case .text(let text) = context.evaluator.value(argument)
             else { return false }
             return text == lastPart(key)
-        }) { return true }
+        }) {
+            return true
+        }
         // `post.likes`, also in `(post.likes ?? 0)`.
         return first.all(MemberAccessExprSyntax.self).contains {
             same($0.declName.baseName.bare, key) && $0.declName.baseName.bare != "count"

@@ -26,7 +26,8 @@ enum Counting {
         "to see whether there is one", "Set `.limit(to: 1)`."
     )
     private static let toCount: Words = (
-        "to count them", "Ask the server: `try await query.count.getAggregation(source: .server).count`."
+        "to count them",
+        "Ask the server: `try await query.count.getAggregation(source: .server).count`."
     )
     private static let toSum: Words = (
         "to sum them up",
@@ -67,7 +68,8 @@ enum Counting {
                 || parent.is(OptionalChainingExprSyntax.self)
                 || parent.is(ForceUnwrapExprSyntax.self) || parent.is(TupleExprSyntax.self)
                 || parent.is(LabeledExprListSyntax.self)
-                || parent.is(LabeledExprSyntax.self) && parent.parent?.parent?.is(TupleExprSyntax.self) == true
+                || parent.is(LabeledExprSyntax.self)
+                    && parent.parent?.parent?.is(TupleExprSyntax.self) == true
             {
                 node = parent
             } else if let member = parent.as(MemberAccessExprSyntax.self) {

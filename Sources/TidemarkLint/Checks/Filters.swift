@@ -28,9 +28,10 @@ enum Filters {
                 "`\(test):` takes at most \(bound) values, and these are \(known.count).",
                 because: "The query fails.", mend: mending(bound), severity: .error)
         }
-        guard values.bare.is(DeclReferenceExprSyntax.self)
-            || values.bare.is(MemberAccessExprSyntax.self)
-            || values.bare.is(FunctionCallExprSyntax.self)
+        guard
+            values.bare.is(DeclReferenceExprSyntax.self)
+                || values.bare.is(MemberAccessExprSyntax.self)
+                || values.bare.is(FunctionCallExprSyntax.self)
         else { return nil }
         let text = values.trimmedDescription
         if text.contains("allCases") || text.contains("[") { return nil }

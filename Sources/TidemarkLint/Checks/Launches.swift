@@ -14,7 +14,8 @@ enum Launches {
                 "This read waits for the server, and `\(root)` starts it.",
                 because: "Without a network, or when the server does not answer, it waits for as "
                     + "long as the connection takes to fail, and what stands behind it waits too.",
-                mend: "Read by the default source or from the cache first, with a deadline; ask the "
+                mend:
+                    "Read by the default source or from the cache first, with a deadline; ask the "
                     + "server for a check later, in the background.")
         }
     }

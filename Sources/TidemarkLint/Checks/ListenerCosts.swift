@@ -32,7 +32,8 @@ enum ListenerCosts {
                 .listenerBesidePages, operation,
                 "This listener has no limit, and line \(page.place.line) reads `\(query.name)` in "
                     + "pages.",
-                because: "The listener reads all documents at once, so that the pages save nothing.",
+                because:
+                    "The listener reads all documents at once, so that the pages save nothing.",
                 mend: "Give the listener a limit of one page, newest first, and let the pages read "
                     + "what is older.", estimate)
         }
@@ -88,7 +89,9 @@ enum ListenerCosts {
         else { return nil }
         if case .symbol("cache")? = operation.call?.argument("source").map({
             context.evaluator.value($0)
-        }) { return nil }
+        }) {
+            return nil
+        }
         let documents = context.scale.documents(of: query)
         return context.finding(
             .wholeCollectionRead, operation,

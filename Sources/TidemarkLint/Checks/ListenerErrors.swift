@@ -65,7 +65,8 @@ enum ListenerErrors {
         return context.finding(
             .decodeOnMain, in: operation.file, at: decodes,
             "The main thread decodes every document of `\(query.name)` at each change.",
-            because: "A listener calls back on the main queue unless the settings name another one, "
+            because:
+                "A listener calls back on the main queue unless the settings name another one, "
                 + "and decoding takes about 0.2 ms a document: 1,000 documents are 200 ms without "
                 + "a frame.",
             mend: "Set a limit, decode only `documentChanges`, or decode in a task off the main "

@@ -108,7 +108,8 @@ enum ListenerLife {
             "Nobody keeps what this returns, so that nobody can remove the listener.",
             because: consequence,
             mend: "Keep the `ListenerRegistration` and call `remove()` when the screen goes or the "
-                + "user signs out, or listen in a task: `for try await snapshot in query.snapshots`.")
+                + "user signs out, or listen in a task: `for try await snapshot in query.snapshots`."
+        )
     }
 
     private static func neverRemoved(
@@ -184,12 +185,14 @@ enum ListenerLife {
         return around.contains { node in
             let isInside = node.encloses(operation.node)
             return node.all(IfExprSyntax.self).contains {
-                isInside ? $0.body.encloses(operation.node) && $0.conditions.mentionsState
+                isInside
+                    ? $0.body.encloses(operation.node) && $0.conditions.mentionsState
                     : $0.conditions.mentionsState
-            } || node.all(GuardStmtSyntax.self).contains { check in
-                check.conditions.mentionsState
-                    && (!isInside || check.position < operation.node.position)
             }
+                || node.all(GuardStmtSyntax.self).contains { check in
+                    check.conditions.mentionsState
+                        && (!isInside || check.position < operation.node.position)
+                }
         }
     }
 }

@@ -29,7 +29,9 @@ enum Loops {
         else { return nil }
         if let loop = innermost.node.as(ForStmtSyntax.self), loop.awaitKeyword != nil { return nil }
         let value = context.evaluator.value(over)
-        guard isOfUnknownLength(over, value, isClosure: innermost.node.is(FunctionCallExprSyntax.self))
+        guard
+            isOfUnknownLength(
+                over, value, isClosure: innermost.node.is(FunctionCallExprSyntax.self))
         else { return nil }
         if case .documents(let facts) = value {
             if case .count(let limit) = facts.limit, limit <= 10 { return nil }

@@ -81,7 +81,8 @@ enum Pages {
                 because: "Items that arrive late, written offline or imported, have an older time "
                     + "and are never seen; so are edits and deletes. A wrong clock, or a time kept "
                     + "before its items are stored, loses more.",
-                mend: "Keep the mark beside the items, move it in the transaction that stores them, "
+                mend:
+                    "Keep the mark beside the items, move it in the transaction that stores them, "
                     + "and ask by the server's time of the last change with an overlap; "
                     + "TidemarkApp's feeds do that.")
         }

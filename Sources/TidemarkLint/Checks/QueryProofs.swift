@@ -8,8 +8,9 @@ enum QueryProofs {
         guard context.rules != nil || context.indexes != nil else { return [] }
         var seen: Set<Place> = []
         return context.operations.flatMap { operation -> [Finding] in
-            guard operation.kind == .listen || operation.kind == .getDocuments
-                || operation.kind == .aggregate, !operation.isOfDocument,
+            guard
+                operation.kind == .listen || operation.kind == .getDocuments
+                    || operation.kind == .aggregate, !operation.isOfDocument,
                 seen.insert(operation.place).inserted
             else { return [] }
             guard let facts = facts(of: operation), facts.isComplete, !facts.hasUnknownPrefix,
@@ -160,7 +161,8 @@ struct ModelQuery {
         let value = value(condition.value, isName: path.isDocumentID)
         guard let value else { return nil }
         switch condition.test {
-        case "isEqualTo": return value == .null ? .unary(path, .isNull) : .field(path, .equal, value)
+        case "isEqualTo":
+            return value == .null ? .unary(path, .isNull) : .field(path, .equal, value)
         case "isNotEqualTo":
             return value == .null ? .unary(path, .isNotNull) : .field(path, .notEqual, value)
         case "isLessThan": return .field(path, .lessThan, value)

@@ -16,7 +16,8 @@ enum Retries {
     ) -> Finding {
         context.finding(
             .retryWithoutBound, in: file, at: node, message,
-            because: "What fails for good, a refusal or a missing index, is tried for ever: battery, "
+            because:
+                "What fails for good, a refusal or a missing index, is tried for ever: battery, "
                 + "traffic, and with reads that are answered the bill.",
             mend: "Bound the attempts, wait longer before each, and do not repeat what is refused; "
                 + "TidemarkResilience's `Retry` does.")

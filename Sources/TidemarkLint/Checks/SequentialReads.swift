@@ -4,10 +4,14 @@ import SwiftSyntax
 enum SequentialReads {
     static func findings(in context: CheckContext) -> [Finding] {
         var lists: [SyntaxIdentifier: (CodeBlockItemListSyntax, SourceFile)] = [:]
-        let names = context.graph.namesThatPerform.union(["getDocument", "getDocuments", "getAggregation"])
+        let names = context.graph.namesThatPerform.union([
+            "getDocument", "getDocuments", "getAggregation",
+        ])
         for name in names {
             for site in context.project.calls[name] ?? [] {
-                guard let item = site.node.ancestors.first(where: { $0.is(CodeBlockItemSyntax.self) }),
+                guard
+                    let item = site.node.ancestors.first(where: { $0.is(CodeBlockItemSyntax.self) }
+                    ),
                     let list = item.parent?.as(CodeBlockItemListSyntax.self), list.count > 1
                 else { continue }
                 lists[list.id] = (list, site.file)

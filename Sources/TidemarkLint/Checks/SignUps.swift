@@ -4,7 +4,8 @@ import SwiftSyntax
 enum SignUps {
     static func findings(in context: CheckContext) -> [Finding] {
         (context.project.calls["createUser"] ?? []).compactMap { site in
-            guard site.node.labels.contains("withEmail"), let node = site.node.enclosingFunction else {
+            guard site.node.labels.contains("withEmail"), let node = site.node.enclosingFunction
+            else {
                 return nil
             }
             guard !undoes(node), let write = profileWrite(behind: site.node, node, context) else {

@@ -45,7 +45,9 @@ enum Transactions {
     ) -> Bool {
         if write.position > read.position {
             // In the next pass of one loop.
-            return write.enclosingLoops.contains { $0.node.encloses(read) && closure.encloses($0.node) }
+            return write.enclosingLoops.contains {
+                $0.node.encloses(read) && closure.encloses($0.node)
+            }
         }
         for parent in write.ancestors where closure.encloses(parent) {
             if parent.encloses(read) {

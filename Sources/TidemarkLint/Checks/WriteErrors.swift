@@ -4,7 +4,9 @@ import SwiftSyntax
 enum WriteErrors {
     static func findings(in context: CheckContext) -> [Finding] {
         context.operations.compactMap { operation in
-            guard operation.kind.isWrite || operation.kind == .commit || operation.kind == .transaction,
+            guard
+                operation.kind.isWrite || operation.kind == .commit
+                    || operation.kind == .transaction,
                 let attempt = attempt(around: operation.node), isDropped(attempt)
             else { return nil }
             return context.finding(
@@ -22,10 +24,11 @@ enum WriteErrors {
             if let attempt = parent.as(TryExprSyntax.self) {
                 return attempt.questionOrExclamationMark?.text == "?" ? attempt : nil
             }
-            guard parent.is(AwaitExprSyntax.self) || parent.is(TupleExprSyntax.self)
-                || parent.is(LabeledExprSyntax.self) || parent.is(LabeledExprListSyntax.self)
-                || parent.is(ForceUnwrapExprSyntax.self)
-                || parent.is(OptionalChainingExprSyntax.self)
+            guard
+                parent.is(AwaitExprSyntax.self) || parent.is(TupleExprSyntax.self)
+                    || parent.is(LabeledExprSyntax.self) || parent.is(LabeledExprListSyntax.self)
+                    || parent.is(ForceUnwrapExprSyntax.self)
+                    || parent.is(OptionalChainingExprSyntax.self)
             else { return nil }
         }
         return nil
@@ -34,7 +37,9 @@ enum WriteErrors {
     private static func isDropped(_ attempt: TryExprSyntax) -> Bool {
         guard let parent = attempt.parent else { return false }
         if parent.is(CodeBlockItemSyntax.self) { return true }
-        guard let sequence = (parent.as(SequenceExprSyntax.self) ?? parent.parent?.as(SequenceExprSyntax.self))
+        guard
+            let sequence =
+                (parent.as(SequenceExprSyntax.self) ?? parent.parent?.as(SequenceExprSyntax.self))
         else { return false }
         return sequence.elements.first?.is(DiscardAssignmentExprSyntax.self) == true
     }

@@ -66,7 +66,8 @@ struct OperationFinder {
         case "setData", "updateData":
             return !node.arguments.isEmpty
                 && Self.takes(
-                    node, [nil, "from", "merge", "mergeFields", "encoder", "forDocument", "completion"])
+                    node,
+                    [nil, "from", "merge", "mergeFields", "encoder", "forDocument", "completion"])
         case "addDocument": return Self.takes(node, ["data", "from", "encoder", "completion"])
         case "getAggregation": return true
         case "deleteDocument": return node.arguments.count == 1

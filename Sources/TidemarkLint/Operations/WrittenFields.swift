@@ -73,7 +73,8 @@ struct WrittenField {
                         argument.expression, isInCall: isInCall, isInList: true, context,
                         depth + 1, &found)
                 }
-            } else if let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName.bare,
+            } else if let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName
+                .bare,
                 context.project.types[name] != nil
             {
                 // A value of the project's own type, made here.

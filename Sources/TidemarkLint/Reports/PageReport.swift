@@ -67,7 +67,8 @@ package struct PageReport {
                 </li>
                 """
         }
-        return "<h2>The costliest</h2>\n<ol class=\"costs\">\n\(items.joined(separator: "\n"))\n</ol>"
+        return
+            "<h2>The costliest</h2>\n<ol class=\"costs\">\n\(items.joined(separator: "\n"))\n</ol>"
     }
 
     private static func mended(_ estimate: Estimate) -> String {

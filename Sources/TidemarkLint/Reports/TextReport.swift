@@ -36,9 +36,11 @@ package struct TextReport {
         let indent = line.utf8.count - shown.utf8.count
         let width = String(decoding: before.dropFirst(indent), as: UTF8.self).count
         let room = max(1, min(finding.length, shown.count - width))
-        var text = "\(place): \(finding.severity.rawValue): \(finding.message) [\(finding.id.rawValue)]\n"
+        var text =
+            "\(place): \(finding.severity.rawValue): \(finding.message) [\(finding.id.rawValue)]\n"
         text += "    \(shown)\n"
-        text += "    \(String(repeating: " ", count: width))"
+        text +=
+            "    \(String(repeating: " ", count: width))"
             + "\(String(repeating: "^", count: room))\n"
         text += "    why: \(finding.reason)\n"
         text += "    do:  \(finding.mending)\n"
@@ -60,7 +62,8 @@ package struct TextReport {
         if report.ignored > 0 { text += "; \(report.ignored) ignored by comments" }
         text += "\n"
         if !report.untold.isEmpty {
-            text += "\(report.untold.count) calls that it cannot tell about: their query is made "
+            text +=
+                "\(report.untold.count) calls that it cannot tell about: their query is made "
                 + "where the code does not show it (--show-untold lists them)\n"
         }
         return text

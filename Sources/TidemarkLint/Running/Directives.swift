@@ -14,6 +14,8 @@ struct Directives {
     init(_ file: SourceFile) {
         for (index, line) in file.lines.enumerated() {
             guard let start = line.firstRange(of: "// tidemark:ignore") else { continue }
+            // In a string, or spoken of.
+            if let before = line[..<start.lowerBound].last, "`\"/".contains(before) { continue }
             var rest = line[start.upperBound...]
             let isOfFile = rest.hasPrefix("-file")
             if isOfFile { rest = rest.dropFirst("-file".count) }
@@ -53,9 +55,10 @@ struct Directives {
                 return nil
             }
             let line = file.line(directive.line)
-            let column = (line.utf8.firstIndex(of: UInt8(ascii: "/")).map {
-                line.utf8.distance(from: line.utf8.startIndex, to: $0)
-            } ?? 0) + 1
+            let column =
+                (line.utf8.firstIndex(of: UInt8(ascii: "/")).map {
+                    line.utf8.distance(from: line.utf8.startIndex, to: $0)
+                } ?? 0) + 1
             return Finding(
                 id: .ignoredWithoutReason, severity: FindingID.ignoredWithoutReason.severity,
                 place: Place(path: file.path, line: directive.line, column: column),

@@ -11,7 +11,8 @@ package struct Fixes {
 
     package init(_ report: Report, texts: [String: String]) {
         var changes: [FileChange] = []
-        let byPath = Dictionary(grouping: report.findings.filter { $0.fix != nil }, by: \.place.path)
+        let byPath = Dictionary(
+            grouping: report.findings.filter { $0.fix != nil }, by: \.place.path)
         for (path, findings) in byPath.sorted(by: { $0.key < $1.key }) {
             guard let text = texts[path] else { continue }
             var bytes = Array(text.utf8)

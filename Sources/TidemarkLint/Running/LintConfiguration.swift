@@ -66,7 +66,8 @@ package struct LintConfiguration: Codable, Sendable, Equatable {
             }
             prices = known
         }
-        let figures = [documents, opens, users].compactMap { $0 } + (collections?.values.map { $0 } ?? [])
+        let figures =
+            [documents, opens, users].compactMap { $0 } + (collections?.values.map { $0 } ?? [])
         guard figures.allSatisfy({ (0...1_000_000_000).contains($0) }) else {
             throw LintConfigurationError("figures go from 0 to 1,000,000,000")
         }

@@ -293,10 +293,11 @@ extension Evaluator {
         }
         var found: Known?
         for statement in items.all(ReturnStmtSyntax.self) {
-            guard statement.ancestors.first(where: {
-                $0.is(ClosureExprSyntax.self) || $0.is(FunctionDeclSyntax.self)
-                    || $0.id == items.id
-            })?.id == items.id, let expression = statement.expression
+            guard
+                statement.ancestors.first(where: {
+                    $0.is(ClosureExprSyntax.self) || $0.is(FunctionDeclSyntax.self)
+                        || $0.id == items.id
+                })?.id == items.id, let expression = statement.expression
             else { continue }
             if expression.is(NilLiteralExprSyntax.self) { continue }
             let next = value(expression, scope)

@@ -93,14 +93,16 @@ extension Evaluator {
     ) -> Known? {
         var found: (value: Known, isVariable: Bool)?
         for item in items {
-            guard item.position < node.position, !item.encloses(node) || item.item.is(GuardStmtSyntax.self)
+            guard item.position < node.position,
+                !item.encloses(node) || item.item.is(GuardStmtSyntax.self)
             else { break }
             if let variable = item.item.as(VariableDeclSyntax.self) {
                 for binding in variable.bindings
                 where binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name {
-                    guard variable.parent?.parent?.parent?.is(SourceFileSyntax.self) != true
-                        || items.parent?.is(SourceFileSyntax.self) != true
-                        || scope.depth < Self.maxDepth
+                    guard
+                        variable.parent?.parent?.parent?.is(SourceFileSyntax.self) != true
+                            || items.parent?.is(SourceFileSyntax.self) != true
+                            || scope.depth < Self.maxDepth
                     else { continue }
                     let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
                     found = (self.initial(binding, scope), isVariable)
@@ -134,8 +136,8 @@ extension Evaluator {
     ) -> Known {
         var current = first
         for item in items where item.position < node.position {
-            for sequence in item.all(SequenceExprSyntax.self) where sequence.position < node.position
-            {
+            for sequence in item.all(SequenceExprSyntax.self)
+            where sequence.position < node.position {
                 let elements = Array(sequence.elements)
                 guard elements.count >= 3, elements[1].is(AssignmentExprSyntax.self),
                     elements[0].as(DeclReferenceExprSyntax.self)?.baseName.bare == name,
@@ -269,9 +271,10 @@ extension ClosureExprSyntax {
         var node = parent
         while let current = node {
             if let call = current.as(FunctionCallExprSyntax.self) { return call }
-            guard current.is(LabeledExprSyntax.self) || current.is(LabeledExprListSyntax.self)
-                || current.is(MultipleTrailingClosureElementSyntax.self)
-                || current.is(MultipleTrailingClosureElementListSyntax.self)
+            guard
+                current.is(LabeledExprSyntax.self) || current.is(LabeledExprListSyntax.self)
+                    || current.is(MultipleTrailingClosureElementSyntax.self)
+                    || current.is(MultipleTrailingClosureElementListSyntax.self)
             else { return nil }
             node = current.parent
         }

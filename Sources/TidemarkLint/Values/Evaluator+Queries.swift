@@ -75,7 +75,7 @@ extension Evaluator {
 
     private func field(_ node: ExprSyntax, _ scope: Scope) -> String? {
         if case .text(let text) = value(node, scope) { return text }
-        if node.trimmedDescription.contains("documentID()") { return "__name__" }
+        if node.trimmedDescription.contains("FieldPath.documentID") { return "__name__" }
         return nil
     }
 }

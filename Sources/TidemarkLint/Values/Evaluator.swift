@@ -76,7 +76,8 @@ final class Evaluator {
                 text += part.content.text
                 continue
             }
-            guard let inner = segment.as(ExpressionSegmentSyntax.self)?.expressions.first?.expression,
+            guard
+                let inner = segment.as(ExpressionSegmentSyntax.self)?.expressions.first?.expression,
                 case .text(let known) = value(inner, scope)
             else { return .unknown }
             text += known

@@ -85,7 +85,8 @@ struct QueryFacts: Hashable, Sendable {
         var result = self
         result.isComplete = false
         if path != other.path {
-            result.path = path.count == other.path.count
+            result.path =
+                path.count == other.path.count
                 ? zip(path, other.path).map { $0 == $1 ? $0 : .written("…") } : []
             result.hasUnknownPrefix = hasUnknownPrefix || path.count != other.path.count
         }
