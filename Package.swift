@@ -40,6 +40,9 @@ let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
+// For the linter alone: nothing else may import it.
+let syntax = Target.Dependency.product(name: "SwiftSyntax", package: "swift-syntax")
+let parser = Target.Dependency.product(name: "SwiftParser", package: "swift-syntax")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// Defects that the World's tests plant, to see them found. Release builds have none.
@@ -86,6 +89,9 @@ let package = Package(
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .library(name: "TidemarkWords", targets: ["TidemarkWords"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
+        .executable(name: "tidemark-lint", targets: ["TidemarkLintCLI"]),
+        .plugin(name: "TidemarkLintCommand", targets: ["TidemarkLintCommand"]),
+        .plugin(name: "TidemarkLintBuild", targets: ["TidemarkLintBuild"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -103,6 +109,7 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         library("TidemarkModel"),
@@ -238,6 +245,24 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        // What an app's Firestore code costs, read from its sources.
+        library(
+            "TidemarkLint", ["TidemarkModel", "TidemarkRules", syntax, parser]),
+        .executableTarget(
+            name: "TidemarkLintCLI",
+            dependencies: ["TidemarkLint", "TidemarkRules", "TidemarkServer", arguments],
+            swiftSettings: settings),
+        // `swift package tidemark-lint`, and findings at each build.
+        .plugin(
+            name: "TidemarkLintCommand",
+            capability: .command(
+                intent: .custom(
+                    verb: "tidemark-lint",
+                    description: "Find what the package's Firestore code reads without need.")),
+            dependencies: ["TidemarkLintCLI"]),
+        .plugin(
+            name: "TidemarkLintBuild", capability: .buildTool(), dependencies: ["TidemarkLintCLI"]),
+
         // Inside this package, because what it measures is `package` and no product.
         .executableTarget(
             name: "Benchmarks",
@@ -359,6 +384,10 @@ let package = Package(
                 "HealthCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth",
                 "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
             ]),
+        .testTarget(
+            name: "TidemarkLintTests",
+            dependencies: ["TidemarkLint", "TidemarkModel", "TidemarkRules", "TidemarkServer"],
+            exclude: ["Cases"], swiftSettings: settings),
         tests("TidyTests", []),
     ]
 )

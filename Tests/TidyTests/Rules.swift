@@ -142,6 +142,11 @@ enum ImportRules {
             "Tidemark", "TidemarkApp", "ExampleKit", "HealthCore", "HomesCore", "MessagesCore",
             "StampsCore", "ArgumentParser",
         ],
+        // Swift's own parser is for the linter alone.
+        "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],
+        "TidemarkLintCLI": [
+            "TidemarkLint", "TidemarkRules", "TidemarkServer", "ArgumentParser",
+        ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",

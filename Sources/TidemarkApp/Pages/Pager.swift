@@ -158,6 +158,7 @@ public final class Pager: Sendable {
             for watcher in state.watchers.values { watcher.yield(state.shown) }
             return effects
         }
+        // tidemark:ignore read-in-loop a step asks for one page at most
         for effect in effects { perform(effect) }
     }
 
