@@ -99,7 +99,7 @@ let package = Package(
     targets: [
         library("TidemarkModel"),
         library("TidemarkResilience"),
-        library("TidemarkRules", ["TidemarkModel"]),
+        library("TidemarkRules", ["TidemarkModel"], planted),
         // Sentences for people, of all targets that speak to them.
         library("TidemarkWords"),
         library("TidemarkStore", ["TidemarkModel", sqlite], planted),
@@ -116,13 +116,15 @@ let package = Package(
         library(
             "TidemarkHTTP",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", hummingbird, log, nioCore,
-                nioPosix, jwtKit, crypto, cryptoExtras,
+                "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", hummingbird,
+                log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
         // Pages over the server: what it holds, what was asked of it, and what that cost.
         .target(
             name: "TidemarkConsole",
-            dependencies: ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+            dependencies: [
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+            ],
             resources: [
                 .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"),
                 .embedInCode("Assets/icon.svg"),
@@ -173,8 +175,9 @@ let package = Package(
         library(
             "TidemarkTesting",
             [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+                "TidemarkApp",
             ]),
         // For this package's own tests: no product has it.
         library(
@@ -195,10 +198,12 @@ let package = Package(
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
-                "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
-                "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
-                "TidemarkWords", arguments, httpClient, log, serviceLifecycle, unixSignals,
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP",
+                "TidemarkConsole", "Tidemark", "TidemarkApp", "TidemarkGoogleAuth",
+                "TidemarkHealth", "TidemarkDemo",
+                "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
+                serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -206,15 +211,15 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
-                arguments, sqlite,
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark",
+                "TidemarkApp", arguments, sqlite,
             ],
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         // Imports the model alone, so that it builds in seconds.
-        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"]),
+        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"], planted),
         tests(
             "TidemarkResilienceTests",
             [
@@ -239,15 +244,18 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting",
-                "TidemarkSimulation",
+                "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer",
+                "TidemarkTesting", "TidemarkSimulation",
             ]),
         tests(
             "TidemarkConsoleTests",
             [
-                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkServer", "Tidemark",
+                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkRules",
+                "TidemarkServer", "Tidemark",
             ]),
-        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkHTTPTests",
+            ["TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer"]),
         tests(
             "TidemarkAuditTests",
             [
@@ -257,7 +265,10 @@ let package = Package(
             ]),
         tests(
             "TidemarkTests",
-            ["Tidemark", "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", metrics]),
+            [
+                "Tidemark", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+                "TidemarkSimulation", metrics,
+            ]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",

@@ -10,6 +10,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
             ImportCommand.self, HealthCommand.self, GenerateCommand.self,
-            IndexesCommand.self,
+            IndexesCommand.self, RulesCommand.self,
         ])
 }

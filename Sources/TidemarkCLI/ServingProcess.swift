@@ -3,6 +3,7 @@ import Foundation
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
@@ -24,6 +25,7 @@ struct ServingProcess {
     let faults: [FaultRule]
     /// Nil where there is to be no gate.
     let network: NetworkProfile?
+    let rules: ServingRules
 
     func run() async throws {
         let faulty = FaultyTransport(server)
@@ -38,9 +40,11 @@ struct ServingProcess {
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers)
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
+        let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
-            pages: Console(server, traffic: recorded, faults: board))
+            rules: endpoint,
+            pages: Console(server, traffic: recorded, faults: board, rules: rules.watch))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
@@ -53,6 +57,7 @@ struct ServingProcess {
                 }
             }
             group.addTask { await Self.signal() }
+            if let watch = rules.watch { group.addTask { await watch.run() } }
             group.addTask { try await announce(ports, gate) }
             // Announcing ends by itself; the first of the others to end, ends all.
             try await group.next()
@@ -129,4 +134,12 @@ struct ServingProcess {
         for await _ in signals { break }
         for source in sources { source.cancel() }
     }
+}
+
+/// Where a server's rules come from.
+struct ServingRules {
+    /// The file; nil for none.
+    let watch: RulesFileWatch?
+    /// What becomes of rules that are put over HTTP.
+    let settings: @Sendable (Ruleset) -> RulesSettings
 }

@@ -11,16 +11,20 @@ public final class Console: WebPages {
     let server: FirestoreServer
     let traffic: RecordedTransport
     let faults: FaultBoard?
+    let rules: RulesFileWatch?
 
     /// - Parameters:
     ///   - traffic: What stands in front of the server's sockets.
     ///   - faults: Where faults are set; nil where they cannot be.
+    ///   - rules: The file that the server's rules are kept like; nil for none.
     public init(
-        _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil
+        _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil,
+        rules: RulesFileWatch? = nil
     ) {
         self.server = server
         self.traffic = traffic
         self.faults = faults
+        self.rules = rules
     }
 
     var reader: DataReader { DataReader(server: server) }
@@ -44,6 +48,7 @@ public final class Console: WebPages {
             return .json(["status": "cleared"])
         case ("GET", "cost"): return costPage(request, form)
         case ("GET", "indexes"): return form.answer(IndexesPage(server.indexReport()))
+        case ("GET", "rules"): return rulesPage(request, form)
         case ("GET", "faults"): return form.answer(FaultsPage(faults?.state))
         default: return nil
         }

@@ -12,7 +12,7 @@ protocol Page: Encodable {
 }
 
 enum Section: String, CaseIterable {
-    case data, query, traffic, cost, indexes, faults
+    case data, query, traffic, cost, indexes, rules, faults
 
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }

@@ -80,10 +80,13 @@ enum ImportRules {
         ],
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
+            "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "Hummingbird",
+            "HTTPTypes",
             "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
-        "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+        "TidemarkConsole": [
+            "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+        ],
         "TidemarkAudit": [
             "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1", "ServiceLifecycle",
@@ -110,7 +113,8 @@ enum ImportRules {
             "UniformTypeIdentifiers",
         ],
         "TidemarkTesting": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkSync",
+            "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
         "TidemarkSimulation": [
@@ -124,10 +128,11 @@ enum ImportRules {
             "NIOHTTP1", "NIOPosix",
         ],
         "TidemarkCLI": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
             "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkWords",
             "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "NIOCore", "NIOHTTP1",
         ],
     ]
 

@@ -18,7 +18,6 @@ struct TypeShapeRules {
     static let spreadTypes: [String: Int] = [
         "TidemarkApp.FeedMachine": 5,
         "TidemarkRules.Evaluator": 11,
-        "TidemarkRules.RulesValue": 6,
     ]
 
     /// Types with more stored properties than that, with their number. As above.
