@@ -114,7 +114,7 @@ let package = Package(
     targets: [
         library("TidemarkModel"),
         library("TidemarkResilience"),
-        library("TidemarkRules", ["TidemarkModel"]),
+        library("TidemarkRules", ["TidemarkModel"], planted),
         // Sentences for people, of all targets that speak to them.
         library("TidemarkWords"),
         library("TidemarkStore", ["TidemarkModel", sqlite], planted),
@@ -133,20 +133,23 @@ let package = Package(
         library(
             "TidemarkHTTP",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkREST", hummingbird,
-                hummingbirdCore, log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
+                "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
+                hummingbird, hummingbirdCore, log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
         // The official form of exports, read and written.
         library("TidemarkExport", ["TidemarkModel"]),
         // Pages over the server: what it holds, what was asked of it, and what that cost.
         .target(
             name: "TidemarkConsole",
-            dependencies: ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+            dependencies: [
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+            ],
             resources: [
                 .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"),
                 .embedInCode("Assets/dom.js"), .embedInCode("Assets/editor.js"),
                 .embedInCode("Assets/forms.js"), .embedInCode("Assets/grid.js"),
                 .embedInCode("Assets/live.js"), .embedInCode("Assets/palette.js"),
+                .embedInCode("Assets/rules.js"),
                 .embedInCode("Assets/stage.js"), .embedInCode("Assets/tools.js"),
                 .embedInCode("Assets/values.js"), .embedInCode("Assets/icon.svg"),
             ],
@@ -196,8 +199,9 @@ let package = Package(
         library(
             "TidemarkTesting",
             [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+                "TidemarkApp",
             ]),
         // For this package's own tests: no product has it.
         library(
@@ -237,10 +241,11 @@ let package = Package(
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
-                "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
-                "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
-                "TidemarkDemo", "TidemarkShow", "TidemarkWords", arguments, httpClient, log,
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP",
+                "TidemarkConsole", "Tidemark", "TidemarkExport", "TidemarkApp",
+                "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkShow",
+                "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
@@ -267,16 +272,16 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
-                arguments, httpClient, hummingbird, hummingbirdCore, log, nioCore, nioHTTP1,
-                sqlite,
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark",
+                "TidemarkApp", arguments, httpClient, hummingbird, hummingbirdCore, log, nioCore,
+                nioHTTP1, sqlite,
             ],
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         // Imports the model alone, so that it builds in seconds.
-        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"]),
+        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"], planted),
         tests(
             "TidemarkResilienceTests",
             [
@@ -301,18 +306,21 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting",
-                "TidemarkSimulation",
+                "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer",
+                "TidemarkTesting", "TidemarkSimulation",
             ]),
         tests(
             "TidemarkConsoleTests",
             [
-                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkServer", "Tidemark",
+                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkRules",
+                "TidemarkServer", "Tidemark",
             ]),
         tests(
             "TidemarkExportTests",
             ["TidemarkExport", "TidemarkModel", "TidemarkServer", "TidemarkSimulation"]),
-        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkHTTPTests",
+            ["TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer"]),
         tests(
             "TidemarkRESTTests",
             ["TidemarkREST", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
@@ -325,7 +333,10 @@ let package = Package(
             ]),
         tests(
             "TidemarkTests",
-            ["Tidemark", "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", metrics]),
+            [
+                "Tidemark", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+                "TidemarkSimulation", metrics,
+            ]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",

@@ -3,6 +3,7 @@ import Foundation
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
@@ -26,6 +27,7 @@ struct ServingProcess {
     let faults: [FaultRule]
     /// Nil where there is to be no gate.
     let network: NetworkProfile?
+    let rules: ServingRules
 
     func run() async throws {
         let faulty = FaultyTransport(server)
@@ -36,8 +38,10 @@ struct ServingProcess {
         }
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate the server itself is only there for the gate.
+        let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
         let http = FirestoreHTTP(
-            recorded, access: callers, web: web, endpoints: [EmulatorEndpoints(server)])
+            recorded, access: callers, web: web,
+            endpoints: [EmulatorEndpoints(server), endpoint])
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers, plain: { http.accept($0) })
@@ -45,8 +49,12 @@ struct ServingProcess {
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
+            rules: endpoint,
             pages: PagesInOrder([
-                hub, Console(server, traffic: recorded, faults: board, accounts: accounts),
+                hub,
+                Console(
+                    server, traffic: recorded, faults: board, accounts: accounts,
+                    rules: rules.watch),
             ]))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -61,6 +69,7 @@ struct ServingProcess {
                 }
             }
             group.addTask { await Self.signal() }
+            if let watch = rules.watch { group.addTask { await watch.run() } }
             group.addTask { try await announce(ports, gate, hub) }
             // Announcing ends by itself; the first of the others to end, ends all.
             try await group.next()
@@ -142,4 +151,12 @@ struct ServingProcess {
         for await _ in signals { break }
         for source in sources { source.cancel() }
     }
+}
+
+/// Where a server's rules come from.
+struct ServingRules {
+    /// The file; nil for none.
+    let watch: RulesFileWatch?
+    /// What becomes of rules that are put over HTTP.
+    let settings: @Sendable (Ruleset) -> RulesSettings
 }

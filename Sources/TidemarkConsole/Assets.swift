@@ -20,6 +20,7 @@ package enum Assets {
         case "grid.js": PackageResources.grid_js
         case "live.js": PackageResources.live_js
         case "palette.js": PackageResources.palette_js
+        case "rules.js": PackageResources.rules_js
         case "stage.js": PackageResources.stage_js
         case "tools.js": PackageResources.tools_js
         case "values.js": PackageResources.values_js

@@ -12,19 +12,22 @@ public final class Console: WebPages {
     let traffic: RecordedTransport
     let faults: FaultBoard?
     let accounts: AccountsServer?
+    let rules: RulesFileWatch?
 
     /// - Parameters:
     ///   - traffic: What stands in front of the server's sockets.
     ///   - faults: Where faults are set; nil where they cannot be.
     ///   - accounts: Whose accounts are shown; nil where there are none.
+    ///   - rules: The file that the server's rules are kept like; nil for none.
     public init(
         _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil,
-        accounts: AccountsServer? = nil
+        accounts: AccountsServer? = nil, rules: RulesFileWatch? = nil
     ) {
         self.server = server
         self.traffic = traffic
         self.faults = faults
         self.accounts = accounts
+        self.rules = rules
     }
 
     var reader: DataReader { DataReader(server: server) }
@@ -58,6 +61,7 @@ public final class Console: WebPages {
             return .json(["status": "cleared"])
         case ("GET", "cost"): return costPage(request, form)
         case ("GET", "indexes"): return form.answer(indexesPage)
+        case ("GET", "rules"): return rulesPage(request, form)
         case ("GET", "faults"): return form.answer(FaultsPage(faults?.state))
         default: return nil
         }

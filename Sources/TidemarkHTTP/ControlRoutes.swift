@@ -9,18 +9,21 @@ struct ControlRoutes: Sendable {
     private let faults: FaultBoard?
     private let access: AccessToken?
     private let web: WebPolicy
+    /// What is asked of security rules.
+    private let rules: (any WebPages)?
     private let pages: (any WebPages)?
     private var emulator: EmulatorEndpoints { EmulatorEndpoints(server) }
     private let sessions = PageSessions()
 
     init(
         _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
-        _ web: WebPolicy, _ pages: (any WebPages)?
+        _ web: WebPolicy, _ rules: (any WebPages)?, _ pages: (any WebPages)?
     ) {
         self.server = server
         self.faults = faults
         self.access = access
         self.web = web
+        self.rules = rules
         self.pages = pages
     }
 
@@ -71,7 +74,10 @@ struct ControlRoutes: Sendable {
             if let answer = await emulator.answer(PageRequest(request, body: [])) {
                 return Response(answer)
             }
-            if let page = try await page(request) { return page }
+            if RulesEndpoint.isPath(path), let answer = try await page(request, of: rules) {
+                return answer
+            }
+            if let page = try await page(request, of: pages) { return page }
             let known = [
                 "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
                 "/tidemark/v1/faults",
@@ -115,7 +121,9 @@ struct ControlRoutes: Sendable {
     }
 
     /// - Returns: Nil where there are no pages, or none there.
-    private func page(_ request: Request) async throws(Refusal) -> Response? {
+    private func page(
+        _ request: Request, of pages: (any WebPages)?
+    ) async throws(Refusal) -> Response? {
         guard let pages else { return nil }
         var bytes: [UInt8] = []
         if request.method != .get {

@@ -81,12 +81,14 @@ enum ImportRules {
         "TidemarkREST": ["TidemarkModel", "TidemarkWire"],
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkREST", "Hummingbird",
-            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto",
-            "CryptoExtras",
+            "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
+            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging",
+            "JWTKit", "Crypto", "CryptoExtras",
         ],
         "TidemarkExport": ["TidemarkModel"],
-        "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+        "TidemarkConsole": [
+            "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+        ],
         "TidemarkAudit": [
             "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1", "ServiceLifecycle",
@@ -113,7 +115,8 @@ enum ImportRules {
             "UniformTypeIdentifiers",
         ],
         "TidemarkTesting": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkSync",
+            "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
         "TidemarkSimulation": [
@@ -148,11 +151,11 @@ enum ImportRules {
             "TidemarkLint", "TidemarkRules", "TidemarkServer", "ArgumentParser",
         ],
         "TidemarkCLI": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
             "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
             "TidemarkWords", "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
-            "AsyncHTTPClient", "Logging",
+            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
         ],
     ]
 

@@ -5,4 +5,5 @@ import "./editor.js";
 import "./stage.js";
 import "./tools.js";
 import "./forms.js";
+import "./rules.js";
 import "./palette.js";
