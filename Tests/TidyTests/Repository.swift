@@ -27,7 +27,7 @@ enum Repository {
     static let files: [File] = {
         let folders = [
             "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions",
-            "Documentation", ".ci",
+            "Documentation", "Monitoring", ".ci",
         ]
         let found = folders.flatMap { paths(below: $0) } + rootFiles
         return found.sorted().compactMap { path in

@@ -85,8 +85,8 @@ enum ImportRules {
         ],
         "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
         "TidemarkAudit": [
-            "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
-            "NIOHTTP1", "ServiceLifecycle",
+            "TidemarkModel", "TidemarkResilience", "Logging", "CoreMetrics", "AsyncHTTPClient",
+            "NIOCore", "NIOHTTP1", "ServiceLifecycle",
         ],
         "Tidemark": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",

@@ -57,9 +57,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Pages that are live at the same time. Of more, the one that was opened first after the head is
     /// let go: its rows stay as they are.
     package static var maxWindows: Int { 20 }
-    /// Rows that are kept. With so many, ``hasMore`` is false; what the head pushes in then lets the
-    /// oldest go.
-    package static var maxRows: Int { 10_000 }
+    /// What is kept where nothing is said.
+    package static var maxRows: Int { 100_000 }
 
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
@@ -67,6 +66,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package let pageSize: Int
     /// Whether the pages below the head are loaded and not listened to.
     package let loadsPages: Bool
+    /// Rows that are kept. With so many, ``hasMore`` is false; what the head pushes in then lets the
+    /// oldest go.
+    package let maxRows: Int
     /// All that is held, newest first, each path once.
     private var held: [Row] = []
     private var coverage = PageCoverage()
@@ -74,10 +76,11 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private var lastID = 0
     package private(set) var error: FirestoreError?
 
-    /// - Precondition: `pageSize` is positive.
-    package init(pageSize: Int, loadsPages: Bool = false) {
-        precondition(pageSize > 0)
+    /// - Precondition: `pageSize` is positive, and `maxRows` no less.
+    package init(pageSize: Int, loadsPages: Bool = false, maxRows: Int = Self.maxRows) {
+        precondition(pageSize > 0 && maxRows >= pageSize)
         self.pageSize = pageSize
+        self.maxRows = maxRows
         self.loadsPages = loadsPages
     }
 
@@ -94,7 +97,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Whether the newest rows are what the device held, and not yet confirmed.
     package var isFromCache: Bool { windows.first?.isFromCache ?? true }
     package var hasMore: Bool {
-        coverage.top?.upperBound != .oldest && held.count < Self.maxRows
+        coverage.top?.upperBound != .oldest && held.count < maxRows
     }
 
     package mutating func step(_ event: Event) -> [Effect] {
@@ -181,10 +184,14 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private mutating func show(_ rows: [Row], from upper: PageEdge, to lower: PageEdge) {
         guard upper < lower else { return }
         coverage.insert(upper..<lower)
+        // The rows are in order: of 100,000, only where these belong is looked for.
+        let first = held.boundary { upper <= .before($0.position) }
+        let last = held.boundary { lower < .after($0.position) }
+        held.removeSubrange(first..<max(first, last))
         let paths = Set(rows.map(\.path))
-        held.removeAll { paths.contains($0.path) || (upper..<lower).contains($0.position) }
-        held += rows
-        held.sort { $0.position < $1.position }
+        held.removeAll { paths.contains($0.path) }
+        let place = held.boundary { upper <= .before($0.position) }
+        held.insert(contentsOf: rows.sorted { $0.position < $1.position }, at: place)
     }
 
     /// Rows move only among what is known: what lies elsewhere comes with its page.
@@ -210,13 +217,26 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private mutating func trim() -> [Effect] {
-        guard held.count > Self.maxRows else { return [] }
-        held.removeLast(held.count - Self.maxRows)
+        guard held.count > maxRows else { return [] }
+        held.removeLast(held.count - maxRows)
         guard let last = held.last else { return [] }
         let end = PageEdge.after(last.position)
         coverage.remove(end..<PageEdge.oldest)
         let below = windows.filter { $0.upper >= end }
         windows.removeAll { $0.upper >= end }
         return below.map { .stop($0.id) }
+    }
+}
+
+extension Array {
+    /// The first index from which on a condition holds, of elements of which it holds for the last ones;
+    /// by halves.
+    fileprivate func boundary(where isBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
