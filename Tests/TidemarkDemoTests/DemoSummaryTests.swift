@@ -45,7 +45,8 @@ import TidemarkModel
         var figures = DemoFigures()
         figures.chats = [
             result("open a chat of 1,000 with 50 new", .threeG, reads: 9, after: 9, seconds: 9),
-            result("open a chat of 1,000 with 50 new", .healthy, reads: 1_000, after: 51, seconds: 1),
+            result(
+                "open a chat of 1,000 with 50 new", .healthy, reads: 1_000, after: 51, seconds: 1),
         ]
         let lines = text(figures)
         #expect(
@@ -57,7 +58,8 @@ import TidemarkModel
                 "    on Tidemark: 2,550,000 reads a day: $9.18 a day, $275.40 a month, "
                     + "$3,350.70 a year"))
         // With 50,000 free a day, at $0.06.
-        #expect(lines.contains { $0.hasPrefix("    on Tidemark: 2,550,000 reads a day: $1.50 a day") })
+        #expect(
+            lines.contains { $0.hasPrefix("    on Tidemark: 2,550,000 reads a day: $1.50 a day") })
         #expect(!text(DemoFigures()).contains { $0.contains("a year") })
     }
 
