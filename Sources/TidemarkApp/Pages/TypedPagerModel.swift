@@ -18,7 +18,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     /// Oldest first, with what became of what was written here.
     public private(set) var rows: [PagerItem<Item>] = []
     /// The values of ``rows``.
-    public var items: [Item] { rows.map(\.value) }
+    public private(set) var items: [Item] = []
     /// What a list that keeps its place does about the last change of ``rows``.
     public private(set) var scroll = PagerScroll.stay
     /// Why documents could not be decoded, by path.
@@ -132,6 +132,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
         }
         scroll = scroll(to: made)
         rows = made
+        items = made.map(\.value)
         undecodable = failed
     }
 
@@ -145,7 +146,7 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
                 failure.position.flatMap { place in failure.document.map { (place, $0) } }
             }
             .filter { !paths.contains($0.0.path) }
-            // Newest first comes first.
+            // Positions go from the newest down: the oldest comes first.
             .sorted { $1.0 < $0.0 }
         var result: [QueryDocumentSnapshot] = []
         var next = refused[...]
