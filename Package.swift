@@ -157,7 +157,7 @@ let package = Package(
         library(
             "TidemarkAudit",
             [
-                "TidemarkModel", "TidemarkResilience", log, httpClient, nioCore, nioHTTP1,
+                "TidemarkModel", "TidemarkResilience", log, metrics, httpClient, nioCore, nioHTTP1,
                 serviceLifecycle,
             ]),
         library(

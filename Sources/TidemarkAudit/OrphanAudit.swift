@@ -33,6 +33,17 @@ public struct OrphanAudit: Sendable {
     /// - Throws: ``AuditError`` or `RPCStatus`. Nothing is written when the comparison did not reach
     ///   its end.
     public func run(repair: OrphanRepair? = nil) async throws -> OrphanReport {
+        do {
+            let report = try await compare(repair)
+            AuditMetrics.ended(report)
+            return report
+        } catch {
+            AuditMetrics.failed()
+            throw error
+        }
+    }
+
+    private func compare(_ repair: OrphanRepair?) async throws -> OrphanReport {
         var reads = 0
         let merge = try await merge(&reads)
         var result = OrphanReport(

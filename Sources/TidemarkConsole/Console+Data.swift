@@ -189,7 +189,7 @@ extension Console {
             CostPage(
                 by: [by.rawValue], rows: Array(rows.prefix(CostPage.maxRows)),
                 users: min(max(users, 1), 1_000_000_000),
-                pricePer100000: ReadPrices.table["nam5"]?.per100000 ?? 0.06,
+                pricePer100000: ReadPrices.multiRegion.per100000,
                 hidden: max(0, rows.count - CostPage.maxRows),
                 chart: CostChart(costs, by: dimension)))
     }

@@ -106,6 +106,76 @@ import TidemarkTesting
         }
     }
 
+    @Test func `of a model of pages`() async throws {
+        try await world { _, firestore in
+            try await addMessages(firestore, 3)
+            var shown: [String] = []
+            func show(_ message: Message, isSending: Bool, hasFailed: Bool) {
+                if !isSending && !hasFailed { shown.append(message.text) }
+            }
+            let pager = try Pager.messages(of: firestore.document("rooms/blue"))
+            let model = TypedPagerModel<Message>(pager)
+            while model.rows.count < 3 { await Task.yield() }
+            for row in model.rows {
+                show(row.value, isSending: row.isPending, hasFailed: row.isFailed)
+                model.loadMoreIfNeeded(at: row.id)  // as the row appears
+            }
+            #expect(shown == ["0", "1", "2"])
+            pager.close()
+        }
+    }
+
+    @Test func `of a chat list`() async throws {
+        try await world { local, firestore in
+            let (chat, fields) = (firestore.document("chats/c1"), ConversationFields())
+            try await chat.setData([
+                "members": ["ann", "bob"], "messageCount": 0,
+                "updatedAt": FieldValue.serverTimestamp(),
+                "lastMessageAt": FieldValue.serverTimestamp(),
+            ])
+            var badge = 0
+            func show(_ items: [ConversationItem], badge number: Int) { badge = number }
+            let list = try ConversationList(
+                .chatList(of: "ann", in: firestore.collection("chats")), user: "ann")
+            await list.start()
+            for await state in list.states where state.phase == .fresh { break }
+            let message: [String: any Sendable] = ["text": "hello"]
+            let batch = firestore.batch()
+            batch.setData(message, forDocument: chat.collection("messages").document())
+            batch.updateData(fields.sending(message, from: "bob", to: ["ann"]), forDocument: chat)
+            try await batch.commit()
+            for await state in list.states {
+                show(state.items, badge: state.unreadTotal)
+                if badge == 1 { break }
+            }
+            try await list.markSeen("c1")
+            #expect(await list.state.unreadTotal == 0)
+            await list.stop()
+        }
+    }
+
+    @Test func `of blocked users and of a search`() async throws {
+        try await world { _, firestore in
+            try await firestore.document("users/ann").setData(["user_name_lowercase": "änn"])
+            let blocked = try BlockedUsers(
+                firestore.collection("users/me/blocked"), users: firestore.collection("users"))
+            await blocked.start()
+            try await blocked.block("troll")  // offline too
+            for await state in blocked.states {
+                show(state.entries)
+                if state.entries.count == 1 { break }
+            }
+            await blocked.stop()
+            let search = try UserSearch(
+                firestore.collection("users"), field: "user_name_lowercase"
+            ) {
+                $0.lowercased()
+            }
+            let found = try await search.results(for: "ÄN")
+            #expect(found.documents.map(\.documentID) == ["ann"])
+        }
+    }
+
     @Test func `of normalised text`() async throws {
         try await world { _, firestore in
             let (user, name) = (firestore.document("users/ann"), "Änn  Smith")

@@ -41,6 +41,28 @@ import TidemarkModel
         DemoSummary(figures, seconds: 290, details: "tables.txt").lines
     }
 
+    @Test func `closes with what 1,000 users cost, before and after`() {
+        var figures = DemoFigures()
+        figures.chats = [
+            result("open a chat of 1,000 with 50 new", .threeG, reads: 9, after: 9, seconds: 9),
+            result(
+                "open a chat of 1,000 with 50 new", .healthy, reads: 1_000, after: 51, seconds: 1),
+        ]
+        let lines = text(figures)
+        #expect(
+            lines.contains(
+                "    before:      50,000,000 reads a day: $180.00 a day, $5,400.00 a month, "
+                    + "$65,700.00 a year"))
+        #expect(
+            lines.contains(
+                "    on Tidemark: 2,550,000 reads a day: $9.18 a day, $275.40 a month, "
+                    + "$3,350.70 a year"))
+        // With 50,000 free a day, at $0.06.
+        #expect(
+            lines.contains { $0.hasPrefix("    on Tidemark: 2,550,000 reads a day: $1.50 a day") })
+        #expect(!text(DemoFigures()).contains { $0.contains("a year") })
+    }
+
     @Test func `has a line a row, on the network that took the old app longest`() {
         var figures = DemoFigures()
         figures.chats = [

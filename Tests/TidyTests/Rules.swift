@@ -90,8 +90,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
         ],
         "TidemarkAudit": [
-            "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
-            "NIOHTTP1", "ServiceLifecycle",
+            "TidemarkModel", "TidemarkResilience", "Logging", "CoreMetrics", "AsyncHTTPClient",
+            "NIOCore", "NIOHTTP1", "ServiceLifecycle",
         ],
         "Tidemark": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",

@@ -6,14 +6,54 @@ extension ReadMeter {
     ///
     /// The counters are `tidemark_reads` by `label`, `screen` and `cause`, `tidemark_read_storms`
     /// by `cause`, `tidemark_read_budgets_spent` by `action`, and `tidemark_attempts_failed` by
-    /// `outcome` and by what came `next`, a `retry` or the `end`.
+    /// `outcome` and by what came `next`, a `retry` or the `end`. The gauges of the queue of writes are
+    /// `tidemark_writes_pending`, `tidemark_writes_rejected`, and `tidemark_writes_since`: when the oldest
+    /// that waits was made, in seconds since 1970, 0 while none does.
     ///
     /// - Parameter factory: Nil for the process's own.
     public func exportMetrics(
         to factory: (any MetricsFactory)? = nil
     ) -> any ListenerRegistration {
-        let counters = ReadCounters(factory ?? MetricsSystem.factory)
-        return Observation { _ in firestore.engine.observeReads { counters.count($0) } }
+        let factory = factory ?? MetricsSystem.factory
+        let (counters, queue) = (ReadCounters(factory), QueueGauges(factory))
+        return Observation { _ in
+            BothCalls(
+                firestore.engine.observeReads { counters.count($0) },
+                firestore.engine.observeWriteQueue { queue.record($0) })
+        }
+    }
+}
+
+private final class BothCalls: CancellableCall {
+    private let first: any CancellableCall
+    private let second: any CancellableCall
+
+    init(_ first: any CancellableCall, _ second: any CancellableCall) {
+        (self.first, self.second) = (first, second)
+    }
+
+    func cancel() {
+        first.cancel()
+        second.cancel()
+    }
+}
+
+/// What waits to be written.
+private struct QueueGauges: Sendable {
+    private let pending: Gauge
+    private let rejected: Gauge
+    private let since: Gauge
+
+    init(_ factory: any MetricsFactory) {
+        pending = Gauge(label: "tidemark_writes_pending", factory: factory)
+        rejected = Gauge(label: "tidemark_writes_rejected", factory: factory)
+        since = Gauge(label: "tidemark_writes_since", factory: factory)
+    }
+
+    func record(_ state: WriteQueueState) {
+        pending.record(state.pending)
+        rejected.record(state.rejected)
+        since.record(state.oldest?.seconds ?? 0)
     }
 }
 

@@ -136,6 +136,7 @@ public actor Backfill {
 
 extension Backfill {
     private func step(_ event: BackfillMachine.Event) {
+        BackfillMetrics.count(event)
         for effect in machine.step(event, now: begin()) { perform(effect) }
     }
 

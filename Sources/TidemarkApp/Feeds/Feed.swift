@@ -288,6 +288,7 @@ extension Feed {
     }
 
     private func tell(_ event: FeedEvent) {
+        FeedMetrics.count(event)
         for observer in observers.values { observer.yield(event) }
     }
 

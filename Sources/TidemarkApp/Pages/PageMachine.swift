@@ -59,9 +59,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Pages that are live at the same time. Of more, the one that was opened first after the head is
     /// let go: its rows stay as they are.
     package static var maxWindows: Int { 20 }
-    /// Rows that are kept. With so many, ``hasMore`` is false; what the head pushes in then lets the
-    /// oldest go.
-    package static var maxRows: Int { 10_000 }
+    /// What is kept where nothing is said.
+    package static var maxRows: Int { 100_000 }
 
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
@@ -69,6 +68,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package let pageSize: Int
     /// Whether the pages below the head are loaded and not listened to.
     package let loadsPages: Bool
+    /// Rows that are kept. With so many, ``hasMore`` is false; what the head pushes in then lets the
+    /// oldest go.
+    package let maxRows: Int
     /// All that is held, newest first, each path once.
     private var held: [Row] = []
     private var coverage = PageCoverage()
@@ -78,10 +80,11 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private var cleared: Timestamp?
     package private(set) var error: FirestoreError?
 
-    /// - Precondition: `pageSize` is positive.
-    package init(pageSize: Int, loadsPages: Bool = false) {
-        precondition(pageSize > 0)
+    /// - Precondition: `pageSize` is positive, and `maxRows` no less.
+    package init(pageSize: Int, loadsPages: Bool = false, maxRows: Int = Self.maxRows) {
+        precondition(pageSize > 0 && maxRows >= pageSize)
         self.pageSize = pageSize
+        self.maxRows = maxRows
         self.loadsPages = loadsPages
     }
 
@@ -98,9 +101,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Whether the newest rows are what the device held, and not yet confirmed.
     package var isFromCache: Bool { windows.first?.isFromCache ?? true }
     package var hasMore: Bool {
-        guard let end = coverage.top?.upperBound else { return held.count < Self.maxRows }
+        guard let end = coverage.top?.upperBound else { return held.count < maxRows }
         if case .after(let last) = end, isCleared(last) { return false }
-        return end != .oldest && held.count < Self.maxRows
+        return end != .oldest && held.count < maxRows
     }
 
     private func isCleared(_ position: PagePosition) -> Bool {
@@ -196,10 +199,15 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private mutating func show(_ rows: [Row], from upper: PageEdge, to lower: PageEdge) {
         guard upper < lower else { return }
         coverage.insert(upper..<lower)
+        // The rows are in order: of 100,000, only where these belong is looked for.
+        let first = held.boundary { upper <= .before($0.position) }
+        let last = held.boundary { lower < .after($0.position) }
+        held.removeSubrange(first..<max(first, last))
         let paths = Set(rows.map(\.path))
-        held.removeAll { paths.contains($0.path) || (upper..<lower).contains($0.position) }
-        held += rows.filter { !isCleared($0.position) }
-        held.sort { $0.position < $1.position }
+        held.removeAll { paths.contains($0.path) }
+        let place = held.boundary { upper <= .before($0.position) }
+        let shown = rows.filter { !isCleared($0.position) }
+        held.insert(contentsOf: shown.sorted { $0.position < $1.position }, at: place)
     }
 
     /// Rows move only among what is known: what lies elsewhere comes with its page.
@@ -225,13 +233,26 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     }
 
     private mutating func trim() -> [Effect] {
-        guard held.count > Self.maxRows else { return [] }
-        held.removeLast(held.count - Self.maxRows)
+        guard held.count > maxRows else { return [] }
+        held.removeLast(held.count - maxRows)
         guard let last = held.last else { return [] }
         let end = PageEdge.after(last.position)
         coverage.remove(end..<PageEdge.oldest)
         let below = windows.filter { $0.upper >= end }
         windows.removeAll { $0.upper >= end }
         return below.map { .stop($0.id) }
+    }
+}
+
+extension Array {
+    /// The first index from which on a condition holds, of elements of which it holds for the last ones;
+    /// by halves.
+    fileprivate func boundary(where isBehind: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if isBehind(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -62,15 +62,20 @@ public final class Pager: Sendable {
     ///   - field: What it is ordered by, the greatest first. Documents without it are not shown.
     ///   - pageSize: 1 to 1,000 rows.
     ///   - pages: When older pages come from disk. The field must then be a time.
+    ///   - maxRows: Rows that are held at the most: up to 1,000,000. With so many, there are no more pages;
+    ///     what arrives at the head lets the oldest go.
     ///   - marks: Up to where the user has cleared: what is there is neither read nor shown. The field
     ///     must then be a time.
     /// - Throws: `invalidArgument` when that makes no sense.
     public init(
         _ query: Query, orderedBy field: some FieldName, pageSize: Int = 50,
-        pagesFromDisk pages: PagesFromDisk = .never, marks: Marks = Marks()
+        pagesFromDisk pages: PagesFromDisk = .never, maxRows: Int = 100_000, marks: Marks = Marks()
     ) throws(FirestoreError) {
         guard (1...1_000).contains(pageSize) else {
             throw .invalidArgument("A page holds 1 to 1,000 rows, not \(pageSize).")
+        }
+        guard (pageSize...1_000_000).contains(maxRows) else {
+            throw .invalidArgument("A pager holds a page to 1,000,000 rows, not \(maxRows).")
         }
         let value = try query.runnable()
         guard value.orders.isEmpty, value.limit == nil, value.start == nil, value.end == nil else {
@@ -86,7 +91,8 @@ public final class Pager: Sendable {
         // Only times can be told to be held completely.
         self.query =
             disk == nil ? ordered : ordered.whereField(order, isGreaterThanOrEqualTo: Timestamp.min)
-        state = Mutex(State(Machine(pageSize: pageSize, loadsPages: disk != nil)))
+        state = Mutex(
+            State(Machine(pageSize: pageSize, loadsPages: disk != nil, maxRows: maxRows)))
         setMarks(marks)
     }
 
@@ -127,6 +133,10 @@ public final class Pager: Sendable {
             old = task
         }
     }
+
+    /// All of its rows, without a limit.
+    var pagedQuery: Query { query }
+    var orderField: FieldPath { order }
 
     /// What is to be shown, now and as it changes. The first one begins to listen. A slow reader skips
     /// to the newest.

@@ -3,12 +3,24 @@ public import Tidemark
 
 /// A ``Pager`` of values of a Swift type, for a view to bind to.
 ///
+/// ```swift
+/// for row in model.rows {
+///     show(row.value, isSending: row.isPending, hasFailed: row.isFailed)
+///     model.loadMoreIfNeeded(at: row.id)  // as the row appears
+/// }
+/// ```
+///
 /// A document is decoded when it comes and when it changes, not each time the list does. One that is no
-/// `Item` is left out and named in ``undecodable``: a single bad document takes nothing else with it.
+/// `Item` is left out and named in ``undecodable``: a single bad document takes nothing else with it. What
+/// the server refused stays in its place, as failed, until it is sent again or discarded.
 @MainActor @Observable
 public final class TypedPagerModel<Item: Decodable & Sendable> {
-    /// Oldest first.
+    /// Oldest first, with what became of what was written here.
+    public private(set) var rows: [PagerItem<Item>] = []
+    /// The values of ``rows``.
     public private(set) var items: [Item] = []
+    /// What a list that keeps its place does about the last change of ``rows``.
+    public private(set) var scroll = PagerScroll.stay
     /// Why documents could not be decoded, by path.
     public private(set) var undecodable: [DocumentPath: String] = [:]
     public private(set) var isLoadingMore = true
@@ -24,8 +36,11 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
 
     @ObservationIgnored private let pager: Pager
     @ObservationIgnored private let decoder: Firestore.Decoder
+    @ObservationIgnored private let writes: FailedWrites?
+    @ObservationIgnored private var failures: [DocumentPath: FailedWrites.Failure] = [:]
+    @ObservationIgnored private var shown: PagerState
     @ObservationIgnored private var decoded: [DocumentPath: Decoded] = [:]
-    @ObservationIgnored private var watching: Task<Void, Never>?
+    @ObservationIgnored private var watching: [Task<Void, Never>] = []
 
     /// Begins to listen; ends with the model.
     public init(
@@ -34,39 +49,151 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     ) {
         self.pager = pager
         self.decoder = decoder
-        let states = pager.states
-        watching = Task { [weak self] in
-            for await state in states { self?.show(state) }
-        }
+        writes = FailedWrites(pager)
+        shown = pager.current
+        let (states, writes) = (pager.states, writes)
+        watching = [
+            Task { [weak self] in
+                for await state in states { self?.show(state) }
+            },
+            Task { [weak self] in
+                guard let writes else { return }
+                var rejected = 0
+                for await state in writes.counts where state.rejected != rejected {
+                    rejected = state.rejected
+                    let failures = await writes.all()
+                    self?.show(failures)
+                }
+            },
+        ]
     }
 
-    deinit { watching?.cancel() }
+    deinit { for task in watching { task.cancel() } }
 
     public func loadMore() { pager.loadMore() }
 
-    private func show(_ state: PagerState) {
-        var next: [DocumentPath: Decoded] = [:]
-        var shown: [Item] = []
-        var failed: [DocumentPath: String] = [:]
-        for snapshot in state.chronological {
-            let path = snapshot.documentPath
-            let row =
-                decoded[path].flatMap { $0.document == snapshot.document ? $0 : nil }
-                ?? Decoded(
-                    document: snapshot.document,
-                    item: Result { try snapshot.data(as: Item.self, decoder: decoder) })
-            next[path] = row
-            switch row.item {
-            case .success(let item): shown.append(item)
-            case .failure(let error): failed[path] = "\(error)"
-            }
+    /// Loads older rows when the row that appears is near the oldest.
+    ///
+    /// - Parameters:
+    ///   - id: Of the row that appears.
+    ///   - distance: Rows from the oldest, within which it is time.
+    public func loadMoreIfNeeded(at id: String, within distance: Int = 10) {
+        guard hasMore, !isLoadingMore else { return }
+        if rows.prefix(max(1, distance)).contains(where: { $0.id.hasSameBytes(as: id) }) {
+            loadMore()
         }
-        decoded = next
-        items = shown
-        undecodable = failed
+    }
+
+    /// Sends a refused write again. Does nothing for a row that has not failed.
+    ///
+    /// - Parameter row: A row that has failed.
+    /// - Throws: What the disk answered.
+    public func retry(_ row: PagerItem<Item>) async throws(FirestoreError) {
+        if let batch = row.batch { try await writes?.retry(batch) }
+    }
+
+    /// Forgets a refused write, and its row with it. Does nothing for a row that has not failed.
+    ///
+    /// - Parameter row: A row that has failed.
+    /// - Throws: What the disk answered.
+    public func discard(_ row: PagerItem<Item>) async throws(FirestoreError) {
+        if let batch = row.batch { try await writes?.discard(batch) }
+    }
+
+    private func show(_ failures: [DocumentPath: FailedWrites.Failure]) {
+        self.failures = failures
+        makeRows()
+    }
+
+    private func show(_ state: PagerState) {
+        shown = state
+        makeRows()
         isLoadingMore = state.isLoadingMore
         hasMore = state.hasMore
         isFromCache = state.isFromCache
         error = state.error
+    }
+
+    private func makeRows() {
+        var made: [PagerItem<Item>] = []
+        made.reserveCapacity(shown.items.count)
+        var failed: [DocumentPath: String] = [:]
+        for document in documents() {
+            let path = document.documentPath
+            switch decode(document) {
+            case .success(let value): made.append(row(value, document))
+            case .failure(let error): failed[path] = "\(error)"
+            }
+        }
+        // What was decoded of rows that are gone is let go now and then.
+        if decoded.count > 2 * made.count + 1_000 {
+            let paths = Set(shown.items.map(\.documentPath))
+            decoded = decoded.filter { paths.contains($0.key) }
+        }
+        scroll = scroll(to: made)
+        rows = made
+        items = made.map(\.value)
+        undecodable = failed
+    }
+
+    /// Oldest first, with what was refused in its place.
+    private func documents() -> [QueryDocumentSnapshot] {
+        let known = Array(shown.chronological)
+        if failures.isEmpty { return known }
+        let paths = Set(known.map(\.documentPath))
+        let refused = failures.values
+            .compactMap { failure in
+                failure.position.flatMap { place in failure.document.map { (place, $0) } }
+            }
+            .filter { !paths.contains($0.0.path) }
+            // Positions go from the newest down: the oldest comes first.
+            .sorted { $1.0 < $0.0 }
+        var result: [QueryDocumentSnapshot] = []
+        var next = refused[...]
+        let oldest = known.first.flatMap { writes?.position(of: $0) }
+        // Below the oldest row that is shown, there is more to come.
+        if shown.hasMore, let oldest { next = next.drop { oldest < $0.0 } }
+        for document in known {
+            if !next.isEmpty, let place = writes?.position(of: document) {
+                while let first = next.first, place < first.0 {
+                    result.append(first.1)
+                    next = next.dropFirst()
+                }
+            }
+            result.append(document)
+        }
+        return result + next.map(\.1)
+    }
+
+    private func decode(_ document: QueryDocumentSnapshot) -> Result<Item, any Error> {
+        let path = document.documentPath
+        if let known = decoded[path], known.document == document.document { return known.item }
+        let item = Result { try document.data(as: Item.self, decoder: decoder) }
+        decoded[path] = Decoded(document: document.document, item: item)
+        return item
+    }
+
+    private func row(_ value: Item, _ document: QueryDocumentSnapshot) -> PagerItem<Item> {
+        let path = document.documentPath
+        let isPending = document.metadata.hasPendingWrites
+        // A later write of the same document is on its way.
+        let failure = isPending ? nil : failures[path]
+        let delivery: PagerItem<Item>.Delivery =
+            failure.map { .failed($0.error) } ?? (isPending ? .pending : .delivered)
+        return PagerItem(
+            id: path.text, value: value, delivery: delivery, batch: failure?.batch)
+    }
+
+    private func scroll(to made: [PagerItem<Item>]) -> PagerScroll {
+        guard let oldest = rows.first, let newest = rows.last else {
+            return .toNewest(isOwn: false)
+        }
+        if let last = made.last, !last.id.hasSameBytes(as: newest.id) {
+            return .toNewest(isOwn: last.isPending)
+        }
+        if let first = made.first, !first.id.hasSameBytes(as: oldest.id), made.count > rows.count {
+            return .keep(oldest.id)
+        }
+        return .stay
     }
 }

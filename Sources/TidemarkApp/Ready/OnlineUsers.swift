@@ -7,6 +7,9 @@ public import Tidemark
 /// ones what has changed since, with a minute's overlap, never more than those 24 hours. Times are the
 /// server's: a wrong clock on the device costs one read at the most, and hides nobody. A user whose
 /// document is really deleted stays until the window has gone by.
+///
+/// ``start()`` listens: a read for each sign of life of anybody in the window, as it comes. Where signs
+/// of life are more frequent than the list has to be right, ``refresh()`` every minute costs less.
 public actor OnlineUsers {
     public struct User: Hashable, Sendable, Identifiable {
         public let document: QueryDocumentSnapshot
@@ -14,6 +17,14 @@ public actor OnlineUsers {
         public let lastSeen: Timestamp
         /// The document's path.
         public var id: String { document.reference.path }
+    }
+
+    /// The list at one moment.
+    public struct State: Hashable, Sendable {
+        /// Those seen within the window, the one seen last first.
+        public internal(set) var users: [User] = []
+        /// Where the list stands with the server.
+        public internal(set) var phase = ListPhase.loading
     }
 
     public struct Refresh: Hashable, Sendable {
@@ -38,6 +49,11 @@ public actor OnlineUsers {
     private var isLoaded = false
     private var clock = ServerTime()
     private var running: Task<Result<Refresh, FirestoreError>, Never>?
+    private var listening: Task<Void, Never>?
+    /// The mark as it is on disk.
+    private var saved: Timestamp?
+    private let watchers = Watchers<State>(State())
+    private var phase = ListPhase.loading
     /// Newest first, as of the last ``open()`` or ``refresh()``.
     public private(set) var users: [User] = []
 
@@ -62,13 +78,21 @@ public actor OnlineUsers {
         engine = firestore.engine.session
     }
 
+    deinit { listening?.cancel() }
+
+    /// The list now and as it changes; a slow reader skips to the newest. Begins nothing.
+    public nonisolated var states: AsyncStream<State> { watchers.stream }
+
     /// Those that the device knows of. Costs no reads.
     @discardableResult
     public func open() async throws(FirestoreError) -> [User] {
         try await load()
         // Before the server has said what time it is, the last refresh is the latest that is known.
         let now = clock.estimate(at: DeviceTime(firestore.environment)) ?? mark
-        guard let now else { return users }
+        guard let now else {
+            tell()
+            return users
+        }
         let since = now.advanced(by: .zero - window)
         var shown = query.above(since, field)
         shown.orders = [Order(field, .descending), Order(.documentID, .descending)]
@@ -82,6 +106,7 @@ public actor OnlineUsers {
             guard case .timestamp(let time)? = document.fields?[field] else { return nil }
             return User(document: document, lastSeen: time)
         }
+        tell()
         return users
     }
 
@@ -104,6 +129,23 @@ public actor OnlineUsers {
         return users.filter { $0.lastSeen > since }
     }
 
+    private func tell() {
+        switch phase {
+        case .fresh where users.isEmpty, .empty where users.isEmpty: phase = .empty
+        case .empty: phase = .fresh
+        case .loading where !users.isEmpty: phase = .stale(age: age)
+        default: break
+        }
+        watchers.tell(State(users: users, phase: phase))
+    }
+
+    /// Since all were known, by what is known of the server's time, or by the device's clock.
+    private var age: Duration? {
+        guard let mark else { return nil }
+        let now = DeviceTime(firestore.environment)
+        return max(.zero, (clock.estimate(at: now) ?? now.wall).duration(since: mark))
+    }
+
     private func run() async -> Result<Refresh, FirestoreError> {
         defer { running = nil }
         do throws(FirestoreError) {
@@ -113,9 +155,14 @@ public actor OnlineUsers {
             let start = now.map { $0.advanced(by: .zero - window) } ?? .min
             refresh.since = max(start, mark?.advanced(by: .zero - Self.overlap) ?? start)
             try await drain(&refresh)
+            phase = .fresh
             try await open()
             return .success(refresh)
-        } catch { return .failure(error) }
+        } catch {
+            phase = .failed(error)
+            tell()
+            return .failure(error)
+        }
     }
 
     /// The server's time, asked for where it decides how much is read; nil where it does not.
@@ -149,6 +196,7 @@ public actor OnlineUsers {
             page.start = Cursor(values: [value, .reference(name)], before: false)
         }
         mark = reached ?? mark
+        saved = mark
     }
 
     private struct Answer: Sendable {
@@ -194,6 +242,7 @@ public actor OnlineUsers {
         isLoaded = true
         if let bytes, case .timestamp(let time)? = try? FieldsCodec.decodeValue(bytes) {
             mark = time
+            saved = time
         }
     }
 
@@ -205,6 +254,110 @@ public actor OnlineUsers {
             engine.declareIndexes(for: [display]) { error in
                 finish(error.map { .failure($0) } ?? .success(()))
             }
+        }
+    }
+}
+
+// MARK: - Live
+
+extension OnlineUsers {
+    /// Between two attempts to listen after a failure, doubled up to a minute.
+    private static let firstPause = Duration.seconds(1)
+    /// How far the mark on disk may be behind: what a kill costs once more.
+    private static let saveEvery = Duration.seconds(30)
+
+    /// Shows whom the device knows of, and then listens, until ``stop()`` or the list goes. Costs those seen
+    /// since the last time, with a minute's overlap, and then a read for each sign of life. What fails is
+    /// the phase, and is tried again after 1 s, 2 s and so on up to a minute.
+    public func start() {
+        guard listening == nil else { return }
+        listening = Task { [weak self] in
+            var pause = Self.firstPause
+            while !Task.isCancelled {
+                guard let query = await self?.liveQuery() else {
+                    await self?.wait(pause)
+                    pause = min(pause * 2, .seconds(60))
+                    continue
+                }
+                do throws(FirestoreError) {
+                    for try await snapshot in query.snapshots(includeMetadataChanges: true) {
+                        pause = Self.firstPause
+                        await self?.hear(snapshot)
+                    }
+                } catch { await self?.fail(error) }
+                if self == nil { return }
+                await self?.wait(pause)
+                pause = min(pause * 2, .seconds(60))
+            }
+        }
+    }
+
+    /// Listens no longer. Who is known stays.
+    public func stop() async {
+        listening?.cancel()
+        listening = nil
+        try? await save()
+    }
+
+    /// Those seen since the mark, the newest first, as many as are shown; nil when not even the server's
+    /// time can be had.
+    private func liveQuery() async -> Query? {
+        do throws(FirestoreError) {
+            try await open()
+            try await declareIndex()
+            var refresh = Refresh()
+            let now = try await serverNow(&refresh)
+            let start = now.map { $0.advanced(by: .zero - window) } ?? .min
+            let since = max(start, mark?.advanced(by: .zero - Self.overlap) ?? start)
+            var asked = query.above(since, field, orEqual: true)
+            asked.orders = [Order(field, .descending), Order(.documentID, .descending)]
+            asked.limit = .first(limit)
+            return Query(firestore, asked)
+        } catch {
+            fail(error)
+            return nil
+        }
+    }
+
+    private func hear(_ snapshot: QuerySnapshot) async {
+        if snapshot.metadata.isFromCache {
+            if phase == .fresh { phase = .stale(age: age) }
+        } else {
+            if let readTime = snapshot.readTime {
+                clock.learn(readTime, at: DeviceTime(firestore.environment))
+                mark = max(mark ?? readTime, readTime)
+            }
+            phase = .fresh
+        }
+        do throws(FirestoreError) {
+            try await open()
+            let isBehind = mark.map { mark in
+                saved.map { mark.duration(since: $0) > Self.saveEvery } ?? true
+            }
+            if isBehind ?? false { try await save() }
+        } catch { fail(error) }
+    }
+
+    private func fail(_ error: FirestoreError) {
+        if error.code == .cancelled { return }
+        phase = .failed(error)
+        tell()
+    }
+
+    private func save() async throws(FirestoreError) {
+        guard let mark, mark != saved else { return }
+        saved = mark
+        let bytes = FieldsCodec.encode(.timestamp(mark))
+        try await answer { (finish: @escaping @Sendable (Result<Void, SyncError>) -> Void) in
+            engine.setRecord(bytes, forKey: key) { error in
+                finish(error.map { .failure($0) } ?? .success(()))
+            }
+        }
+    }
+
+    private func wait(_ duration: Duration) async {
+        let _: Void? = try? await answer { finish in
+            _ = engine.wait(duration) { finish(.success(())) }
         }
     }
 }

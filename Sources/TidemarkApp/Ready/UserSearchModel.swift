@@ -16,6 +16,8 @@ public final class UserSearchModel {
     /// Whether there are more than these.
     public private(set) var hasMore = false
     public private(set) var isSearching = false
+    /// Whether the server did not answer, and this is what the device has.
+    public private(set) var isOffline = false
     /// Why nothing was found for ``text``; the results before stay.
     public private(set) var error: FirestoreError?
 
@@ -34,6 +36,8 @@ public final class UserSearchModel {
         self.users = users
         self.debounce = debounce
         self.clock = clock
+        // What earlier launches have found is known at once then.
+        Task { await users.open() }
     }
 
     deinit { searching?.cancel() }
@@ -71,5 +75,6 @@ public final class UserSearchModel {
     private func show(_ results: UserSearch.Results) {
         documents = results.documents
         hasMore = !results.isComplete
+        isOffline = results.error != nil
     }
 }

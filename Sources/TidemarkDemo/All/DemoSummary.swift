@@ -51,7 +51,8 @@ struct DemoSummary {
 
     private var closing: [String] {
         let complaints = figures.complaints
-        var lines = complaints.prefix(Self.mostComplaints).map { Self.shortened($0) }
+        var lines = Headline(figures.chats)?.lines ?? []
+        lines += complaints.prefix(Self.mostComplaints).map { Self.shortened($0) }
         if complaints.count > Self.mostComplaints {
             lines.append("… and \(complaints.count - Self.mostComplaints) more that do not hold")
         }

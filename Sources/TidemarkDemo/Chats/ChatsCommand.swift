@@ -23,6 +23,7 @@ struct ChatsCommand: AsyncParsableCommand {
         var figures = DemoFigures(
             clients: try await clients.play(history, seed: source.seed, .verbose))
         figures.chats = try await scenarios.playChats(history, seed: source.seed, .verbose)
+        for line in Headline(figures.chats)?.lines ?? [] { DemoOutput.verbose.result(line) }
         try scenarios.conclude(figures, .verbose)
     }
 }

@@ -54,7 +54,12 @@ struct SearchRow: ScenarioRow {
                             .getDocuments(source: .server, within: .seconds(20)).documents
                     }
                 case .after:
-                    try await visit.retrying { try await search.results(for: text).documents }
+                    try await visit.retrying {
+                        let results = try await search.results(for: text)
+                        // It is judged by all there are, not by what the device has without a server.
+                        if let error = results.error { throw error }
+                        return results.documents
+                    }
                 }
             if !found.isEmpty { visit.sawContent() }
             shown += found.map { ShownItem(id: "\(keystroke) \($0.documentID)", version: .min) }

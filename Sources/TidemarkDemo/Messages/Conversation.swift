@@ -3,8 +3,25 @@ import TidemarkApp
 import TidemarkModel
 
 /// A conversation of the messaging app, one for each side, so that neither sees the other's changes.
+///
+/// As in that app, all messages are in one collection, and each names its conversation.
 struct Conversation: Sendable {
     static let pageSize = 50
+    static let messages = CollectionPath(unchecked: "messages")
+    /// The field with the conversation's id, and the time that messages are ordered by.
+    static let (idField, time) = ("conversationId", "timestamp")
+
+    /// What the app's queries need, as `firestore.indexes.json` has it.
+    static let indexes = """
+        {"indexes": [
+          {"collectionGroup": "messages", "queryScope": "COLLECTION", "fields": [
+            {"fieldPath": "\(idField)", "order": "ASCENDING"},
+            {"fieldPath": "\(time)", "order": "DESCENDING"}]},
+          {"collectionGroup": "messages", "queryScope": "COLLECTION", "fields": [
+            {"fieldPath": "\(idField)", "order": "ASCENDING"},
+            {"fieldPath": "\(ItemFields.updatedAt)", "order": "ASCENDING"}]}],
+         "fieldOverrides": []}
+        """
 
     private let name: String
     let events: [HistoryEvent]
@@ -14,44 +31,84 @@ struct Conversation: Sendable {
         self.events = events
     }
 
-    func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "conversations/\(name)-\(side.rawValue)/messages")
-    }
+    func id(_ side: Side) -> String { "\(name)-\(side.rawValue)" }
 
     var seed: [Mutation] {
-        Side.allCases.flatMap { side in
-            events.map { HistoryScript.insert($0, collection(side)) }
-        }
+        Side.allCases.flatMap { side in events.map { insert($0, side) } }
     }
 
     /// New messages at the head, one after the other.
     func arrivals(_ events: ArraySlice<HistoryEvent>, _ side: Side) -> [Mutation] {
-        events.map { HistoryScript.insert($0, collection(side)) }
+        events.map { insert($0, side) }
+    }
+
+    func insert(_ event: HistoryEvent, _ side: Side) -> Mutation {
+        var mutation = HistoryScript.insert(own(event, side), Self.messages)
+        if case .set(var fields) = mutation.operation {
+            fields[Self.idField] = .string(id(side))
+            fields[Self.time] = fields[ItemFields.time]
+            fields[ItemFields.time] = nil
+            mutation.operation = .set(fields)
+        }
+        return mutation
+    }
+
+    func edit(_ event: HistoryEvent, _ number: Int, _ side: Side) -> Mutation {
+        HistoryScript.edit(own(event, side), number, Self.messages)
+    }
+
+    /// Marks it, as the app does.
+    func markDeleted(_ event: HistoryEvent, _ side: Side) -> Mutation {
+        HistoryScript.delete(own(event, side), event.committedAt, Self.messages)
+    }
+
+    func path(_ event: HistoryEvent, _ side: Side) -> DocumentPath {
+        DocumentPath(unchecked: "\(Self.messages.text)/\(own(event, side).id)")
+    }
+
+    /// Under an id that no other conversation has.
+    private func own(_ event: HistoryEvent, _ side: Side) -> HistoryEvent {
+        HistoryEvent(
+            id: "\(id(side))-\(event.id)", author: event.author, authoredAt: event.authoredAt,
+            committedAt: event.committedAt, text: event.text)
     }
 
     // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(in: collection(side)))
+        Truth(try await server.documents(of: Self.query(id(side))))
+    }
+
+    /// All messages of a conversation, as the server is asked for them.
+    static func query(_ id: String) -> TidemarkModel.Query {
+        var query = TidemarkModel.Query(collection: messages)
+        query.filter = .field(FieldPath(name: idField), .equal, .string(id))
+        return query
     }
 
     /// The live head, as the server is asked for it.
     func newestPage(_ side: Side) -> TidemarkModel.Query {
-        var query = TidemarkModel.Query(collection: collection(side))
-        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
+        var query = Self.query(id(side))
+        query.orders = [Order(FieldPath(name: Self.time), .descending)]
         query.limit = .first(Self.pageSize)
         return query
     }
 
-    /// Newest first, as all clients read it.
-    func newestFirst(_ firestore: Firestore, _ side: Side) -> Tidemark.Query {
-        firestore.collection(collection(side).text).order(by: ItemFields.time, descending: true)
+    static func messages(of id: String, _ firestore: Firestore) -> Tidemark.Query {
+        firestore.collection(messages.text).whereField(idField, isEqualTo: id)
     }
 
-    func pager(_ firestore: Firestore, _ side: Side) throws -> Pager {
+    /// Newest first, as all clients read it.
+    func newestFirst(_ firestore: Firestore, _ side: Side) -> Tidemark.Query {
+        Self.messages(of: id(side), firestore).order(by: Self.time, descending: true)
+    }
+
+    func pager(
+        _ firestore: Firestore, _ side: Side, pagesFromDisk: PagesFromDisk = .never
+    ) throws -> Pager {
         try Pager(
-            firestore.collection(collection(side).text), orderedBy: ItemFields.time,
-            pageSize: Self.pageSize)
+            Self.messages(of: id(side), firestore), orderedBy: Self.time,
+            pageSize: Self.pageSize, pagesFromDisk: pagesFromDisk)
     }
 }
 

@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkModel
 import TidemarkResilience
 
-/// The list of conversations needs a composite index. A developer runs the query once on a local
+/// The messages of a conversation need a composite index. A developer runs the query once on a local
 /// server; then it goes to production, which has the indexes of the file.
 struct IndexRow: ScenarioRow {
     let slug = "index"
@@ -12,8 +12,7 @@ struct IndexRow: ScenarioRow {
         showsContentOffline: false,
         most: ["not found in development": 0, "refused though it has its index": 0])
 
-    private static let collection = CollectionPath(unchecked: "conversations")
-    private static let members = "members"
+    private static let conversation = "blue"
 
     let seed: [Mutation] = []
 
@@ -25,7 +24,7 @@ struct IndexRow: ScenarioRow {
         let options = side == .before ? [] : ["--indexes", file.path]
         let isRefused = try await run(visit, "first", options).isEmpty
         visit.measured("not found in development", isRefused ? 0 : 1)
-        try Data(Self.index.utf8).write(to: file)
+        try Data(Conversation.indexes.utf8).write(to: file)
         let shown = try await run(visit, "second", options)
         visit.measured("refused though it has its index", shown.isEmpty ? 1 : 0)
         visit.isUpToDate()
@@ -33,7 +32,7 @@ struct IndexRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(living: ["blue": .min])
+        Truth(living: ["first": .min])
     }
 
     /// One run of the app against a local server of the developer's, on the network of the visit.
@@ -47,7 +46,7 @@ struct IndexRow: ScenarioRow {
             data: data, options: options + ["--network", "healthy"])
         defer { server.stop() }
         let direct = DirectServer(server)
-        try await direct.play([conversation])
+        try await direct.play([message])
         await direct.close()
         let network = visit.network
         let faults = network.faults(label: visit.label)
@@ -67,9 +66,8 @@ struct IndexRow: ScenarioRow {
     }
 
     private func query(_ visit: Visit) async throws -> [ShownItem] {
-        let query = try visit.firestore().collection(Self.collection.text)
-            .whereField(Self.members, arrayContains: "ada")
-            .order(by: ItemFields.updatedAt, descending: true).limit(to: 50)
+        let query = Conversation.messages(of: Self.conversation, try visit.firestore())
+            .order(by: Conversation.time, descending: true).limit(to: Conversation.pageSize)
         do {
             let found = try await visit.retrying {
                 try await query.getDocuments(source: .server, within: .seconds(20))
@@ -82,18 +80,12 @@ struct IndexRow: ScenarioRow {
         }
     }
 
-    private var conversation: Mutation {
+    private var message: Mutation {
         Mutation(
-            path: DocumentPath(unchecked: Self.collection.text + "/blue"),
+            path: DocumentPath(unchecked: Conversation.messages.text + "/first"),
             .set([
-                Self.members: .array([.string("ada"), .string("grace")]),
-                ItemFields.updatedAt: .timestamp(Timestamp(seconds: 0, nanoseconds: 0)),
+                Conversation.idField: .string(Self.conversation),
+                Conversation.time: .timestamp(Timestamp(seconds: 0, nanoseconds: 0)),
             ]))
     }
-
-    private static let index = """
-        {"indexes": [{"collectionGroup": "conversations", "queryScope": "COLLECTION", "fields": [
-          {"fieldPath": "\(members)", "arrayConfig": "CONTAINS"},
-          {"fieldPath": "\(ItemFields.updatedAt)", "order": "DESCENDING"}]}], "fieldOverrides": []}
-        """
 }

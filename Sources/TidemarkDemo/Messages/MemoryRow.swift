@@ -29,7 +29,7 @@ struct MemoryRow: ScenarioRow {
         try await visit.untilOnline()
         let app = AppProcess([
             "demo", "page", "--side", side.rawValue, "--passes", "\(Self.passes)",
-            "--collection", conversation.collection(side).text, "--port", "\(visit.place.port)",
+            "--conversation", conversation.id(side), "--port", "\(visit.place.port)",
             "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
         ])

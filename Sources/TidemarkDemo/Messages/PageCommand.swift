@@ -11,7 +11,7 @@ struct PageCommand: AsyncParsableCommand {
 
     @Option var side: Side
     @Option var passes: Int
-    @Option var collection: String
+    @Option var conversation: String
     @Option var port: Int
     @Option var label: String
     @Option(help: "The folder of the cache.") var cache: String
@@ -35,7 +35,7 @@ struct PageCommand: AsyncParsableCommand {
 
     private func page(_ firestore: Firestore) async throws -> (first: Double, shown: [String]) {
         let pager = try Pager(
-            firestore.collection(collection), orderedBy: ItemFields.time,
+            Conversation.messages(of: conversation, firestore), orderedBy: Conversation.time,
             pageSize: Conversation.pageSize)
         defer { pager.close() }
         var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
@@ -54,8 +54,8 @@ struct PageCommand: AsyncParsableCommand {
     private func pageBesideListener(
         _ firestore: Firestore
     ) async throws -> (first: Double, shown: [String]) {
-        let query = firestore.collection(collection)
-            .order(by: ItemFields.time, descending: true)
+        let query = Conversation.messages(of: conversation, firestore)
+            .order(by: Conversation.time, descending: true)
         let registration = query.addSnapshotListener { _, _ in }
         defer { registration.remove() }
         var pages: [QueryDocumentSnapshot] = []

@@ -25,14 +25,13 @@ struct PagesFromDiskRow: ScenarioRow {
     var seed: [Mutation] { conversation.seed }
     var news: [Mutation] {
         Side.allCases.flatMap { side in
-            let collection = conversation.collection(side)
-            return arriving.enumerated().flatMap { index, event in
+            arriving.enumerated().flatMap { index, event in
                 let old = conversation.events[conversation.events.count / 2 + index]
                 return [
-                    HistoryScript.insert(event, collection),
+                    conversation.insert(event, side),
                     index.isMultiple(of: 2)
-                        ? HistoryScript.edit(old, index, collection)
-                        : HistoryScript.delete(old, event.committedAt, collection),
+                        ? conversation.edit(old, index, side)
+                        : conversation.markDeleted(old, side),
                 ]
             }
         }
@@ -83,9 +82,8 @@ struct PagesFromDiskRow: ScenarioRow {
     }
 
     private func pager(_ firestore: Firestore) throws -> Pager {
-        try Pager(
-            firestore.collection(conversation.collection(.after).text), orderedBy: ItemFields.time,
-            pageSize: Conversation.pageSize,
+        try conversation.pager(
+            firestore, .after,
             pagesFromDisk: .keptRight(
                 changeTime: ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
     }

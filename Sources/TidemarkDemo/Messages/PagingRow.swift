@@ -35,24 +35,19 @@ struct PagingRow: ScenarioRow {
     /// What happens after each page: something arrives at the head, and on some pages an old message
     /// that is shown already, or is still to come, is edited or deleted.
     private func changes(_ side: Side) -> [[Mutation]] {
-        let collection = conversation.collection(side)
         let old = conversation.events
         return arriving.enumerated().map { index, event in
-            var mutations = [HistoryScript.insert(event, collection)]
+            var mutations = [conversation.insert(event, side)]
             let shown = old[max(0, old.count - 1 - 7 * (index + 1))]
             let coming = old[min(old.count - 1, 3 * index)]
             switch index % 4 {
-            case 0: mutations.append(HistoryScript.edit(shown, index, collection))
-            case 1: mutations.append(Mutation(path: Self.path(shown, collection), .delete))
-            case 2: mutations.append(HistoryScript.edit(coming, index, collection))
-            default: mutations.append(Mutation(path: Self.path(coming, collection), .delete))
+            case 0: mutations.append(conversation.edit(shown, index, side))
+            case 1: mutations.append(Mutation(path: conversation.path(shown, side), .delete))
+            case 2: mutations.append(conversation.edit(coming, index, side))
+            default: mutations.append(Mutation(path: conversation.path(coming, side), .delete))
             }
             return mutations
         }
-    }
-
-    private static func path(_ event: HistoryEvent, _ collection: CollectionPath) -> DocumentPath {
-        DocumentPath(unchecked: collection.text + "/" + event.id)
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {

@@ -49,10 +49,7 @@ struct RelativeTimesRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        var query = TidemarkModel.Query(collection: conversation.collection(side))
-        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
-        query.limit = .first(Conversation.pageSize)
-        return Truth(try await server.documents(of: query))
+        Truth(try await server.documents(of: conversation.newestPage(side)))
     }
 
     /// What the ticker says once the minutes have gone by. It asks nobody.

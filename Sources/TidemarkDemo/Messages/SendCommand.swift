@@ -6,15 +6,16 @@ import Tidemark
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send messages until it is killed.", shouldDisplay: false)
-    /// Of the document above the messages: how often one was committed.
+    /// Of the conversation's document: how often a message was committed.
     static let counter = "committed"
+    static let conversations = "conversations"
     /// Between two messages, as if somebody typed them very fast.
     private static let pause = Duration.milliseconds(25)
 
     @Option var side: Side
     @Option(help: "A file of history events.") var texts: String
     @Option(help: "How many were acknowledged to the user before.") var first: Int
-    @Option var collection: String
+    @Option var conversation: String
     @Option var port: Int
     @Option var label: String
     @Option(help: "The folder of the cache and the queue.") var cache: String
@@ -60,21 +61,31 @@ struct SendCommand: AsyncParsableCommand {
 
     /// It may have been journalled before the kill, and not told any more.
     private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async -> Bool {
-        let document = firestore.collection(collection).document(message.id)
-        return (try? await document.getDocument(source: .cache))?.exists == true
+        (try? await document(message, firestore).getDocument(source: .cache))?.exists == true
     }
 
     private func batch(_ message: HistoryEvent, _ firestore: Firestore) -> WriteBatch {
-        let messages = firestore.collection(collection)
         let batch = firestore.batch()
         batch.setData(
-            [ItemFields.author: message.author, ItemFields.text: message.text],
-            forDocument: messages.document(message.id))
-        if let counter = messages.parent {
-            batch.setData(
-                [Self.counter: FieldValue.increment(Int64(1))], forDocument: counter, merge: true)
-        }
+            [
+                Conversation.idField: conversation,
+                Conversation.time: FieldValue.serverTimestamp(),
+                ItemFields.author: message.author, ItemFields.text: message.text,
+            ], forDocument: document(message, firestore))
+        batch.setData(
+            [Self.counter: FieldValue.increment(Int64(1))],
+            forDocument: firestore.collection(Self.conversations).document(conversation),
+            merge: true)
         return batch
+    }
+
+    private func document(_ message: HistoryEvent, _ firestore: Firestore) -> DocumentReference {
+        firestore.collection(Conversation.messages.text)
+            .document(Self.id(of: message, in: conversation))
+    }
+
+    static func id(of message: HistoryEvent, in conversation: String) -> String {
+        "\(conversation)-\(message.id)"
     }
 
     private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

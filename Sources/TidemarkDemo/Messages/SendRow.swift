@@ -22,13 +22,13 @@ struct SendRow: ScenarioRow {
     }
     let seed: [Mutation] = []
 
-    private func collection(_ side: Side) -> String { "sent/\(side.rawValue)/messages" }
+    private func conversation(_ side: Side) -> String { "sent-\(side.rawValue)" }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let texts = visit.place.folder.appendingPathComponent("texts.json")
         try JSONEncoder().encode(messages).write(to: texts)
         let app = SendingApp(
-            side: side, texts: texts, collection: collection(side), visit: visit)
+            side: side, texts: texts, conversation: conversation(side), visit: visit)
         let first = try await app.run(from: 0, killedAfter: messages.count / 2)
         var acknowledged = first.acknowledged
         // Its network is back in a minute at the most; it is not told.
@@ -43,21 +43,24 @@ struct SendRow: ScenarioRow {
 
     /// What is on the server in the end is compared with what the user has sent.
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(living: Dictionary(uniqueKeysWithValues: messages.map { ($0.id, .min) }))
+        let ids = messages.map { SendCommand.id(of: $0, in: conversation(side)) }
+        return Truth(living: Dictionary(uniqueKeysWithValues: ids.map { ($0, .min) }))
     }
 
     private func judge(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let path = CollectionPath(unchecked: collection(side))
-        let documents = try await visit.direct.documents(in: path)
+        let conversation = conversation(side)
+        let documents = try await visit.direct.documents(of: Conversation.query(conversation))
         let places = Dictionary(
-            uniqueKeysWithValues: messages.enumerated().map { ($0.element.id, $0.offset) })
+            uniqueKeysWithValues: messages.enumerated().map {
+                (SendCommand.id(of: $0.element, in: conversation), $0.offset)
+            })
         let order = documents.sorted { $0.createTime < $1.createTime }.map {
             places[$0.path.id] ?? -1
         }
         visit.measured("out of order", Double(zip(order, order.dropFirst()).count { $0 > $1 }))
-        let counters = CollectionPath(unchecked: "sent")
+        let counters = CollectionPath(unchecked: SendCommand.conversations)
         let sent = try await visit.direct.documents(in: counters)
-            .first { $0.path.id == side.rawValue }?.fields[SendCommand.counter]
+            .first { $0.path.id == conversation }?.fields[SendCommand.counter]
         let commits = if case .integer(let count)? = sent { Int(count) } else { 0 }
         visit.measured("sent twice", Double(max(0, commits - documents.count)))
         return documents.map { ShownItem(id: $0.path.id, version: .min) }
@@ -80,7 +83,7 @@ private struct SendingApp {
 
     let side: Side
     let texts: URL
-    let collection: String
+    let conversation: String
     let visit: Visit
 
     /// - Parameter count: How many messages it acknowledges to the user before it is killed; nil for
@@ -88,7 +91,7 @@ private struct SendingApp {
     func run(from first: Int, killedAfter count: Int?) async throws -> Run {
         let app = AppProcess([
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
-            "--collection", collection, "--port", "\(visit.place.port)", "--label", visit.label,
+            "--conversation", conversation, "--port", "\(visit.place.port)", "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
         ])
         var run = Run()

@@ -3,9 +3,6 @@ import Tidemark
 
 /// The figures of a run, as a table and as JSON.
 struct DemoReport: Sendable {
-    /// Dollars for 100,000 reads, as the apps of the journeys reckoned: ``ReadPrices/journeys``.
-    static let pricePer100k = ReadPrices.journeys.per100000
-
     let clients: [Tally]
     let bar: OpensBar
     let seconds: Double
@@ -47,7 +44,8 @@ struct DemoReport: Sendable {
         return 1 - Double(tally.reads) / Double(before.reads)
     }
 
+    /// In dollars, as the apps of the journeys reckoned.
     func price(_ tally: Tally) -> Double {
-        Double(tally.reads) / 100_000 * Self.pricePer100k
+        ReadPrices.journeys.cost(ofReads: tally.reads)
     }
 }

@@ -37,9 +37,12 @@ public struct ReadPrices: Hashable, Sendable {
     /// on the page itself, the prices by location in its table. Prices change, and locations that are
     /// not here have their own: check them before you rely on a figure.
     public static let table: [String: ReadPrices] = [
-        "nam5": ReadPrices(per100000: 0.06), "eur3": ReadPrices(per100000: 0.06),
+        "nam5": multiRegion, "eur3": multiRegion,
         "us-central1": ReadPrices(per100000: 0.03, perGiBStored: 0.15),
     ]
+
+    /// In each multi-region, as in ``table``.
+    public static let multiRegion = ReadPrices(per100000: 0.06)
 
     /// What the five apps of our journeys reckoned with: $0.36 for 100,000 reads, no read free. It is
     /// their figure, and six times the list price of a multi-region: nobody pays it for reads alone.

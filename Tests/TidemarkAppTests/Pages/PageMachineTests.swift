@@ -164,8 +164,22 @@ import Tidemark
         #expect(shown(machine) == Array(down(60, to: 41)), "31 is not known to be the next")
     }
 
-    @Test func `are bounded, in listeners and in rows`() {
+    @Test func `go on beyond 10,000 rows, in order and each once`() {
         var machine = PageMachine<Int>(pageSize: 500)
+        _ = machine.step(.start)
+        for id in 1...50 {
+            let first = 100_000 - (id - 1) * 500
+            _ = machine.step(
+                .snapshot(id, rows(down(first, to: first - 499)), isFromCache: false))
+            #expect(machine.hasMore)
+            _ = machine.step(.loadMore)
+        }
+        #expect(machine.rows.count == 25_000)
+        #expect(shown(machine) == Array(down(100_000, to: 75_001)))
+    }
+
+    @Test func `are bounded, in listeners and in rows`() {
+        var machine = PageMachine<Int>(pageSize: 500, maxRows: 10_000)
         _ = machine.step(.start)
         var effects: [PageMachine<Int>.Effect] = []
         var stopped = 0
@@ -177,7 +191,7 @@ import Tidemark
             stopped += effects.count { if case .stop = $0 { true } else { false } }
         }
         #expect(!machine.hasMore && effects.isEmpty)
-        #expect(machine.rows.count == PageMachine<Int>.maxRows)
+        #expect(machine.rows.count == 10_000)
         #expect(stopped == 0, "twenty pages of 500 are all the rows there may be")
         var small = opened()
         for id in 3...30 {

@@ -39,6 +39,88 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `tells what is being sent, what was refused, and sends it again`() async throws {
+        let local = try LocalFirestore.start()
+        let device = try local.firestore(label: "device")
+        let messages = device.collection("rooms/blue/messages")
+        try await messages.document("m0").setData(["sentAt": local.now, "text": "first"])
+        let pager = try Pager.messages(of: device.document("rooms/blue"))
+        let model = TypedPagerModel<Message>(pager)
+        while model.rows.count < 1 { await Task.yield() }
+        #expect(model.rows[0].delivery == .delivered)
+        await device.disableNetwork()
+        local.advance(by: .seconds(1))
+        // With a change of a room that is not there, the server refuses both.
+        let batch = device.batch()
+        batch.setData(
+            ["sentAt": local.now, "text": "second"], forDocument: messages.document("m1"))
+        batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
+        batch.commit(completion: nil)
+        while model.rows.count < 2 { await Task.yield() }
+        #expect(model.rows[1].isPending && model.rows[1].value.text == "second")
+        #expect(model.scroll == .toNewest(isOwn: true))
+        await device.enableNetwork()
+        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        #expect(model.items.map(\.text) == ["first", "second"], "it stays where it was")
+        #expect(model.rows.map(\.id) == ["rooms/blue/messages/m0", "rooms/blue/messages/m1"])
+        // The stream of writes waits before it begins again.
+        local.advance(by: .seconds(60))
+        try await device.document("rooms/blue").setData(["count": 0])
+        try await model.retry(model.rows[1])
+        while model.rows.last?.delivery != .delivered { await Task.yield() }
+        #expect(model.items.map(\.text) == ["first", "second"])
+
+        messages.document("gone").updateData(["text": "x"], completion: nil)
+        while try await device.rejectedWrites().isEmpty { await Task.yield() }
+        #expect(model.rows.count == 2, "a change of nothing has no row")
+        pager.close()
+        await local.stop()
+    }
+
+    @Test func `forgets what was refused`() async throws {
+        let local = try LocalFirestore.start()
+        let device = try local.firestore(label: "device")
+        let messages = device.collection("rooms/blue/messages")
+        let pager = try Pager.messages(of: device.document("rooms/blue"))
+        let model = TypedPagerModel<Message>(pager)
+        let batch = device.batch()
+        batch.setData(["sentAt": local.now, "text": "one"], forDocument: messages.document("m1"))
+        batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
+        batch.commit(completion: nil)
+        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        try await model.discard(model.rows[0])
+        while !model.rows.isEmpty { await Task.yield() }
+        #expect(try await device.rejectedWrites().isEmpty)
+        pager.close()
+        await local.stop()
+    }
+
+    @Test func `loads as the oldest rows appear, and keeps the place`() async throws {
+        let local = try LocalFirestore.start()
+        let device = try local.firestore(label: "device")
+        let messages = device.collection("rooms/blue/messages")
+        let batch = device.batch()
+        for number in 10...39 {
+            batch.setData(
+                ["sentAt": local.now.advanced(by: .seconds(number)), "text": "\(number)"],
+                forDocument: messages.document("m\(number)"))
+        }
+        try await batch.commit()
+        let pager = try Pager.messages(of: device.document("rooms/blue"), pageSize: 10)
+        let model = TypedPagerModel<Message>(pager)
+        while model.rows.count < 10 || model.isLoadingMore { await Task.yield() }
+        #expect(model.scroll == .toNewest(isOwn: false))
+        model.loadMoreIfNeeded(at: model.rows[9].id, within: 3)
+        #expect(!pager.current.isLoadingMore, "that one is far from the oldest")
+        let oldest = model.rows[0].id
+        model.loadMoreIfNeeded(at: model.rows[2].id, within: 3)
+        while model.rows.count < 20 { await Task.yield() }
+        #expect(model.scroll == .keep(oldest))
+        #expect(model.items.map(\.text) == (20...39).map { "\($0)" })
+        pager.close()
+        await local.stop()
+    }
+
     @Test func `pages the conversations of a user`() async throws {
         let local = try LocalFirestore.start()
         let chats = try local.firestore(label: "author").collection("chats")

@@ -1,8 +1,9 @@
 import Testing
 import Tidemark
-import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
+
+@testable import TidemarkApp
 
 @Suite(.timeLimit(.minutes(5))) struct `Blocked users` {
     private func block(_ list: CollectionReference, _ id: String) async throws {
@@ -59,6 +60,74 @@ import TidemarkTesting
         #expect(await !again.isBlocked("u7"))
         // Before: the list and every user, 401 reads.
         #expect(reads() - 400 == 3, "two changes and one user's details")
+        await local.stop()
+    }
+
+    @Test func `are blocked and unblocked offline too, live`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let author = try local.firestore(label: "author")
+            try await author.document("users/troll").setData(["name": "Troll"])
+            let device = try local.firestore(label: "device")
+            let list = device.collection("users/me/blocked")
+            let blocked = try BlockedUsers(list, users: device.collection("users"))
+            await blocked.start()
+            func state(
+                _ isWanted: (BlockedUsers.State) -> Bool
+            ) async -> BlockedUsers.State {
+                for await state in blocked.states where isWanted(state) { return state }
+                return BlockedUsers.State()
+            }
+            _ = await state { $0.phase == .empty }
+            await device.disableNetwork()
+            let receipt = try await blocked.block("troll", fields: ["reason": "spam"])
+            let offline = await state { $0.entries.map(\.id) == ["troll"] }
+            #expect(offline.entries[0].document["reason"] as? String == "spam")
+            #expect(await blocked.isBlocked("troll"))
+            await device.enableNetwork()
+            // A feed that has failed waits before it listens again.
+            local.advance(by: .seconds(120))
+            try await receipt.acknowledged()
+            try await block(author.collection("users/me/blocked"), "other")
+            let both = await state { $0.entries.count == 2 }
+            #expect(Set(both.entries.map(\.id)) == ["troll", "other"])
+            try await blocked.unblock("troll").acknowledged()
+            _ = await state { $0.entries.map(\.id) == ["other"] }
+            #expect(await !blocked.isBlocked("troll"))
+            // Blocked again, the same entry is no longer marked.
+            try await blocked.block("troll")
+            _ = await state { $0.entries.count == 2 }
+            await #expect(throws: FirestoreError.self) { try await blocked.block("a/b") }
+            await blocked.stop()
+        }
+    }
+
+    @Test func `are really deleted where an audit finds it`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let device = try local.firestore(label: "device")
+            let list = device.collection("users/me/blocked")
+            let blocked = try BlockedUsers(
+                list, users: device.collection("users"), way: .audit())
+            try await blocked.block("troll").acknowledged()
+            #expect(try await blocked.sync().entries.map(\.id) == ["troll"])
+            try await blocked.unblock("troll").acknowledged()
+            #expect(try await list.getDocuments(source: .server).isEmpty)
+            #expect(try await blocked.sync().entries.isEmpty)
+        }
+    }
+
+    @MainActor @Test func `have a model`() async throws {
+        let local = try LocalFirestore.start()
+        let device = try local.firestore(label: "device")
+        let model = BlockedUsersModel(
+            try BlockedUsers(
+                device.collection("users/me/blocked"), users: device.collection("users")))
+        #expect(model.phase == .loading)
+        while model.phase != .empty { await Task.yield() }
+        try await model.block("troll")
+        while model.phase != .fresh { await Task.yield() }
+        #expect(model.isBlocked("troll") && model.entries.count == 1)
+        try await model.unblock("troll")
+        while model.isBlocked("troll") { await Task.yield() }
         await local.stop()
     }
 }

@@ -1,8 +1,9 @@
 import Testing
 import Tidemark
-import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
+
+@testable import TidemarkApp
 
 @Suite(.timeLimit(.minutes(5))) struct `Users that are online` {
     private static let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
@@ -104,5 +105,58 @@ import TidemarkTesting
             #expect(refresh.reads <= 3 + 1)
             #expect(await next.users.count == 3)
         }
+    }
+
+    @Test func `are live, at a read for each sign of life`() async throws {
+        try await world { local, writer, reader in
+            let users = try OnlineUsers(reader.collection("users"))
+            await users.start()
+            func state(_ isWanted: (OnlineUsers.State) -> Bool) async -> OnlineUsers.State {
+                for await state in users.states where isWanted(state) { return state }
+                return OnlineUsers.State()
+            }
+            let first = await state { $0.phase == .fresh }
+            #expect(first.users.count == 288)
+            #expect(local.reads(of: "reader") == 289, "one more to ask the server's time")
+            local.advance(by: .seconds(60))
+            let sign = ["lastSeen": FieldValue.serverTimestamp()]
+            try await writer.document("u50").updateData(sign)
+            _ = await state { $0.users.first?.document.documentID == "u50" }
+            try await writer.document("new").setData(sign)
+            let last = await state { $0.users.count == 289 }
+            #expect(Set(last.users.prefix(2).map(\.document.documentID)) == ["u50", "new"])
+            #expect(local.reads(of: "reader") == 291)
+            await users.stop()
+
+            // The next launch goes on from there.
+            local.advance(by: .seconds(120))
+            let next = try OnlineUsers(reader.collection("users"))
+            let known = try await next.open().count
+            #expect(known == 289)
+            await next.start()
+            for await state in next.states where state.phase == .fresh { break }
+            #expect(local.reads(of: "reader") - 291 <= 3)
+            await next.stop()
+        }
+    }
+
+    @MainActor @Test func `have a model, in which they go offline as time goes by`() async throws {
+        let local = try LocalFirestore.start(now: Self.now)
+        let writer = try local.firestore(label: "writer").collection("users")
+        let reader = try local.firestore(label: "reader").collection("users")
+        let clock = ManualClock()
+        let model = OnlineUsersModel(
+            try OnlineUsers(reader), isOnlineFor: .seconds(300), clock: clock)
+        #expect(model.phase == .loading)
+        while model.phase != .empty { await Task.yield() }
+        try await writer.document("ann").setData(["lastSeen": FieldValue.serverTimestamp()])
+        while model.online.isEmpty { await Task.yield() }
+        #expect(model.phase == .fresh && model.users.count == 1)
+        local.advance(by: .seconds(301))
+        await clock.sleepers()
+        clock.advance(by: .seconds(30))
+        while !model.online.isEmpty { await Task.yield() }
+        #expect(model.users.count == 1)
+        await local.stop()
     }
 }

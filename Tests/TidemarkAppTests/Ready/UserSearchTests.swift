@@ -75,6 +75,71 @@ import TidemarkTesting
         }
     }
 
+    @Test func `answers from the device without a server, and says so`() async throws {
+        try await world { local, users, clock in
+            let search = try UserSearch(users, clock: clock)
+            _ = try await search.results(for: "an")
+            await users.firestore.disableNetwork()
+            clock.advance(by: .seconds(3_600))
+            #expect(search.known("an") == nil)
+            let old = try await search.results(for: "anna")
+            #expect(old.documents.map(\.documentID) == ["Anna", "anna maria"])
+            #expect(old.age == .seconds(3_600) && old.isComplete && old.isFromCache)
+            #expect(old.error?.code == .unavailable)
+            // Nobody has searched for it; a document of it is on the device.
+            let other = try UserSearch(users, clock: clock)
+            other.forget()
+            let held = try await other.results(for: "anto")
+            #expect(held.documents.map(\.documentID) == ["Anton"])
+            #expect(held.age == nil && !held.isComplete && held.error != nil)
+            await #expect(throws: FirestoreError.self) { try await other.results(for: "zo") }
+            #expect(reads(local) == 4)
+        }
+    }
+
+    @Test func `keeps its results over a relaunch`() async throws {
+        try await world { local, users, clock in
+            let first = try UserSearch(users, clock: clock)
+            _ = try await first.results(for: "an")
+            _ = try await first.results(for: "q")
+            #expect(reads(local) == 5)
+            local.advance(by: .seconds(100))
+            let second = try UserSearch(users, clock: ManualClock())
+            #expect(second.known("an") == nil, "it has not looked")
+            await second.open()
+            let known = second.known("ann")
+            #expect(known?.documents.count == 3 && known?.age == .seconds(100))
+            #expect(second.known("q")?.documents.isEmpty == true)
+            #expect(reads(local) == 5)
+            local.advance(by: .seconds(200))
+            let third = try UserSearch(users, clock: ManualClock())
+            #expect(try await third.results(for: "an").isFromCache == false, "too old by now")
+            #expect(reads(local) == 9)
+            third.forget()
+            let fourth = try UserSearch(users, clock: ManualClock())
+            await fourth.open()
+            #expect(fourth.known("an") == nil)
+        }
+    }
+
+    @Test func `goes by an app's own normalisation, accents and all`() async throws {
+        try await world { local, users, clock in
+            let writer = try local.firestore(label: "writer").collection("users")
+            for name in ["Élodie", "Elodie", "ÉLIE"] {
+                try await writer.document(name).setData(["user_name_lowercase": name.lowercased()])
+            }
+            let search = try UserSearch(users, field: "user_name_lowercase", clock: clock) {
+                $0.lowercased()
+            }
+            let found = try await search.results(for: "ÉL")
+            #expect(found.documents.map(\.documentID) == ["ÉLIE", "Élodie"])
+            #expect(try await search.results(for: "Él").isFromCache)
+            #expect(try await search.results(for: "el").documents.map(\.documentID) == ["Elodie"])
+            // Otherwise composed, it is another text to Firestore, and so it is here.
+            #expect(try await search.results(for: "e\u{301}l").documents.isEmpty)
+        }
+    }
+
     @Test func `saves most reads of what is typed`() async throws {
         try await world { local, users, clock in
             let search = try UserSearch(users, clock: clock)

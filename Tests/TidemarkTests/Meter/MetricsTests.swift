@@ -30,6 +30,28 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `what waits to be written is exported, and since when`() async throws {
+        let local = try LocalFirestore.start()
+        let app = try local.firestore()
+        let metrics = CountingFactory()
+        let export = app.readMeter.exportMetrics(to: metrics)
+        func value(_ name: String) -> Int64? { metrics.gauges.withLock { $0[name] } }
+        await app.disableNetwork()
+        let receipt = try await app.document("rooms/a").enqueueSetData(["n": 1])
+        while value("tidemark_writes_pending") != 1 { await Task.yield() }
+        #expect(value("tidemark_writes_since") == local.now.seconds)
+        await app.enableNetwork()
+        try await receipt.acknowledged()
+        while value("tidemark_writes_pending") != 0 { await Task.yield() }
+        #expect(value("tidemark_writes_since") == 0)
+        await #expect(throws: FirestoreError.self) {
+            try await app.document("rooms/none").updateData(["n": 1])
+        }
+        while value("tidemark_writes_rejected") != 1 { await Task.yield() }
+        export.remove()
+        await local.stop()
+    }
+
     @Test func `attempts that failed are exported by what became of them`() async throws {
         let local = try LocalFirestore.start()
         let app = try local.firestore(label: "app")
@@ -49,6 +71,8 @@ import TidemarkTesting
 
 private final class CountingFactory: MetricsFactory {
     private let counts = Mutex<[String: Int64]>([:])
+    /// What gauges were set to last.
+    let gauges = Mutex<[String: Int64]>([:])
 
     var values: [String: Int64] { counts.withLock { $0 } }
 
@@ -72,9 +96,22 @@ private final class CountingFactory: MetricsFactory {
         Handler(self, label + dimensions.map { " \($0)=\($1)" }.joined())
     }
 
+    private final class Recorder: RecorderHandler {
+        let factory: CountingFactory
+        let name: String
+
+        init(_ factory: CountingFactory, _ name: String) {
+            self.factory = factory
+            self.name = name
+        }
+
+        func record(_ value: Int64) { factory.gauges.withLock { $0[name] = value } }
+        func record(_ value: Double) { record(Int64(value)) }
+    }
+
     func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
-    ) -> any RecorderHandler { preconditionFailure("only counters are made") }
+    ) -> any RecorderHandler { Recorder(self, label) }
 
     func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
         preconditionFailure("only counters are made")

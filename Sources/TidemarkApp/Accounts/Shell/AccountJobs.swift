@@ -37,6 +37,8 @@ public actor AccountJobs {
     private var newSecret: [UInt8]?
     private var hasResumed = false
     private var isRecovering = false
+    /// Since when something stands in the journal, for metrics alone.
+    private var journalBegan: Date?
     private let input: AsyncStream<JobNews>.Continuation
     /// What becomes of the jobs, in order; for one reader. The newest 64 are kept.
     public nonisolated let news: AsyncStream<JobNews>
@@ -221,6 +223,9 @@ public actor AccountJobs {
         }
         if record == nil { input.yield(.removed) }
         isRecovering = record != nil
+        // It is older than this launch; by how much, the journal does not say.
+        journalBegan = isRecovering ? Date() : nil
+        LaunchMetrics.journal(since: journalBegan)
         if isRecovering { LaunchMetrics.recovery("tried") }
         perform(job.step(.resume(record)))
         return true
@@ -239,6 +244,7 @@ public actor AccountJobs {
                     self.step(.pauseOver)
                 }
             case .tell(let news):
+                LaunchMetrics.job(news)
                 recovered(news)
                 input.yield(news)
             }
@@ -266,6 +272,8 @@ public actor AccountJobs {
                 reached("secret kept")
             }
             try files.setRecord(record)
+            if record == nil { journalBegan = nil } else { journalBegan = journalBegan ?? Date() }
+            LaunchMetrics.journal(since: journalBegan)
             isDone = true
         } catch { isDone = false }
         reached("journal: " + (record.map { "\($0.phase)".prefix { $0 != "(" } } ?? "cleared"))

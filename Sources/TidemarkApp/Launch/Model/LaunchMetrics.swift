@@ -1,4 +1,5 @@
 import CoreMetrics
+import Foundation
 
 /// What launches and sign-ups come to, for swift-metrics: nothing is kept where no backend is set.
 ///
@@ -6,6 +7,10 @@ import CoreMetrics
 /// - `tidemark_profile_creations`, by `outcome` (`created`, `exists`, `refused`, `unreachable`).
 /// - `tidemark_signup_recoveries`, by `outcome` (`tried`, `finished`, `removed`): sign-ups that a
 ///   launch found unfinished.
+/// - `tidemark_account_jobs`, by `outcome` (`signed_in`, `finished`, `removed`, `needs_person`,
+///   `waiting`): what sign-ups and deletions came to, or wait for.
+/// - `tidemark_account_journal_since`: since when a job stands in the journal, in seconds since 1970; 0
+///   while there is none.
 ///
 /// An alert, in Prometheus' language, on one in twenty profiles that cannot be made:
 /// ```
@@ -26,6 +31,24 @@ enum LaunchMetrics {
     }
 
     static func recovery(_ outcome: String) { count("tidemark_signup_recoveries", outcome) }
+
+    static func job(_ news: JobNews) {
+        let outcome =
+            switch news {
+            case .signedIn: "signed_in"
+            case .finished: "finished"
+            case .removed: "removed"
+            case .needsPerson: "needs_person"
+            case .waiting: "waiting"
+            }
+        count("tidemark_account_jobs", outcome)
+    }
+
+    /// - Parameter time: Nil when the journal is empty.
+    static func journal(since time: Date?) {
+        CoreMetrics.Gauge(label: "tidemark_account_journal_since")
+            .record(time.map { $0.timeIntervalSince1970.rounded() } ?? 0)
+    }
 
     private static func count(_ label: String, _ outcome: String) {
         CoreMetrics.Counter(label: label, dimensions: [("outcome", outcome)]).increment()

@@ -1,0 +1,35 @@
+import CoreMetrics
+import Tidemark
+
+/// What feeds do with their marks and reads, for swift-metrics: nothing is kept where no backend is set.
+///
+/// - `tidemark_marks`, by `mark` (`action`, `consumption`) and `outcome` (`moved`, `clamped`, `ignored`,
+///   `reset`; `received` for another device's, `used`, `dropped`, `not_shared`).
+/// - `tidemark_feed_calls`: calls to a server that feeds have planned.
+enum FeedMetrics {
+    static func count(_ event: FeedEvent) {
+        switch event {
+        case .moved(let moved, let move): mark("\(moved)", name(of: move))
+        case .received: mark("action", "received")
+        case .used: mark("action", "used")
+        case .dropped: mark("action", "dropped")
+        case .notShared: mark("action", "not_shared")
+        case .asked: CoreMetrics.Counter(label: "tidemark_feed_calls").increment()
+        }
+    }
+
+    private static func mark(_ mark: String, _ outcome: String) {
+        CoreMetrics.Counter(
+            label: "tidemark_marks", dimensions: [("mark", mark), ("outcome", outcome)]
+        ).increment()
+    }
+
+    private static func name(of move: Marks.Move) -> String {
+        switch move {
+        case .moved: "moved"
+        case .clamped: "clamped"
+        case .ignored: "ignored"
+        case .reset: "reset"
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import Tidemark
+
+/// One conversation as its document tells of it.
+struct ConversationRow<Content: Hashable & Sendable>: Hashable, Sendable {
+    let id: ByteString
+    let content: Content
+    let lastMessageAt: Timestamp?
+    /// Whether the time is this device's guess, until the server has set it.
+    var isTimeEstimated = false
+    /// Of all messages, or of the user's unread ones; nil where it says none.
+    let count: Int?
+    /// Whether the user has written the last message.
+    let isOwn: Bool
+    let createTime: Timestamp?
+}
+
+/// Joins conversations with the marks of what their user has seen. Pure: what was heard goes in, what to
+/// store and to share comes out.
+struct ConversationBoard<Content: Hashable & Sendable>: Hashable, Sendable {
+    typealias Row = ConversationRow<Content>
+
+    struct Entry: Hashable, Sendable {
+        let row: Row
+        let unread: Int
+        /// Whether there are no more than ``unread``.
+        let isExact: Bool
+    }
+
+    enum Way: Hashable, Sendable { case sinceMark, ofEachUser, notCounted }
+
+    enum Event: Sendable {
+        /// What the disk has of the marks.
+        case loaded(ConversationMarks)
+        /// The conversations now.
+        /// - Parameter readTime: As of when they are complete; nil when they are not.
+        case rows([Row], readTime: Timestamp?)
+        /// What the user's own document says; nil when it says nothing, or cannot be read.
+        case shared(ConversationMarks?)
+        /// The user has seen all but so many of its messages.
+        case seen(ByteString, unread: Int)
+        case seenAll
+    }
+
+    enum Effect: Hashable, Sendable {
+        case publish
+        case save
+        /// - Parameter begin: Only where it is new.
+        case share([ByteString], begin: Timestamp?)
+        /// The counts in these documents become 0.
+        case zero([ByteString])
+    }
+
+    let way: Way
+    let sharesMarks: Bool
+    private(set) var marks = ConversationMarks()
+    private var rows: [Row] = []
+    private var places: [ByteString: Int] = [:]
+    /// As of when the rows are complete.
+    private var readTime: Timestamp?
+    private var isLoaded = false
+    private var hasHeardShared = false
+    /// Conversations whose last message is this device's own and not yet confirmed.
+    private var sending: Set<ByteString> = []
+    private(set) var entries: [Entry] = []
+
+    init(_ way: Way, sharesMarks: Bool) {
+        self.way = way
+        self.sharesMarks = sharesMarks
+    }
+
+    /// Of all conversations together.
+    var unreadTotal: Int { entries.reduce(0) { $0 + $1.unread } }
+
+    mutating func step(_ event: Event) -> [Effect] {
+        var effects: [Effect] = []
+        switch event {
+        case .loaded(let stored):
+            isLoaded = true
+            _ = marks.merge(stored)
+            effects += settle()
+        case .rows(let rows, let readTime):
+            self.rows = rows
+            places = Dictionary(
+                rows.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+            self.readTime = readTime
+            effects += settle()
+        case .shared(let theirs):
+            hasHeardShared = true
+            if let theirs, marks.merge(theirs) { effects.append(.save) }
+            effects += settle()
+        case .seen(let id, let unread):
+            guard let place = places[id] else { return [] }
+            effects += see([place], unread: unread)
+        case .seenAll: effects += see(Array(rows.indices), unread: 0)
+        }
+        guard isLoaded else { return effects }
+        let entries = rows.map(entry)
+        if entries != self.entries || isFirst(event) {
+            self.entries = entries
+            effects.append(.publish)
+        }
+        return effects
+    }
+
+    /// What comes with the rows may have changed where they have not: how fresh they are.
+    private func isFirst(_ event: Event) -> Bool {
+        switch event {
+        case .loaded, .rows: true
+        default: false
+        }
+    }
+
+    // MARK: What is unread
+
+    private func entry(_ row: Row) -> Entry {
+        let (unread, isExact) = unread(row)
+        return Entry(row: row, unread: unread, isExact: isExact)
+    }
+
+    private func unread(_ row: Row) -> (count: Int, isExact: Bool) {
+        if row.isOwn { return (0, true) }
+        if way == .ofEachUser { return (max(0, row.count ?? 0), true) }
+        guard let time = row.lastMessageAt, let begin = marks.begin else { return (0, true) }
+        guard let mark = marks[row.id] else {
+            if time <= begin { return (0, true) }
+            guard way == .sinceMark, let count = row.count else { return (1, false) }
+            // All of it is new, or it is unknown how much was there before.
+            let isNew = row.createTime.map { $0 > begin } ?? true
+            return isNew ? (max(1, count), true) : (1, false)
+        }
+        let isNewer = time > mark.time
+        guard way == .sinceMark, let count = row.count else { return (isNewer ? 1 : 0, !isNewer) }
+        // A message whose sender did not count it is one at the least.
+        return count > mark.count ? (count - mark.count, true) : (isNewer ? 1 : 0, !isNewer)
+    }
+
+    // MARK: Marks
+
+    private func mark(_ row: Row, unread: Int = 0) -> ConversationMark? {
+        guard let time = row.lastMessageAt, !row.isTimeEstimated else { return nil }
+        return ConversationMark(time: time, count: max(0, (row.count ?? 0) - unread))
+    }
+
+    /// Raises the marks of rows.
+    private mutating func see(_ places: [Int], unread: Int) -> [Effect] {
+        if way == .ofEachUser {
+            let counted = places.map { rows[$0] }.filter { ($0.count ?? 0) > 0 }
+            return unread > 0 || counted.isEmpty ? [] : [.zero(counted.map(\.id))]
+        }
+        let moved = places.compactMap { place -> ByteString? in
+            let row = rows[place]
+            guard var mark = mark(row, unread: unread) else { return nil }
+            // With some left unread, the last message is not seen.
+            if unread > 0 { mark.time = marks[row.id]?.time ?? .epoch }
+            return marks.raise(row.id, to: mark) ? row.id : nil
+        }
+        if moved.isEmpty { return [] }
+        return [.save] + (sharesMarks ? [.share(moved, begin: nil)] : [])
+    }
+
+    private mutating func settle() -> [Effect] { begin() + takeOwn() }
+
+    /// The first complete list: what is in it counts as seen. Later, what turns up from before then does
+    /// too.
+    private mutating func begin() -> [Effect] {
+        guard way != .ofEachUser, isLoaded, let readTime else { return [] }
+        if sharesMarks && !hasHeardShared { return [] }
+        let isNew = marks.begin == nil
+        let begin = marks.begin ?? readTime
+        marks.begin = begin
+        var hasMoved = isNew
+        for row in rows where marks[row.id] == nil {
+            guard let mark = mark(row), mark.time <= begin else { continue }
+            hasMoved = marks.raise(row.id, to: mark) || hasMoved
+        }
+        guard hasMoved else { return [] }
+        return [.save] + (isNew && sharesMarks ? [.share([], begin: begin)] : [])
+    }
+
+    /// Who writes in a conversation has seen it.
+    private mutating func takeOwn() -> [Effect] {
+        guard way != .ofEachUser, isLoaded, marks.begin != nil else { return [] }
+        var (moved, sent): ([ByteString], [ByteString]) = ([], [])
+        for row in rows {
+            guard row.isOwn else {
+                sending.remove(row.id)
+                continue
+            }
+            if row.isTimeEstimated {
+                sending.insert(row.id)
+                continue
+            }
+            let isSent = sending.remove(row.id) != nil
+            guard let mark = mark(row), marks.raise(row.id, to: mark) else { continue }
+            moved.append(row.id)
+            // Each device sees it; the one that sent it tells the others.
+            if isSent { sent.append(row.id) }
+        }
+        if moved.isEmpty { return [] }
+        return [.save] + (sharesMarks && !sent.isEmpty ? [.share(sent, begin: nil)] : [])
+    }
+}

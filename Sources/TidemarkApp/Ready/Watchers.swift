@@ -1,0 +1,38 @@
+import Synchronization
+
+/// Those who watch a value as it changes: each gets it now, and skips to the newest when it is slow.
+final class Watchers<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var inputs: [Int: AsyncStream<Value>.Continuation] = [:]
+        var last = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ value: Value) { state = Mutex(State(value: value)) }
+
+    deinit { for input in state.withLock({ Array($0.inputs.values) }) { input.finish() } }
+
+    var stream: AsyncStream<Value> {
+        let (stream, input) = AsyncStream.makeStream(
+            of: Value.self, bufferingPolicy: .bufferingNewest(1))
+        let number = state.withLock { state in
+            state.last += 1
+            state.inputs[state.last] = input
+            input.yield(state.value)
+            return state.last
+        }
+        input.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.inputs.removeValue(forKey: number) }
+        }
+        return stream
+    }
+
+    func tell(_ value: Value) {
+        state.withLock { state in
+            state.value = value
+            for input in state.inputs.values { input.yield(value) }
+        }
+    }
+}
