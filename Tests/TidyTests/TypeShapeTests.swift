@@ -16,8 +16,7 @@ struct TypeShapeRules {
     /// Types that are spread wider than that, with the number of their files. An entry may go, and its
     /// number may become smaller; there are no new ones.
     static let spreadTypes: [String: Int] = [
-        "TidemarkApp.FeedMachine": 5,
-        "TidemarkRules.Evaluator": 11,
+        "TidemarkApp.FeedMachine": 5
     ]
 
     /// Types with more stored properties than that, with their number. As above.
