@@ -15,9 +15,7 @@ struct TypeShapeRules {
 
     /// Types that are spread wider than that, with the number of their files. An entry may go, and its
     /// number may become smaller; there are no new ones.
-    static let spreadTypes: [String: Int] = [
-        "TidemarkRules.Evaluator": 11,
-    ]
+    static let spreadTypes: [String: Int] = [:]
 
     /// Types with more stored properties than that, with their number. As above.
     static let largeTypes: [String: Int] = [:]

@@ -107,7 +107,7 @@ private struct RulesAdvice {
             index == captured.count - 1 ? unknown : .string("capture")
         }
         do throws(RulesFailure) {
-            return try evaluator.condition(condition) == nil && evaluator.lacking.isEmpty
+            return try evaluator.condition(condition) == nil && evaluator.ledger.lacking.isEmpty
         } catch { return false }
     }
 }

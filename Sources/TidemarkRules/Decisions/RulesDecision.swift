@@ -70,7 +70,7 @@ extension Evaluator {
     private mutating func judge(
         _ allow: Ruleset.Allow, _ source: SourceText
     ) -> RulesDecision.Verdict {
-        lacking = []
+        ledger.lacking = []
         let outcome = outcome(of: allow.condition, source)
         // The text is of interest to those who are refused.
         var expression = ""
@@ -80,7 +80,7 @@ extension Evaluator {
         }
         return RulesDecision.Verdict(
             position: source.position(at: allow.start), outcome: outcome, expression: expression,
-            lacking: lacking)
+            lacking: ledger.lacking)
     }
 
     private mutating func outcome(

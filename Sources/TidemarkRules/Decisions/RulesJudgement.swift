@@ -62,6 +62,13 @@ public struct RulesJudgement: Sendable {
     /// One line for each expression that is no literal: its place, its text, its value.
     public func lines(of source: SourceText) -> [String] { RulesTrace(values).lines(of: source) }
 
+    /// One line for each value that a `debug()` of the rules was given: its place, its text, its value.
+    public func debugLines(of rules: Ruleset) -> [String] {
+        if rules.debugCalls.isEmpty { return [] }
+        let shown = values.filter { rules.debugCalls.contains($0.range) }
+        return RulesTrace(shown).lines(of: rules.source)
+    }
+
     /// Decides the same again under other rules.
     ///
     /// - Parameter base: Asked for documents that the rules did not read the first time; after a commit

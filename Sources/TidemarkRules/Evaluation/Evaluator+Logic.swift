@@ -7,12 +7,12 @@ extension Evaluator {
         case .boolean(let value): return value
         case .known(let knowledge):
             if knowledge.kind == .boolean || knowledge.kind == nil {
-                lack(knowledge, .isTrue)
+                ledger.lack(knowledge, .isTrue)
                 return nil
             }
         default: break
         }
-        throw failure(.notBoolean(value.typeName), node)
+        throw RulesFailure(.notBoolean(value.typeName), node)
     }
 
     /// False where one operand is, whatever the others are.
@@ -35,7 +35,7 @@ extension Evaluator {
         var failure: RulesFailure?
         var isKnown = true
         for (index, operand) in operands.enumerated() {
-            if index > 0 { try spend(1, at: node) }
+            if index > 0 { try ledger.spend(1, at: node) }
             do throws(RulesFailure) {
                 guard let value = try condition(operand) else {
                     isKnown = false

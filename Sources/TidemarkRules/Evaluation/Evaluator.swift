@@ -13,21 +13,14 @@ struct Evaluator {
     var captures: [RulesValue] = []
     /// Told of every value, when somebody asks.
     let trace: RulesTrace?
-    /// Conditions that a query lacks, as far as the undecided expressions name one.
-    var lacking: [MissingCondition] = []
+    var ledger: EvaluationLedger
 
     private var locals: [Result<RulesValue, RulesFailure>] = []
     private var base = 0
-    private var evaluations = 0
     private var depth = 0
-    /// What may be copied, compared and matched before an evaluation is called too complex: elements of
-    /// lists, bytes of texts, steps of patterns.
-    var work = 2_000_000
 
     /// Levels of expressions and calls that are open at once, which bounds the stack.
     private static let mostLevels = 250
-    /// Bytes of a text, and elements of a list, that an expression may make.
-    static let mostElements = 1 << 20
 
     init(
         _ ruleset: Ruleset, _ request: RulesRequest, _ documents: any RulesDocuments,
@@ -38,6 +31,7 @@ struct Evaluator {
         self.documents = documents
         self.reads = reads
         self.trace = trace
+        ledger = EvaluationLedger(isProof: request.method == .list)
     }
 
     mutating func evaluate(_ node: Node) throws(RulesFailure) -> RulesValue {
@@ -55,27 +49,8 @@ struct Evaluator {
         }
     }
 
-    /// Counts expressions, as production does.
-    mutating func spend(_ count: Int, at node: Node) throws(RulesFailure) {
-        evaluations += count
-        if evaluations > RulesLimits.evaluations { throw failure(.outOfEvaluations, node) }
-    }
-
-    /// Counts what an expression looks at.
-    mutating func use(_ amount: Int, at node: Node) throws(RulesFailure) {
-        work -= amount
-        if work < 0 { throw failure(.tooComplex, node) }
-    }
-
-    /// Whether the values are of all results of a query, and some of them are only known in part.
-    var isProof: Bool { request.method == .list }
-
-    func failure(_ cause: RulesFailure.Cause, _ node: Node) -> RulesFailure {
-        RulesFailure(cause: cause, offset: node.start)
-    }
-
     private mutating func compute(_ node: Node) throws(RulesFailure) -> RulesValue {
-        try spend(Self.price(of: node.operation), at: node)
+        try ledger.spend(Self.price(of: node.operation), at: node)
         switch node.operation {
         case .constant(let value): return value
         case .local(let index): return try locals[base + index].get()
@@ -83,7 +58,7 @@ struct Evaluator {
             return index < captures.count ? captures[index] : .known(Knowledge())
         case .request: return .map(request.request)
         case .resource: return try resource(node)
-        case .unknownName(let name): throw failure(.undefinedProperty(name), node)
+        case .unknownName(let name): throw RulesFailure(.undefinedProperty(name), node)
         case .list(let nodes): return .list(try all(nodes))
         case .map(let entries): return try map(entries)
         case .path(let parts): return try path(parts)
@@ -94,18 +69,24 @@ struct Evaluator {
         case .and(let operands): return try conjunction(operands, node)
         case .or(let operands): return try disjunction(operands, node)
         case .binary(let symbol, let left, let right):
-            return try binary(symbol, left, right, node)
+            let (first, second) = (try evaluate(left), try evaluate(right))
+            return try Operators.apply(symbol, first, second, node, &ledger)
         case .conditional(let test, let first, let second):
             guard let value = try condition(test) else { return .known(Knowledge()) }
             return try evaluate(value ? first : second)
         case .isType(let inner, let type):
             return try evaluate(inner).isOf(type).map { RulesValue.boolean($0) }
                 ?? .known(Knowledge())
-        case .member(let inner, let name): return try member(name, of: evaluate(inner), node)
+        case .member(let inner, let name):
+            return try ValueAccess.member(name, of: try evaluate(inner), node, &ledger)
         case .index(let value, let index):
-            return try element(of: evaluate(value), at: evaluate(index), node)
+            let (whole, place) = (try evaluate(value), try evaluate(index))
+            return try ValueAccess.element(of: whole, at: place, node, &ledger)
         case .slice(let value, let first, let second):
-            return try slice(evaluate(value), evaluate(first), evaluate(second), node)
+            let (whole, start, end) = (
+                try evaluate(value), try evaluate(first), try evaluate(second)
+            )
+            return try ValueAccess.slice(whole, start, end, node, &ledger)
         case .function(let index, let arguments): return try call(index, arguments, node)
         case .builtin(let builtin, let arguments, let nameStart):
             return try call(builtin, all(arguments), node, nameStart)
@@ -113,10 +94,10 @@ struct Evaluator {
             let call = MethodCall(
                 node: node, method: method, nameStart: nameStart, pattern: pattern,
                 receiver: try evaluate(receiver), arguments: try all(arguments))
-            return try answer(call)
+            return try call.answer(&ledger)
         case .unknownFunction(let name, let arguments):
             _ = try all(arguments)
-            throw failure(.functionNotFound(name), node)
+            throw RulesFailure(.functionNotFound(name), node)
         }
     }
 
@@ -140,7 +121,7 @@ struct Evaluator {
     private func resource(_ node: Node) throws(RulesFailure) -> RulesValue {
         switch request.resource {
         case .value(let value): return value
-        case .failure(let cause): throw failure(cause, node)
+        case .failure(let cause): throw RulesFailure(cause, node)
         }
     }
 
@@ -150,7 +131,7 @@ struct Evaluator {
         var pairs: [(key: String, value: RulesValue)] = []
         for (key, value) in entries {
             guard case .string(let name) = try evaluate(key) else {
-                throw failure(.unsupported(received: "map key", expected: "string"), key)
+                throw RulesFailure(.unsupported(received: "map key", expected: "string"), key)
             }
             pairs.append((name, try evaluate(value)))
         }
@@ -169,10 +150,10 @@ struct Evaluator {
                 case .integer(let number): segments.append(String(number))
                 case .path(let path): segments += path.segments
                 case .known: isKnown = false
-                case .null: throw failure(.nullValue, node)
+                case .null: throw RulesFailure(.nullValue, node)
                 case let other:
                     let expected = "path segment of type string"
-                    throw failure(
+                    throw RulesFailure(
                         .unsupported(received: other.typeName, expected: expected), node)
                 }
             }
@@ -202,5 +183,18 @@ struct Evaluator {
             }
         }
         return try evaluate(function.result)
+    }
+
+    private mutating func negative(_ inner: Node, _ node: Node) throws(RulesFailure) -> RulesValue {
+        let value = try evaluate(inner)
+        switch value {
+        case .integer(let value):
+            return try Operators.whole(Int64(0).subtractingReportingOverflow(value), node)
+        case .float(let value): return .float(-value)
+        case .known: return .known(Knowledge())
+        default:
+            throw RulesFailure(
+                .unsupported(received: "-\(value.typeName)", expected: "number"), node)
+        }
     }
 }

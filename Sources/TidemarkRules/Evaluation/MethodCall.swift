@@ -51,50 +51,51 @@ struct MethodCall {
     }
 }
 
-extension Evaluator {
-    mutating func answer(_ call: MethodCall) throws(RulesFailure) -> RulesValue {
-        if call.arguments.contains(where: \.isKnowledge) || call.receiver.isKnowledge {
-            return known(call)
+extension MethodCall {
+    /// What the method answers.
+    func answer(_ ledger: inout EvaluationLedger) throws(RulesFailure) -> RulesValue {
+        if arguments.contains(where: \.isKnowledge) || receiver.isKnowledge {
+            return known(&ledger)
         }
-        if isProof,
-            call.receiver.holdsKnowledge || call.arguments.contains(where: \.holdsKnowledge),
-            ![.get, .keys, .size].contains(call.method)
+        if ledger.isProof,
+            receiver.holdsKnowledge || arguments.contains(where: \.holdsKnowledge),
+            ![.get, .keys, .size].contains(method)
         {
             return .known(Knowledge())
         }
-        switch call.receiver {
-        case .string(let text): return try answer(call, text)
-        case .bytes(let bytes): return try answer(call, bytes)
-        case .list(let values): return try answer(call, list: values)
-        case .set(let values): return try answer(call, set: values)
-        case .map(let map): return try answer(call, map)
-        case .difference(let difference): return try Self.answer(call, difference)
-        case .path(let path): return try Self.answer(call, path)
-        case .timestamp(let time): return try Self.answer(call, time)
-        case .duration(let length): return try Self.answer(call, length)
-        case .latlng(let point): return try Self.answer(call, point)
-        case .null: throw failure(.nullValue, call.node)
-        case .boolean, .integer, .float, .known: throw call.notFound
+        switch receiver {
+        case .string(let text): return try TextMethods.answer(self, text, &ledger)
+        case .bytes(let bytes): return try TextMethods.answer(self, bytes, &ledger)
+        case .list(let values): return try CollectionMethods.answer(self, list: values, &ledger)
+        case .set(let values): return try CollectionMethods.answer(self, set: values, &ledger)
+        case .map(let map): return try CollectionMethods.answer(self, map, &ledger)
+        case .difference(let difference): return try CollectionMethods.answer(self, difference)
+        case .path(let path): return try CollectionMethods.answer(self, path)
+        case .timestamp(let time): return try TimeMethods.answer(self, time)
+        case .duration(let length): return try TimeMethods.answer(self, length)
+        case .latlng(let point): return try TimeMethods.answer(self, point)
+        case .null: throw RulesFailure(.nullValue, node)
+        case .boolean, .integer, .float, .known: throw notFound
         }
     }
 
     /// What is sure of a query's results, or nothing.
-    private mutating func known(_ call: MethodCall) -> RulesValue {
-        guard case .known(let knowledge) = call.receiver else { return .known(Knowledge()) }
-        switch (call.method, call.arguments.count) {
+    private func known(_ ledger: inout EvaluationLedger) -> RulesValue {
+        guard case .known(let knowledge) = receiver else { return .known(Knowledge()) }
+        switch (method, arguments.count) {
         case (.hasAll, 1), (.hasAny, 1):
-            guard case .list(let wanted) = call.arguments[0] else { break }
+            guard case .list(let wanted) = arguments[0] else { break }
             let isSure =
-                call.method == .hasAll
+                method == .hasAll
                 ? wanted.allSatisfy(knowledge.contains) : wanted.contains(where: knowledge.contains)
             if isSure, knowledge.isThere { return .boolean(true) }
             for element in wanted {
                 if let text = SwiftLiteral.text(of: element), !knowledge.contains(element) {
-                    lack(knowledge, .contains(text))
+                    ledger.lack(knowledge, .contains(text))
                 }
             }
         case (.get, 2):
-            if case .string(let name) = call.arguments[0], knowledge.hasMember(name) {
+            if case .string(let name) = arguments[0], knowledge.hasMember(name) {
                 return knowledge.memberOrUnknown(name)
             }
         case (.keys, 0) where knowledge.kind == .map && knowledge.isThere:

@@ -3,8 +3,8 @@
     enum RulesDefect: Sendable {
         /// A proof of the first alternative of a filter counts for all.
         case firstAlternativeOnly
-        /// An end of a range that is not included counts as if it were.
-        case openEndsIncluded
+        /// What a query is ordered by counts as a number.
+        case orderedFieldsAreNumbers
         /// What no filter speaks of counts as there.
         case missingFieldsThere
         /// One read more than the limit.

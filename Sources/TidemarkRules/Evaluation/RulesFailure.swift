@@ -4,6 +4,14 @@ public struct RulesFailure: Error, Sendable {
     /// Its place in the file, in bytes.
     let offset: Int
 
+    init(cause: Cause, offset: Int) {
+        self.cause = cause
+        self.offset = offset
+    }
+
+    /// Why `node` has no value.
+    init(_ cause: Cause, _ node: Node) { self.init(cause: cause, offset: node.start) }
+
     public enum Cause: Hashable, Sendable {
         case undefinedProperty(String)
         case nullValue

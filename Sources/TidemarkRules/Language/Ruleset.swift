@@ -9,6 +9,8 @@ public struct Ruleset: Sendable {
     public let warnings: [RulesIssue]
     let blocks: [Block]
     let functions: [Function]
+    /// The places of its `debug()` calls, in bytes.
+    let debugCalls: Set<Range<Int>>
 
     /// Reads a file.
     ///
@@ -32,6 +34,20 @@ public struct Ruleset: Sendable {
         warnings = issues
         blocks = checker.blocks
         functions = checker.functions
+        debugCalls = Self.debugCalls(in: checker.blocks, checker.functions)
+    }
+
+    private static func debugCalls(
+        in blocks: [Block], _ functions: [Function]
+    ) -> Set<Range<Int>> {
+        var found: Set<Range<Int>> = []
+        var rest = blocks.flatMap(\.allows).compactMap(\.condition)
+        rest += functions.flatMap { $0.variables + [$0.result] }
+        while let node = rest.popLast() {
+            if case .builtin(.debug, _, _) = node.operation { found.insert(node.start..<node.end) }
+            rest += node.children
+        }
+        return found
     }
 
     /// A `match` block with its whole path, from the service down.

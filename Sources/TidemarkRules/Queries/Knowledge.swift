@@ -108,9 +108,6 @@ extension Knowledge {
         guard isThere, let kind, kind == other.kind, !other.isNaN else { return nil }
         if let upper, let order = RulesValue.order(upper.value, other) {
             if order == .ascending { return true }
-            #if TIDEMARK_DEFECTS
-                if RulesDefect.planted == .openEndsIncluded, order == .equal { return true }
-            #endif
             if order == .equal, orEqual || !upper.isIncluded { return true }
         }
         if let lower, let order = RulesValue.order(lower.value, other) {

@@ -11,6 +11,8 @@ public struct MissingCondition: Hashable, Sendable {
         case compared(String, String)
         case contains(String)
         case limit(String)
+        /// The field is there: an order by it says so.
+        case isThere
     }
 
     /// As a Swift app writes it.
@@ -21,11 +23,12 @@ public struct MissingCondition: Hashable, Sendable {
         case .compared(let label, let value): ".whereField(\(field), \(label): \(value))"
         case .contains(let value): ".whereField(\(field), arrayContains: \(value))"
         case .limit(let value): ".limit(to: \(value))"
+        case .isThere: ".order(by: \(field))"
         }
     }
 }
 
-extension Evaluator {
+extension EvaluationLedger {
     /// Notes what the query would have needed to say.
     mutating func lack(_ knowledge: Knowledge, _ test: MissingCondition.Test) {
         guard let field = knowledge.field, lacking.count < 20 else { return }

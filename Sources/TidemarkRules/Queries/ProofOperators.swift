@@ -3,17 +3,21 @@ enum ProofOperators {
     /// An operation on something that differs between a query's results.
     static func judge(
         _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue,
-        _ evaluator: inout Evaluator
+        _ ledger: inout EvaluationLedger
     ) -> RulesValue {
         if let answer = decided(symbol, left, right) { return .boolean(answer) }
         switch (left, right) {
+        case (.string(let name), .known(let document)) where symbol == .isIn && document.isDocument:
+            if case .known(let member) = document.memberOrUnknown(name) {
+                ledger.lack(member, .isThere)
+            }
         case (.known(let knowledge), _) where !right.isKnowledge:
-            evaluator.lack(knowledge, symbol, right)
+            ledger.lack(knowledge, symbol, right)
         case (_, .known(let knowledge)) where !left.isKnowledge:
             if symbol == .isIn, let text = SwiftLiteral.text(of: left) {
-                evaluator.lack(knowledge, .contains(text))
+                ledger.lack(knowledge, .contains(text))
             } else if let mirrored = symbol.mirrored {
-                evaluator.lack(knowledge, mirrored, left)
+                ledger.lack(knowledge, mirrored, left)
             }
         default: break
         }

@@ -33,7 +33,14 @@ struct QueryFacts {
         }
         let orders = query.normalizedOrders
         for order in orders where !order.field.isDocumentID {
-            change(order.field) { $0.knowledge.isThere = true }
+            change(order.field) { tree in
+                tree.knowledge.isThere = true
+                #if TIDEMARK_DEFECTS
+                    if RulesDefect.planted == .orderedFieldsAreNumbers {
+                        tree.knowledge.kind = .number
+                    }
+                #endif
+            }
         }
         noteCursors(of: query, orders)
     }

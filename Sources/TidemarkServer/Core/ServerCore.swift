@@ -46,7 +46,7 @@ final class ServerCore {
             clocks, streams, environment, lockTimeout: configuration.lockTimeout)
         listens = Listens(clocks, meter, configuration.billing, environment.executor)
         let access = ReadAccess(clocks, transactions, indexes, meter, configuration.billing)
-        rules = RulesChecks(clocks, meter)
+        rules = RulesChecks(clocks, meter, log: environment.log)
         reads = ReadAnswers(access, transactions, rules)
     }
 

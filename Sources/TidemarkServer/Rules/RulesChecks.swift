@@ -6,12 +6,17 @@ import TidemarkStore
 final class RulesChecks {
     private let clocks: DatabaseClocks
     private let meter: UsageMeter
+    /// Takes a line for whoever runs the server.
+    private let log: @Sendable (String) -> Void
     /// Nil where everything is allowed.
     private(set) var settings: RulesSettings?
     /// Nil where nothing is recorded.
     private(set) var record: RulesRecord?
 
-    init(_ clocks: DatabaseClocks, _ meter: UsageMeter) {
+    init(
+        _ clocks: DatabaseClocks, _ meter: UsageMeter, log: @escaping @Sendable (String) -> Void
+    ) {
+        self.log = log
         self.clocks = clocks
         self.meter = meter
     }
@@ -109,7 +114,11 @@ final class RulesChecks {
     }
 
     private func note(_ gate: RulesGate, _ context: CallContext) {
-        for judgement in gate.judgements { record?.note(judgement, context, at: clocks.now) }
+        guard let rules = settings?.rules else { return }
+        for judgement in gate.judgements {
+            record?.note(judgement, context, at: clocks.now)
+            for line in judgement.debugLines(of: rules) { log("rules: " + line) }
+        }
     }
 }
 

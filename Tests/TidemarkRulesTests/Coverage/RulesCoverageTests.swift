@@ -51,8 +51,8 @@ import TidemarkModel
         let none = try coverage().untested
         #expect(none.map(\.message) == Array(repeating: "Nothing asked this allow.", count: 3))
         let one = try coverage((.get("notes/a"), .user("ann"))).untested.map(\.description)
-        #expect(one.contains("L6:18 Always true: request.auth != null."))
-        #expect(one.contains("L6:42 Always true: isOwner()."))
+        #expect(one.contains("L6:21 Always true: request.auth != null."))
+        #expect(one.contains("L6:45 Always true: isOwner()."))
         #expect(one.contains("L7:7 Nothing asked this allow."))
         let both = try coverage(
             (.get("notes/a"), .user("ann")), (.get("notes/a"), .user("bob")),

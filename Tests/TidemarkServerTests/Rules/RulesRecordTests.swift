@@ -18,11 +18,13 @@ import TidemarkRules
         }
         """
 
-    private func server(_ settings: (inout RulesSettings) -> Void = { _ in }) throws -> TestServer {
+    private func server(
+        _ settings: (inout RulesSettings) throws -> Void = { _ in }
+    ) throws -> TestServer {
         let server = try TestServer()
         try server.commit(set("notes/a", ["owner": .string("ann")]), set("users/bob", [:]))
         var rules = RulesSettings(try Ruleset(file))
-        settings(&rules)
+        try settings(&rules)
         server.server.setRules(rules)
         server.machine.run()
         return server
@@ -93,6 +95,15 @@ import TidemarkRules
                     mutations: [set("notes/b", ["t": .string(large)])], transaction: nil)),
             "bob", server)
         #expect(server.server.judgedRequests().last?.judgement == nil)
+    }
+
+    @Test func `logs what the rules debug`() throws {
+        let server = try server {
+            $0.rules = try Ruleset(
+                file.replacing("== request.auth.uid", with: "== debug(request.auth.uid)"))
+        }
+        get(server, as: "bob")
+        #expect(server.machine.log == ["rules: 5:44 debug(request.auth.uid) → 'bob'"])
     }
 
     @Test func `is not kept where nobody wants it`() throws {

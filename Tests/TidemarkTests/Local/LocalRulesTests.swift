@@ -33,9 +33,7 @@ import TidemarkTesting
 
         #expect(await rules.allows(.create("rooms/red", ["owner": "ann"]), as: .user("ann")))
         #expect(await rules.denies(.update("rooms/blue", ["owner": "bob"]), as: .user("ann")))
-        let both: [RulesOperation] = [
-            .delete("rooms/blue"), .create("rooms/red", ["owner": "ann"]),
-        ]
+        let both: [RulesOperation] = [.delete("rooms/blue"), .set("rooms/red", ["owner": "ann"])]
         #expect(await rules.allows(.batch(both), as: .user("ann")))
 
         let mine = admin.collection("rooms").whereField("owner", isEqualTo: "ann")

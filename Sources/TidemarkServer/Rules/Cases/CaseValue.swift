@@ -43,7 +43,7 @@ enum CaseValue {
                 return .reference(ReferenceValue(database: database, path: path))
             }
         case ("$geoPoint", .list(let parts)):
-            if parts.count == 2, let latitude = parts[0].double, let longitude = parts[1].double,
+            if parts.count == 2, let latitude = number(parts[0]), let longitude = number(parts[1]),
                 GeoPoint.isValid(latitude: latitude, longitude: longitude)
             {
                 return .geoPoint(GeoPoint(latitude: latitude, longitude: longitude))
@@ -56,11 +56,9 @@ enum CaseValue {
             {"$bytes": base64}, {"$reference": path} and {"$geoPoint": [latitude, longitude]} are.
             """)
     }
-}
 
-extension JSONTree {
-    fileprivate var double: Double? {
-        switch self {
+    private static func number(_ tree: JSONTree) -> Double? {
+        switch tree {
         case .integer(let value): Double(value)
         case .number(let value): value
         default: nil

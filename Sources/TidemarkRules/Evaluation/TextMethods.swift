@@ -1,8 +1,11 @@
 import TidemarkModel
 
-extension Evaluator {
-    mutating func answer(_ call: MethodCall, _ text: String) throws(RulesFailure) -> RulesValue {
-        try use(1 + text.utf8.count / 8, at: call.node)
+/// Methods of strings and bytes.
+enum TextMethods {
+    static func answer(
+        _ call: MethodCall, _ text: String, _ ledger: inout EvaluationLedger
+    ) throws(RulesFailure) -> RulesValue {
+        try ledger.use(1 + text.utf8.count / 8, at: call.node)
         switch call.method {
         case .size:
             try call.expectNone()
@@ -20,23 +23,24 @@ extension Evaluator {
             try call.expectNone()
             return .bytes(Array(text.utf8))
         case .matches:
-            let pattern = try pattern(of: call, try call.string())
-            guard let answer = pattern.matchesWhole(text, steps: &work) else {
-                throw failure(.tooComplex, call.node)
+            let pattern = try Self.pattern(of: call, try call.string())
+            guard let answer = pattern.matchesWhole(text, steps: &ledger.work) else {
+                throw RulesFailure(.tooComplex, call.node)
             }
             return .boolean(answer)
         case .split:
-            let pattern = try pattern(of: call, try call.string())
-            guard let parts = pattern.splitting(text, steps: &work) else {
-                throw failure(.tooComplex, call.node)
+            let pattern = try Self.pattern(of: call, try call.string())
+            guard let parts = pattern.splitting(text, steps: &ledger.work) else {
+                throw RulesFailure(.tooComplex, call.node)
             }
             return .list(parts.map { .string($0) })
-        case .replace: return .string(try replaced(call, text))
+        case .replace: return .string(try replaced(call, text, &ledger))
         default: throw call.notFound
         }
     }
 
-    private func pattern(of call: MethodCall, _ text: String) throws(RulesFailure) -> Pattern {
+    private static func pattern(of call: MethodCall, _ text: String) throws(RulesFailure) -> Pattern
+    {
         if let pattern = call.pattern { return pattern }
         do throws(InvalidPattern) {
             return try Pattern(text)
@@ -45,16 +49,16 @@ extension Evaluator {
         }
     }
 
-    private mutating func replaced(
-        _ call: MethodCall, _ text: String
+    private static func replaced(
+        _ call: MethodCall, _ text: String, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> String {
         guard call.arguments.count == 2, case .string(let pattern) = call.arguments[0],
             case .string(let replacement) = call.arguments[1]
         else { throw call.wrong(expected: "string,string") }
-        let compiled = try self.pattern(of: call, pattern)
-        guard let result = compiled.replacing(in: text, with: replacement, steps: &work),
-            result.utf8.count <= Self.mostElements
-        else { throw failure(.tooComplex, call.node) }
+        let compiled = try Self.pattern(of: call, pattern)
+        guard let result = compiled.replacing(in: text, with: replacement, steps: &ledger.work),
+            result.utf8.count <= EvaluationLedger.mostElements
+        else { throw RulesFailure(.tooComplex, call.node) }
         return result
     }
 
@@ -66,8 +70,10 @@ extension Evaluator {
         return String(scalars)
     }
 
-    mutating func answer(_ call: MethodCall, _ bytes: [UInt8]) throws(RulesFailure) -> RulesValue {
-        try use(1 + bytes.count / 8, at: call.node)
+    static func answer(
+        _ call: MethodCall, _ bytes: [UInt8], _ ledger: inout EvaluationLedger
+    ) throws(RulesFailure) -> RulesValue {
+        try ledger.use(1 + bytes.count / 8, at: call.node)
         switch call.method {
         case .size:
             try call.expectNone()

@@ -35,20 +35,22 @@ struct BuiltinCall {
     }
 }
 
-extension Evaluator {
-    mutating func call(
-        _ builtin: Builtin, _ arguments: [RulesValue], _ node: Node, _ nameStart: Int
+/// Functions that need no receiver, those that read documents aside.
+enum BuiltinFunctions {
+    static func answer(
+        _ call: BuiltinCall, _ node: Node, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
-        let call = BuiltinCall(builtin: builtin, arguments: arguments, nameStart: nameStart)
+        let (builtin, arguments) = (call.builtin, call.arguments)
         if builtin == .debug {
             guard arguments.count == 1 else { throw call.wrong("any") }
             return arguments[0]
         }
         if arguments.contains(where: \.isKnowledge) { return .known(Knowledge()) }
         switch builtin {
-        case .get, .exists, .getAfter, .existsAfter: return try read(call, node)
-        case .int, .float, .string, .path, .debug: return try Self.convert(call, node)
-        case .abs, .ceil, .floor, .round, .sqrt, .pow, .isNaN: return try Self.calculate(call)
+        // The evaluator answers these.
+        case .get, .exists, .getAfter, .existsAfter: throw call.wrong("path")
+        case .int, .float, .string, .path, .debug: return try convert(call, node)
+        case .abs, .ceil, .floor, .round, .sqrt, .pow, .isNaN: return try calculate(call)
         case .crc32, .crc32c, .md5, .sha256:
             let bytes: [UInt8]
             switch arguments.first {
@@ -56,44 +58,12 @@ extension Evaluator {
             case .bytes(let contents)? where arguments.count == 1: bytes = contents
             default: throw call.wrong("string or bytes")
             }
-            try use(1 + bytes.count / 4, at: node)
+            try ledger.use(1 + bytes.count / 4, at: node)
             return .bytes(Digests.digest(builtin, of: bytes))
         case .timestampDate, .timestampValue, .durationValue, .durationTime, .durationAbs,
             .latlngValue:
             return try make(call, node)
         }
-    }
-
-    // MARK: Reads
-
-    private mutating func read(
-        _ call: BuiltinCall, _ node: Node
-    ) throws(RulesFailure) -> RulesValue {
-        guard call.arguments.count == 1, case .path(let path) = call.arguments[0] else {
-            if call.arguments.count == 1, case .null = call.arguments[0] {
-                throw failure(.nullValue, node)
-            }
-            throw call.wrong("path")
-        }
-        let function = RulesRead(rawValue: call.builtin.rawValue)!
-        guard let lookup = reads.answer(function, path, from: documents) else {
-            throw failure(refusal(function, path, "Too many documents are read."), node)
-        }
-        switch (lookup, function) {
-        case (.unavailable, _):
-            throw failure(.functionNotFound(function.rawValue), node)
-        case (.refused(let reason), _): throw failure(refusal(function, path, reason), node)
-        case (.document, .exists), (.document, .existsAfter): return .boolean(true)
-        case (.missing, .exists), (.missing, .existsAfter): return .boolean(false)
-        case (.document(let document), _): return .map(document)
-        case (.missing, _): throw failure(refusal(function, path, "There is none."), node)
-        }
-    }
-
-    private func refusal(
-        _ function: RulesRead, _ path: RulesPath, _ reason: String
-    ) -> RulesFailure.Cause {
-        .read(function.rawValue, path: path.description, reason: reason)
     }
 
     // MARK: Conversions
@@ -180,7 +150,7 @@ extension Evaluator {
 
     // MARK: Times and places
 
-    private func make(_ call: BuiltinCall, _ node: Node) throws(RulesFailure) -> RulesValue {
+    private static func make(_ call: BuiltinCall, _ node: Node) throws(RulesFailure) -> RulesValue {
         switch call.builtin {
         case .timestampDate:
             let parts = try call.integers(3)
@@ -197,18 +167,20 @@ extension Evaluator {
         case .durationTime:
             let parts = try call.integers(4).map { Int128($0) }
             let seconds = parts[0] * 3_600 + parts[1] * 60 + parts[2]
-            return try length(seconds * 1_000_000_000 + parts[3], node)
+            return try Operators.length(seconds * 1_000_000_000 + parts[3], node)
         case .durationValue: return try unitLength(call, node)
         case .durationAbs:
             guard call.arguments.count == 1, case .duration(let value) = call.arguments[0] else {
                 throw call.wrong("duration")
             }
-            return try length(value.total < 0 ? -value.total : value.total, node)
+            return try Operators.length(value.total < 0 ? -value.total : value.total, node)
         default: return try point(call)
         }
     }
 
-    private func unitLength(_ call: BuiltinCall, _ node: Node) throws(RulesFailure) -> RulesValue {
+    private static func unitLength(_ call: BuiltinCall, _ node: Node) throws(RulesFailure)
+        -> RulesValue
+    {
         guard call.arguments.count == 2, case .integer(let count) = call.arguments[0],
             case .string(let unit) = call.arguments[1]
         else { throw call.wrong("int,string") }
@@ -217,10 +189,10 @@ extension Evaluator {
             "m": 60_000_000_000, "s": 1_000_000_000, "ms": 1_000_000, "ns": 1,
         ]
         guard let nanoseconds = units[unit] else { throw call.fail("Unknown unit: \(unit).") }
-        return try length(Int128(count) * nanoseconds, node)
+        return try Operators.length(Int128(count) * nanoseconds, node)
     }
 
-    private func point(_ call: BuiltinCall) throws(RulesFailure) -> RulesValue {
+    private static func point(_ call: BuiltinCall) throws(RulesFailure) -> RulesValue {
         guard call.arguments.count == 2, let latitude = call.arguments[0].number,
             let longitude = call.arguments[1].number
         else { throw call.wrong("number,number") }

@@ -1,14 +1,16 @@
 import TidemarkModel
 
-extension Evaluator {
-    private mutating func useBoth(
-        _ call: MethodCall, _ values: [RulesValue], _ others: [RulesValue]
+/// Methods of lists, sets, maps and paths.
+enum CollectionMethods {
+    private static func useBoth(
+        _ call: MethodCall, _ values: [RulesValue], _ others: [RulesValue],
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) {
-        try use(values.count + others.count, at: call.node)
+        try ledger.use(values.count + others.count, at: call.node)
     }
 
-    mutating func answer(
-        _ call: MethodCall, list values: [RulesValue]
+    static func answer(
+        _ call: MethodCall, list values: [RulesValue], _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch call.method {
         case .size:
@@ -16,29 +18,29 @@ extension Evaluator {
             return .integer(Int64(values.count))
         case .toSet:
             try call.expectNone()
-            try use(RulesValue.list(values).extent, at: call.node)
+            try ledger.use(RulesValue.list(values).extent, at: call.node)
             return .set(RulesValue.unique(values))
-        case .join: return .string(try joined(call, values))
+        case .join: return .string(try joined(call, values, &ledger))
         case .concat:
             guard case .list(let others)? = call.arguments.first, call.arguments.count == 1 else {
                 throw call.wrong(expected: "list")
             }
-            return try joined(values, others, call.node)
+            return try Operators.joined(values, others, call.node, &ledger)
         case .removeAll:
             let others = try call.elements()
-            try useBoth(call, values, others)
+            try useBoth(call, values, others, &ledger)
             let removed = Set(others.map(RulesElement.init))
             return .list(values.filter { !removed.contains(RulesElement($0)) })
-        case .hasAll, .hasAny, .hasOnly: return .boolean(try has(call, values))
+        case .hasAll, .hasAny, .hasOnly: return .boolean(try has(call, values, &ledger))
         default: throw call.notFound
         }
     }
 
-    private mutating func has(
-        _ call: MethodCall, _ values: [RulesValue]
+    private static func has(
+        _ call: MethodCall, _ values: [RulesValue], _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         let others = try call.elements()
-        try useBoth(call, values, others)
+        try useBoth(call, values, others, &ledger)
         switch call.method {
         case .hasAll: return RulesValue.containsAll(values, of: others)
         case .hasAny: return RulesValue.containsAny(values, of: others)
@@ -46,37 +48,37 @@ extension Evaluator {
         }
     }
 
-    private mutating func joined(
-        _ call: MethodCall, _ values: [RulesValue]
+    private static func joined(
+        _ call: MethodCall, _ values: [RulesValue], _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> String {
         let separator = try call.string()
         var texts: [String] = []
         var size = 0
         for value in values {
-            let text = try Self.text(of: value, call.node, call.nameStart)
+            let text = try BuiltinFunctions.text(of: value, call.node, call.nameStart)
             size += text.utf8.count + separator.utf8.count
-            if size > Self.mostElements { throw failure(.tooComplex, call.node) }
+            if size > EvaluationLedger.mostElements { throw RulesFailure(.tooComplex, call.node) }
             texts.append(text)
         }
-        try use(size + values.count, at: call.node)
+        try ledger.use(size + values.count, at: call.node)
         return texts.joined(separator: separator)
     }
 
-    mutating func answer(
-        _ call: MethodCall, set values: [RulesValue]
+    static func answer(
+        _ call: MethodCall, set values: [RulesValue], _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch call.method {
         case .size:
             try call.expectNone()
             return .integer(Int64(values.count))
-        case .hasAll, .hasAny, .hasOnly: return .boolean(try has(call, values))
+        case .hasAll, .hasAny, .hasOnly: return .boolean(try has(call, values, &ledger))
         case .union:
             let others = try call.elements(orList: false)
-            try useBoth(call, values, others)
+            try useBoth(call, values, others, &ledger)
             return .set(RulesValue.unique(values + others))
         case .intersection, .difference:
             let others = try call.elements(orList: false)
-            try useBoth(call, values, others)
+            try useBoth(call, values, others, &ledger)
             let elements = Set(others.map(RulesElement.init))
             let keeps = call.method == .intersection
             return .set(values.filter { elements.contains(RulesElement($0)) == keeps })
@@ -84,7 +86,9 @@ extension Evaluator {
         }
     }
 
-    mutating func answer(_ call: MethodCall, _ map: RulesMap) throws(RulesFailure) -> RulesValue {
+    static func answer(
+        _ call: MethodCall, _ map: RulesMap, _ ledger: inout EvaluationLedger
+    ) throws(RulesFailure) -> RulesValue {
         switch call.method {
         case .size:
             try call.expectNone()
@@ -94,21 +98,23 @@ extension Evaluator {
             return .list(map.keys)
         case .values:
             try call.expectNone()
-            try use(RulesValue.map(map).extent, at: call.node)
+            try ledger.use(RulesValue.map(map).extent, at: call.node)
             return .list(map.entries.map(\.value))
         case .get: return try found(call, map)
         case .diff:
             guard case .map(let other)? = call.arguments.first, call.arguments.count == 1 else {
                 throw call.wrong(expected: "map")
             }
-            try use(RulesValue.map(map).extent + RulesValue.map(other).extent, at: call.node)
+            try ledger.use(RulesValue.map(map).extent + RulesValue.map(other).extent, at: call.node)
             return .difference(MapDifference(from: other, to: map))
         default: throw call.notFound
         }
     }
 
     /// The member at a key or below a list of keys, or else the default.
-    private func found(_ call: MethodCall, _ map: RulesMap) throws(RulesFailure) -> RulesValue {
+    private static func found(_ call: MethodCall, _ map: RulesMap) throws(RulesFailure)
+        -> RulesValue
+    {
         guard call.arguments.count == 2 else { throw call.wrong(expected: "string,any") }
         switch call.arguments[0] {
         case .string(let key): return map[key] ?? call.arguments[1]
@@ -161,7 +167,7 @@ extension Evaluator {
                 throw RulesFailure(cause: .undefinedProperty(name), offset: call.nameStart)
             }
             used.insert(name)
-            segments.append(try text(of: value, call.node, call.nameStart))
+            segments.append(try BuiltinFunctions.text(of: value, call.node, call.nameStart))
         }
         if bindings.entries.contains(where: { !used.contains($0.key) }) {
             throw call.wrong(expected: "map of the path's own names")

@@ -1,103 +1,110 @@
 import TidemarkModel
 
-extension Evaluator {
+/// Members, elements and slices of values.
+enum ValueAccess {
     /// `value.name`.
-    mutating func member(
-        _ name: String, of value: RulesValue, _ node: Node
+    static func member(
+        _ name: String, of value: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch value {
         case .map(let map):
             guard let member = map[name] else {
-                throw failure(.undefinedProperty(name), node)
+                throw RulesFailure(.undefinedProperty(name), node)
             }
-            try useConversion(member, node)
+            try useConversion(member, node, &ledger)
             return member
         case .known(let knowledge): return knowledge.memberOrUnknown(name)
-        case .null: throw failure(.nullValue, node)
-        default: throw failure(.undefinedProperty(name), node)
+        case .null: throw RulesFailure(.nullValue, node)
+        default: throw RulesFailure(.undefinedProperty(name), node)
         }
     }
 
     /// A document's lists are converted when they are read.
-    private mutating func useConversion(_ value: RulesValue, _ node: Node) throws(RulesFailure) {
-        if case .list(let values) = value { try use(values.count, at: node) }
+    private static func useConversion(
+        _ value: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
+    ) throws(RulesFailure) {
+        if case .list(let values) = value { try ledger.use(values.count, at: node) }
     }
 
     /// `value[index]`.
-    mutating func element(
-        of value: RulesValue, at index: RulesValue, _ node: Node
+    static func element(
+        of value: RulesValue, at index: RulesValue, _ node: Node,
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch (value, index) {
         case (.known(let knowledge), .string(let name)): return knowledge.memberOrUnknown(name)
         case (.known, _), (_, .known): return .known(Knowledge())
-        case (.map, .string(let name)): return try member(name, of: value, node)
+        case (.map, .string(let name)): return try member(name, of: value, node, &ledger)
         case (.list(let values), .integer(let index)):
             return values[try place(index, in: values.count, node)]
         case (.path(let path), .integer(let index)):
             return .string(path.segments[try place(index, in: path.segments.count, node)])
         case (.string(let text), .integer(let index)):
-            try use(text.utf8.count, at: node)
+            try ledger.use(text.utf8.count, at: node)
             let scalars = Array(text.unicodeScalars)
             return .string(String(scalars[try place(index, in: scalars.count, node)]))
         case (.bytes(let bytes), .integer(let index)):
             return .bytes([bytes[try place(index, in: bytes.count, node)]])
-        case (.null, _): throw failure(.nullValue, node)
+        case (.null, _): throw RulesFailure(.nullValue, node)
         default:
-            throw failure(
+            throw RulesFailure(
                 .unsupported(
                     received: "\(value.typeName)[\(index.typeName)]",
                     expected: "map[string], list[int], string[int] or path[int]"), node)
         }
     }
 
-    private func place(_ index: Int64, in count: Int, _ node: Node) throws(RulesFailure) -> Int {
+    private static func place(_ index: Int64, in count: Int, _ node: Node) throws(RulesFailure)
+        -> Int
+    {
         guard index >= 0, index < count else {
-            throw failure(.outOfBounds(index: index, size: count), node)
+            throw RulesFailure(.outOfBounds(index: index, size: count), node)
         }
         return Int(index)
     }
 
     /// `value[first:second]`. Production asks more of the ends than one would think: the first one must
     /// be an index even where nothing is taken, and so must the place before the second.
-    mutating func slice(
-        _ value: RulesValue, _ first: RulesValue, _ second: RulesValue, _ node: Node
+    static func slice(
+        _ value: RulesValue, _ first: RulesValue, _ second: RulesValue, _ node: Node,
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         if value.isKnowledge || first.isKnowledge || second.isKnowledge {
             return .known(Knowledge())
         }
         guard case .integer(let first) = first, case .integer(let second) = second else {
-            throw failure(.unsupported(received: "slice", expected: "two ints"), node)
+            throw RulesFailure(.unsupported(received: "slice", expected: "two ints"), node)
         }
         switch value {
         case .list(let values):
             return .list(Array(values[try range(first, second, in: values.count, node)]))
         case .string(let text):
-            try use(text.utf8.count, at: node)
+            try ledger.use(text.utf8.count, at: node)
             let scalars = Array(text.unicodeScalars)
             var part = String.UnicodeScalarView()
             part.append(contentsOf: scalars[try range(first, second, in: scalars.count, node)])
             return .string(String(part))
         case .bytes(let bytes):
             return .bytes(Array(bytes[try range(first, second, in: bytes.count, node)]))
-        case .null: throw failure(.nullValue, node)
+        case .null: throw RulesFailure(.nullValue, node)
         default:
-            throw failure(
+            throw RulesFailure(
                 .unsupported(received: "\(value.typeName)[int:int]", expected: "list or string"),
                 node)
         }
     }
 
-    private func range(
+    private static func range(
         _ first: Int64, _ second: Int64, in count: Int, _ node: Node
     ) throws(RulesFailure) -> Range<Int> {
         guard first >= 0, first < count else {
-            throw failure(.outOfBounds(index: first, size: count), node)
+            throw RulesFailure(.outOfBounds(index: first, size: count), node)
         }
         guard second >= 1, second <= count else {
-            throw failure(.outOfBounds(index: second &- 1, size: count), node)
+            throw RulesFailure(.outOfBounds(index: second &- 1, size: count), node)
         }
         guard first <= second else {
-            throw failure(.outOfBounds(index: second, size: count), node)
+            throw RulesFailure(.outOfBounds(index: second, size: count), node)
         }
         return Int(first)..<Int(second)
     }

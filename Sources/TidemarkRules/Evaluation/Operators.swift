@@ -1,52 +1,55 @@
 import TidemarkModel
 
-extension Evaluator {
-    mutating func binary(
-        _ symbol: BinaryOperator, _ leftNode: Node, _ rightNode: Node, _ node: Node
+/// Operators with two operands, both evaluated.
+enum Operators {
+    static func apply(
+        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
-        let left = try evaluate(leftNode)
-        let right = try evaluate(rightNode)
         if left.isKnowledge || right.isKnowledge {
-            return ProofOperators.judge(symbol, left, right, &self)
+            return ProofOperators.judge(symbol, left, right, &ledger)
         }
         // What is known of parts says nothing of the whole. The keys of a map are known.
-        if isProof, symbol != .isIn || !right.isMap, left.holdsKnowledge || right.holdsKnowledge {
+        if ledger.isProof, symbol != .isIn || !right.isMap,
+            left.holdsKnowledge || right.holdsKnowledge
+        {
             return .known(Knowledge())
         }
         switch symbol {
-        case .equal: return .boolean(try same(left, right, node))
-        case .notEqual: return .boolean(!(try same(left, right, node)))
+        case .equal: return .boolean(try same(left, right, node, &ledger))
+        case .notEqual: return .boolean(!(try same(left, right, node, &ledger)))
         case .less, .lessOrEqual, .greater, .greaterOrEqual:
-            return .boolean(try compare(symbol, left, right, node))
-        case .isIn: return .boolean(try contains(right, left, node))
-        case .add: return try sum(left, right, node)
+            return .boolean(try compare(symbol, left, right, node, &ledger))
+        case .isIn: return .boolean(try contains(right, left, node, &ledger))
+        case .add: return try sum(left, right, node, &ledger)
         case .subtract: return try difference(left, right, node)
         case .multiply, .divide, .remainder: return try product(symbol, left, right, node)
         }
     }
 
-    private mutating func same(
-        _ left: RulesValue, _ right: RulesValue, _ node: Node
+    private static func same(
+        _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
-        try use(min(left.extent, right.extent), at: node)
+        try ledger.use(min(left.extent, right.extent), at: node)
         return left.equals(right)
     }
 
-    func unsupported(
+    private static func unsupported(
         _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
         expected: String
     ) -> RulesFailure {
         let received = "\(left.typeName) \(symbol.rawValue) \(right.typeName)"
-        return failure(.unsupported(received: received, expected: expected), node)
+        return RulesFailure(.unsupported(received: received, expected: expected), node)
     }
 
-    private mutating func compare(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
+    private static func compare(
+        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node,
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         if left.isNaN || right.isNaN, left.number != nil, right.number != nil { return false }
         guard let order = RulesValue.order(left, right) else {
-            noteMissingLimit(symbol, left, right, node)
-            if case .null = left { throw failure(.nullValue, node) }
+            noteMissingLimit(left, right, node, &ledger)
+            if case .null = left { throw RulesFailure(.nullValue, node) }
             throw unsupported(
                 symbol, left, right, node, expected: "two values of one type that has an order")
         }
@@ -59,27 +62,28 @@ extension Evaluator {
     }
 
     /// A rule bounds the query's limit, and the query has none.
-    private mutating func noteMissingLimit(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
+    private static func noteMissingLimit(
+        _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) {
         guard case .binary(_, let operand, _) = node.operation, case .null = left,
             case .member(let query, "limit") = operand.operation,
             case .member(_, "query") = query.operation, let text = SwiftLiteral.text(of: right)
         else { return }
-        lacking.append(MissingCondition(field: "", test: .limit(text)))
+        ledger.lacking.append(MissingCondition(field: "", test: .limit(text)))
     }
 
-    private mutating func contains(
-        _ container: RulesValue, _ element: RulesValue, _ node: Node
+    private static func contains(
+        _ container: RulesValue, _ element: RulesValue, _ node: Node,
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> Bool {
         switch container {
         case .list(let values), .set(let values):
-            try use(values.count, at: node)
+            try ledger.use(values.count, at: node)
             return values.contains { $0.equals(element) }
         case .map(let map):
             guard case .string(let key) = element else { return false }
             return map[key] != nil
-        case .null: throw failure(.nullValue, node)
+        case .null: throw RulesFailure(.nullValue, node)
         default:
             throw unsupported(.isIn, element, container, node, expected: "a list, a set or a map")
         }
@@ -87,23 +91,23 @@ extension Evaluator {
 
     // MARK: Arithmetic
 
-    private mutating func sum(
-        _ left: RulesValue, _ right: RulesValue, _ node: Node
+    private static func sum(
+        _ left: RulesValue, _ right: RulesValue, _ node: Node, _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
         switch (left, right) {
         case (.integer(let a), .integer(let b)):
             return try whole(a.addingReportingOverflow(b), node)
         case (.string(let a), .string(let b)):
             let size = a.utf8.count + b.utf8.count
-            try use(size, at: node)
-            if size > Self.mostElements { throw failure(.tooComplex, node) }
+            try ledger.use(size, at: node)
+            if size > EvaluationLedger.mostElements { throw RulesFailure(.tooComplex, node) }
             return .string(a + b)
         case (.timestamp(let time), .duration(let length)),
             (.duration(let length), .timestamp(let time)):
             return try moved(time, by: length.total, node)
         case (.duration(let a), .duration(let b)): return try length(a.total + b.total, node)
         case (.list(let a), .list(let b)):
-            return try joined(a, b, node)
+            return try joined(a, b, node, &ledger)
         default:
             guard let a = left.number, let b = right.number else {
                 throw unsupported(
@@ -113,15 +117,18 @@ extension Evaluator {
         }
     }
 
-    mutating func joined(
-        _ left: [RulesValue], _ right: [RulesValue], _ node: Node
+    static func joined(
+        _ left: [RulesValue], _ right: [RulesValue], _ node: Node,
+        _ ledger: inout EvaluationLedger
     ) throws(RulesFailure) -> RulesValue {
-        try use(left.count + right.count, at: node)
-        if left.count + right.count > Self.mostElements { throw failure(.tooComplex, node) }
+        try ledger.use(left.count + right.count, at: node)
+        if left.count + right.count > EvaluationLedger.mostElements {
+            throw RulesFailure(.tooComplex, node)
+        }
         return .list(left + right)
     }
 
-    private func difference(
+    private static func difference(
         _ left: RulesValue, _ right: RulesValue, _ node: Node
     ) throws(RulesFailure) -> RulesValue {
         switch (left, right) {
@@ -141,12 +148,12 @@ extension Evaluator {
     }
 
     /// Whole numbers are divided towards zero, and the remainder has the sign of the first.
-    private func product(
+    private static func product(
         _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue, _ node: Node
     ) throws(RulesFailure) -> RulesValue {
         if case .integer(let a) = left, case .integer(let b) = right {
             if symbol == .multiply { return try whole(a.multipliedReportingOverflow(by: b), node) }
-            if b == 0 { throw failure(.divisionByZero, node) }
+            if b == 0 { throw RulesFailure(.divisionByZero, node) }
             return try whole(
                 symbol == .divide
                     ? a.dividedReportingOverflow(by: b)
@@ -160,44 +167,32 @@ extension Evaluator {
         case .multiply: return .float(a * b)
         case .divide: return .float(a / b)
         default:
-            if b == 0 { throw failure(.divisionByZero, node) }
+            if b == 0 { throw RulesFailure(.divisionByZero, node) }
             return .float(a.truncatingRemainder(dividingBy: b))
         }
     }
 
-    private func whole(
+    static func whole(
         _ result: (partialValue: Int64, overflow: Bool), _ node: Node
     ) throws(RulesFailure) -> RulesValue {
-        if result.overflow { throw failure(.outOfRange("Integer overflow error."), node) }
+        if result.overflow { throw RulesFailure(.outOfRange("Integer overflow error."), node) }
         return .integer(result.partialValue)
     }
 
-    func length(_ total: Int128, _ node: Node) throws(RulesFailure) -> RulesValue {
+    static func length(_ total: Int128, _ node: Node) throws(RulesFailure) -> RulesValue {
         guard let duration = RulesDuration(total: total) else {
-            throw failure(.outOfRange("Duration out of range."), node)
+            throw RulesFailure(.outOfRange("Duration out of range."), node)
         }
         return .duration(duration)
     }
 
-    private func moved(
+    private static func moved(
         _ time: Timestamp, by nanoseconds: Int128, _ node: Node
     ) throws(RulesFailure) -> RulesValue {
         guard let result = Timestamp(nanoseconds128: time.nanoseconds128 + nanoseconds) else {
-            throw failure(.outOfRange("Timestamp out of range."), node)
+            throw RulesFailure(.outOfRange("Timestamp out of range."), node)
         }
         return .timestamp(result)
-    }
-
-    mutating func negative(_ inner: Node, _ node: Node) throws(RulesFailure) -> RulesValue {
-        let value = try evaluate(inner)
-        switch value {
-        case .integer(let value):
-            return try whole(Int64(0).subtractingReportingOverflow(value), node)
-        case .float(let value): return .float(-value)
-        case .known: return .known(Knowledge())
-        default:
-            throw failure(.unsupported(received: "-\(value.typeName)", expected: "number"), node)
-        }
     }
 }
 

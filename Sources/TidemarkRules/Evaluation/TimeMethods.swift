@@ -1,7 +1,8 @@
 import Foundation
 import TidemarkModel
 
-extension Evaluator {
+/// Methods of times, durations and places.
+enum TimeMethods {
     static func answer(_ call: MethodCall, _ time: Timestamp) throws(RulesFailure) -> RulesValue {
         let second = Int(time.seconds - CalendarDay(of: time).start)
         let day = CalendarDay(of: time)

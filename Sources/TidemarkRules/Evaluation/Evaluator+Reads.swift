@@ -1,0 +1,44 @@
+import TidemarkModel
+
+// Functions of the language and of the file.
+extension Evaluator {
+    mutating func call(
+        _ builtin: Builtin, _ arguments: [RulesValue], _ node: Node, _ nameStart: Int
+    ) throws(RulesFailure) -> RulesValue {
+        let call = BuiltinCall(builtin: builtin, arguments: arguments, nameStart: nameStart)
+        if builtin.isRead, !arguments.contains(where: \.isKnowledge) {
+            return try read(call, node)
+        }
+        return try BuiltinFunctions.answer(call, node, &ledger)
+    }
+
+    private mutating func read(
+        _ call: BuiltinCall, _ node: Node
+    ) throws(RulesFailure) -> RulesValue {
+        guard call.arguments.count == 1, case .path(let path) = call.arguments[0] else {
+            if call.arguments.count == 1, case .null = call.arguments[0] {
+                throw RulesFailure(.nullValue, node)
+            }
+            throw call.wrong("path")
+        }
+        let function = RulesRead(rawValue: call.builtin.rawValue)!
+        guard let lookup = reads.answer(function, path, from: documents) else {
+            throw RulesFailure(refusal(function, path, "Too many documents are read."), node)
+        }
+        switch (lookup, function) {
+        case (.unavailable, _):
+            throw RulesFailure(.functionNotFound(function.rawValue), node)
+        case (.refused(let reason), _): throw RulesFailure(refusal(function, path, reason), node)
+        case (.document, .exists), (.document, .existsAfter): return .boolean(true)
+        case (.missing, .exists), (.missing, .existsAfter): return .boolean(false)
+        case (.document(let document), _): return .map(document)
+        case (.missing, _): throw RulesFailure(refusal(function, path, "There is none."), node)
+        }
+    }
+
+    private func refusal(
+        _ function: RulesRead, _ path: RulesPath, _ reason: String
+    ) -> RulesFailure.Cause {
+        .read(function.rawValue, path: path.description, reason: reason)
+    }
+}
