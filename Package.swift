@@ -343,6 +343,12 @@ let package = Package(
                 "HealthCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth",
                 "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
             ]),
+        tests(
+            "ChatsCoreTests",
+            [
+                "ChatsCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
+                "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
         tests("TidyTests", []),
     ]
 )

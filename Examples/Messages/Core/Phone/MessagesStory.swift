@@ -76,6 +76,8 @@ struct MessagesTown {
             last = Message(
                 author: number.isMultiple(of: 3) ? me : friend, text: "\(friend)’s line \(number + 1)",
                 sentAt: end.advanced(by: .seconds(-90 * (count - 1 - number))))
+            // It has been there for a while.
+            last.updatedAt = last.sentAt
             try batch.setData(
                 from: last, forDocument: document.collection("messages").document("m\(number)"))
         }
