@@ -59,19 +59,27 @@ import TidemarkTesting
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let first = try world.client()
+            let read = world.local.now
             var model = try world.app(first).conversation("blue")
             await until { model.messages.phase == .fresh }
             let held = ids(model)
+            await first.disableNetwork()
+            world.local.advance(by: .seconds(60))
+            await until { if case .stale = model.messages.phase { true } else { false } }
+            guard case .stale(let since?) = model.messages.phase else {
+                Issue.record("\(model.messages.phase)")
+                return
+            }
+            #expect(since >= read && since < world.local.now)
             model.close()
             await first.terminate()
-            let read = world.local.now
             world.local.advance(by: .seconds(3_600))
             let second = try world.client()
             await second.disableNetwork()
             model = try world.app(second).conversation("blue")
             await until { !model.messages.items.isEmpty }
             #expect(ids(model) == held)
-            #expect(model.messages.phase == .stale(since: read))
+            #expect(model.messages.phase == .stale(since: nil))
             await second.enableNetwork()
             await until { model.messages.phase == .fresh }
             model.close()
@@ -107,7 +115,10 @@ import TidemarkTesting
             var model = try world.app(first).conversation("blue")
             await until { model.messages.phase == .fresh }
             await first.disableNetwork()
-            for text in ["one", "two", "three"] { await model.send(text) }
+            for text in ["one", "two", "three"] {
+                world.local.advance(by: .seconds(1))
+                await model.send(text)
+            }
             await until { model.messages.items.suffix(3).allSatisfy(\.isWaiting) }
             #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
             model.close()
@@ -133,9 +144,14 @@ import TidemarkTesting
             let model = try world.app(client).conversation("blue")
             await until { model.messages.phase == .fresh }
             world.local.server.setRules(RulesSettings(try Ruleset(Self.readOnly)))
+            world.local.advance(by: .seconds(1))
             await model.send("refused")
             await model.send("refused too")
-            await until { model.refused.count == 2 }
+            // Between two refusals the stream waits for its time.
+            await until {
+                world.local.advance(by: .seconds(1))
+                return model.refused.count == 2
+            }
             #expect(model.refused.map(\.text) == ["refused", "refused too"])
             #expect(model.refused[0].reason == "You don't have permission to do this.")
             #expect(!model.messages.items.contains { $0.text == "refused" }, "it is undone")
@@ -144,7 +160,11 @@ import TidemarkTesting
             world.local.server.setRules(nil)
             await model.sendAgain(model.refused[0])
             await until { model.refused.isEmpty }
-            await until { model.messages.items.last.map { $0.text == "refused" && !$0.isWaiting } ?? false }
+            await until {
+                world.local.advance(by: .seconds(1))
+                return model.messages.items.last.map { $0.text == "refused" && !$0.isWaiting }
+                    ?? false
+            }
             model.close()
         }
     }

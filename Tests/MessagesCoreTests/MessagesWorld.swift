@@ -31,6 +31,7 @@ import TidemarkTesting
     func app(_ firestore: Firestore) -> MessagesApp {
         var app = MessagesApp(firestore, me: user.id)
         app.clock = clock
+        app.now = { [local] in local.now }
         return app
     }
 

@@ -17,17 +17,19 @@ public final class ConversationModel {
 
     @ObservationIgnored private let conversation: DocumentReference
     @ObservationIgnored private let me: String
+    @ObservationIgnored private let now: @Sendable () -> Timestamp
     @ObservationIgnored private var watching: Task<Void, Never>?
 
     /// Begins to listen; ends with ``close()``.
     ///
     /// - Throws: `invalidArgument` when the reference names no document.
     public init(
-        _ conversation: DocumentReference, me: String,
+        _ conversation: DocumentReference, me: String, now: @escaping @Sendable () -> Timestamp,
         clock: any Clock<Duration> = ContinuousClock()
     ) throws(FirestoreError) {
         self.conversation = conversation
         self.me = me
+        self.now = now
         let pager = try Pager.messages(
             of: conversation,
             pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
@@ -43,11 +45,11 @@ public final class ConversationModel {
     /// Returns when the message is on disk, also without a network: it is shown from then on, sent in
     /// order, and survives a kill.
     public func send(_ text: String) async {
-        await act { [conversation, me] in
+        let message = Message(author: me, text: text, sentAt: now())
+        await act { [conversation] in
             let batch = conversation.firestore.batch()
             try batch.setData(
-                from: Message(author: me, text: text),
-                forDocument: conversation.collection("messages").document())
+                from: message, forDocument: conversation.collection("messages").document())
             batch.updateData(
                 [
                     "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),

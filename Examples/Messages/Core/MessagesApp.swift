@@ -1,3 +1,4 @@
+import Foundation
 public import Tidemark
 public import TidemarkApp
 
@@ -6,6 +7,8 @@ public import TidemarkApp
 public struct MessagesApp {
     public let firestore: Firestore
     public let me: String
+    /// By which messages are dated, in the order in which they are written.
+    public var now: @Sendable () -> Timestamp = { Timestamp(date: Date()) }
     /// Measures how long a screen waits for the server.
     public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -34,7 +37,8 @@ public struct MessagesApp {
 
     public func conversation(_ id: String) throws(FirestoreError) -> ConversationModel {
         try ConversationModel(
-            firestore.collection("conversations").document(id), me: me, clock: clock)
+            firestore.collection("conversations").document(id), me: me, now: now,
+            clock: clock)
     }
 
     /// Begins a conversation. Returns its id when it is on disk, also without a network.

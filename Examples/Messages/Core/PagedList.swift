@@ -10,11 +10,14 @@ public final class PagedList<Item: Decodable & Sendable> {
 
     public let pages: TypedPagerModel<Item>
     private var isOverdue = false
+    /// When the server last confirmed what is shown.
+    private var confirmed: Timestamp?
 
     @ObservationIgnored let pager: Pager
     @ObservationIgnored private let firestore: Firestore
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private var waiting: Task<Void, Never>?
+    @ObservationIgnored private var watching: Task<Void, Never>?
 
     /// Begins to listen; ends with ``close()``.
     ///
@@ -29,17 +32,26 @@ public final class PagedList<Item: Decodable & Sendable> {
         self.firestore = firestore
         self.clock = clock
         pages = TypedPagerModel(pager)
+        let states = pager.states
+        watching = Task { [weak self] in
+            for await state in states where !state.isFromCache {
+                if let time = state.items.first?.readTime { self?.confirmed = time }
+            }
+        }
         wait()
     }
 
-    deinit { waiting?.cancel() }
+    deinit {
+        waiting?.cancel()
+        watching?.cancel()
+    }
 
     /// Oldest first.
     public var items: [Item] { pages.items }
     public var hasMore: Bool { pages.hasMore && !pages.items.isEmpty }
-    public var phase: ListPhase {
+    public var phase: PagePhase {
         if !items.isEmpty {
-            return pages.isFromCache ? .stale(since: pager.current.items.first?.readTime) : .fresh
+            return pages.isFromCache ? .stale(since: confirmed) : .fresh
         }
         if let error = pages.error { return .failed(error) }
         if !pages.isFromCache, !pages.isLoadingMore { return .fresh }
@@ -49,7 +61,7 @@ public final class PagedList<Item: Decodable & Sendable> {
     /// As the last row appears: never two loads at once. After an error it asks for the same again.
     public func loadMore() { pages.loadMore() }
 
-    /// The way out of ``ListPhase/failed(_:)``.
+    /// The way out of ``PagePhase/failed(_:)``.
     public func tryAgain() {
         firestore.networkMayBeBack()
         if pages.error != nil { pages.loadMore() }
@@ -72,10 +84,11 @@ public final class PagedList<Item: Decodable & Sendable> {
 }
 
 /// Where a list stands with the server.
-public enum ListPhase: Hashable, Sendable {
+public enum PagePhase: Hashable, Sendable {
     /// Nothing is known yet: draw a skeleton.
     case loading
-    /// What the device holds, and when the server last confirmed it; nil if it never did.
+    /// What the device holds, and when the server last confirmed it; nil where it has not since the
+    /// app was launched.
     case stale(since: Timestamp?)
     /// The server's, and kept up to date. An empty list is really empty.
     case fresh

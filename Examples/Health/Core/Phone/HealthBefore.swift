@@ -101,7 +101,9 @@ public final class HealthBefore: PhoneApp {
     private func draw() {
         let (summary, week) = state.withLock { ($0.summary, $0.week) }
         guard let summary else { return publisher.show(Screen("Health")) }
-        publisher.show(HealthScreens(now: moment).summary(summary, week, .upToDate))
+        var screen = HealthScreens(now: moment).summary(summary, week, .upToDate)
+        screen.state = .quiet
+        publisher.show(screen)
     }
 
     public func tap(_ id: String, _ text: String) async {

@@ -4,7 +4,16 @@ import Tidemark
 import TidemarkHealth
 
 extension Example {
-    public static let health = Example(
+    public static let health = {
+        var example = HealthTown.example
+        // The first launch is what went wrong.
+        example.isUsedBefore = false
+        return example
+    }()
+}
+
+extension HealthTown {
+    fileprivate static let example = Example(
         name: "health", title: "Health",
         problem: "Ninety days of hours were stored in one go before the screen could be used, and the "
             + "steps of a day came from a second source that counted watch and phone both.",

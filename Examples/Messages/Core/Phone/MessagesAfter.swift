@@ -23,6 +23,7 @@ public final class MessagesAfter: PhoneApp {
         self.phone = phone
         var app = MessagesApp(try phone.firestore(phone.settings), me: phone.settings.user.id)
         app.clock = phone.clock
+        app.now = { Timestamp(date: phone.now()) }
         self.app = app
         Task { await self.begin() }
     }

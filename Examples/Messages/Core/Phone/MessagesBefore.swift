@@ -24,10 +24,10 @@ public final class MessagesBefore: PhoneApp {
         var sending = 0
         var listener: (any ListenerRegistration)?
 
-        /// Oldest first; what waits for the server is the newest.
+        /// Oldest first.
         var shown: [Message] {
             messages.values.filter { $0.deletedAt == nil }.sorted {
-                ($0.sentAt ?? .max, $0.id ?? "") < ($1.sentAt ?? .max, $1.id ?? "")
+                ($0.sentAt, $0.id ?? "") < ($1.sentAt, $1.id ?? "")
             }
         }
     }
@@ -117,11 +117,11 @@ public final class MessagesBefore: PhoneApp {
     private func send(_ text: String) async {
         guard let open = state.withLock({ $0.open }) else { return }
         change { $0.open?.sending += 1 }
+        let message = Message(author: me, text: text, sentAt: Timestamp(date: phone.now()))
         let conversation = firestore.collection("conversations").document(open.id)
         let batch = firestore.batch()
         _ = try? batch.setData(
-            from: Message(author: me, text: text),
-            forDocument: conversation.collection("messages").document())
+            from: message, forDocument: conversation.collection("messages").document())
         batch.updateData(
             [
                 "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),
@@ -145,10 +145,10 @@ public final class MessagesBefore: PhoneApp {
             state.withLock { state in
                 guard let open = state.open else {
                     let all = state.conversations
-                    return screens.list(all ?? [], all == nil ? .loading : .fresh)
+                    return screens.list(all ?? [], all == nil ? .loading : .quiet)
                 }
                 var screen = screens.conversation(
-                    open.title, open.shown, open.hasAny ? .fresh : .loading,
+                    open.title, open.shown, open.hasAny ? .quiet : .loading,
                     hasMore: open.hasMore)
                 if open.sending > 0 {
                     screen.sections.append(Screen.Section(nil, [Row("spinner", "Sending…")]))

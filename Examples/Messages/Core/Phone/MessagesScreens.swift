@@ -15,7 +15,7 @@ struct MessagesScreens {
         let rows = conversations.map { conversation in
             Row(
                 conversation.id ?? "", conversation.title, detail: conversation.lastText,
-                trailing: conversation.lastMessageAt.map(text), picture: Picture(of: conversation.title)
+                trailing: conversation.lastMessageAt.map { self.text($0) }, picture: Picture(of: conversation.title)
             ).with {
                 $0.isDocument = true
                 $0.isTappable = true
@@ -51,7 +51,7 @@ struct MessagesScreens {
         let isOwn = message.author == me
         return Row(
             message.id ?? "", message.text, kind: .bubble(isOwn: isOwn),
-            detail: isOwn ? nil : message.author, trailing: message.sentAt.map(text) ?? "Sending"
+            detail: isOwn ? nil : message.author, trailing: message.isWaiting ? "Sending" : self.text(message.sentAt)
         ).with {
             $0.isDocument = true
             $0.isPending = message.isWaiting
@@ -73,7 +73,7 @@ struct MessagesScreens {
 extension MessagesScreens {
     /// - Parameters:
     ///   - empty: What a list says in which nothing is.
-    func state(_ phase: ListPhase, isEmpty: Bool, empty: String) -> Screen.State {
+    func state(_ phase: PagePhase, isEmpty: Bool, empty: String) -> Screen.State {
         switch phase {
         case .loading: .loading
         case .fresh: isEmpty ? .empty(empty) : .fresh

@@ -71,11 +71,11 @@ struct MessagesTown {
     ) async throws {
         let document = firestore.collection("conversations").document(id)
         let batch = firestore.batch()
-        var last = Message(author: friend, text: "Hello")
+        var last = Message(author: friend, text: "Hello", sentAt: end)
         for number in 0..<count {
             last = Message(
-                author: number.isMultiple(of: 3) ? me : friend, text: "\(friend)’s line \(number + 1)")
-            last.sentAt = end.advanced(by: .seconds(-90 * (count - 1 - number)))
+                author: number.isMultiple(of: 3) ? me : friend, text: "\(friend)’s line \(number + 1)",
+                sentAt: end.advanced(by: .seconds(-90 * (count - 1 - number))))
             try batch.setData(
                 from: last, forDocument: document.collection("messages").document("m\(number)"))
         }
@@ -105,9 +105,11 @@ struct MessagesTown {
 
     func write(_ text: String, by author: String? = nil, id: String? = nil) async throws {
         let messages = blue.collection("messages")
+        // What time it is, by the server's clock: other people's devices are set right.
+        let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
         let batch = firestore.batch()
         try batch.setData(
-            from: Message(author: author ?? me, text: text),
+            from: Message(author: author ?? me, text: text, sentAt: now ?? start),
             forDocument: id.map { messages.document($0) } ?? messages.document())
         batch.updateData(
             [

@@ -1,0 +1,102 @@
+#if canImport(SwiftUI)
+    import HealthCore
+    import SwiftUI
+    import TidemarkApp
+    import TidemarkHealth
+
+    /// The summary: eight values, seven days, and the work behind them.
+    public struct HealthView: View {
+        let app: HealthApp
+        @State private var model: HealthModel?
+
+        public init(_ app: HealthApp) { self.app = app }
+
+        public var body: some View {
+            List {
+                if let model {
+                    WorkView(model)
+                    SummarySection(model.summary.summary, isWaiting: model.work == .firstDays)
+                    Section("Steps of the last days") {
+                        ForEach(model.week) { day in
+                            LabeledContent(day.id) { Text(day.steps, format: .number.rounded()) }
+                        }
+                    }
+                    ProgressSection("Sending days", model.sending)
+                    ProgressSection("Days of other devices", model.returning)
+                }
+            }
+            .navigationTitle("Health")
+            .task { if model == nil { model = HealthModel(app) } }
+        }
+    }
+
+    struct WorkView: View {
+        let model: HealthModel
+
+        init(_ model: HealthModel) { self.model = model }
+
+        var body: some View {
+            switch model.work {
+            case .upToDate: if model.week.isEmpty { Text("Nothing was measured yet.") }
+            case .firstDays: Label("Looking for what was measured since.", systemImage: "clock")
+            case .older: Label("Older days are still coming.", systemImage: "clock")
+            case .failed(let reason):
+                Text(reason)
+                Button("Try again") { model.tryAgain() }
+            }
+        }
+    }
+
+    struct SummarySection: View {
+        let summary: HealthSummary
+        let isWaiting: Bool
+
+        init(_ summary: HealthSummary, isWaiting: Bool) {
+            self.summary = summary
+            self.isWaiting = isWaiting
+        }
+
+        var body: some View {
+            Section("Today") {
+                value("Steps", summary.stepsToday, .stepsToday)
+                value("Weight (kg)", summary.weight?.value, .body)
+                value("Height (m)", summary.height?.value, .body)
+                value("Mood", summary.mood?.value, .mood)
+                value("Heart rate (bpm)", summary.heartRate?.value, .heartRate)
+                value("Sleep (h)", summary.sleep.map { $0.asleep / 3_600 }, .sleep)
+            }
+        }
+
+        /// A skeleton until it is known; grey while it is out of date.
+        private func value(
+            _ title: LocalizedStringKey, _ value: Double?, _ item: HealthSummary.Item
+        ) -> some View {
+            let isKnown = value != nil || !(isWaiting || summary.phase(item) == .loading)
+            return LabeledContent(title) {
+                if case .failed(let reason) = summary.phase(item) {
+                    Text(reason)
+                } else {
+                    Text(value.map { $0.formatted(.number.precision(.fractionLength(0...1))) } ?? "–")
+                        .redacted(reason: isKnown ? [] : .placeholder)
+                        .opacity(summary.phase(item) == .stale ? 0.6 : 1)
+                }
+            }
+        }
+    }
+
+    struct ProgressSection: View {
+        let title: LocalizedStringKey
+        let progress: BackfillProgress?
+
+        init(_ title: LocalizedStringKey, _ progress: BackfillProgress?) {
+            self.title = title
+            self.progress = progress
+        }
+
+        var body: some View {
+            if let progress, progress.phase != .complete {
+                Section { ProgressView(value: progress.fraction) { Text(title) } }
+            }
+        }
+    }
+#endif

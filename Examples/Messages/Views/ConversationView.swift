@@ -1,0 +1,92 @@
+#if canImport(SwiftUI)
+    import MessagesCore
+    import SwiftUI
+    import TidemarkApp
+
+    /// One conversation, oldest message first, with what was refused and a field to write in.
+    public struct ConversationView: View {
+        let conversation: Conversation
+        let app: MessagesApp
+        @State private var model: ConversationModel?
+        @State private var text = ""
+
+        public init(_ conversation: Conversation, in app: MessagesApp) {
+            self.conversation = conversation
+            self.app = app
+        }
+
+        public var body: some View {
+            ScrollView {
+                LazyVStack(alignment: .leading) {
+                    if model?.messages.hasMore == true {
+                        ProgressView().onAppear { model?.messages.loadMore() }
+                    }
+                    ForEach(model?.messages.items ?? []) { BubbleView($0, isOwn: $0.author == app.me) }
+                    ForEach(model?.refused ?? []) { refused in
+                        RefusedView(refused) { await model?.sendAgain(refused) }
+                    }
+                }
+            }
+            .defaultScrollAnchor(.bottom)
+            .overlay { model.map { PhaseView($0.messages, empty: "Say hello.") } }
+            .safeAreaInset(edge: .bottom) { field }
+            .refreshable { await model?.refresh() }
+            .navigationTitle(conversation.title)
+            .task {
+                if model == nil { model = try? app.conversation(conversation.id ?? "") }
+            }
+            .onDisappear { model?.close() }
+        }
+
+        private var field: some View {
+            HStack {
+                TextField("Message", text: $text)
+                Button("Send") {
+                    let message = text
+                    text = ""
+                    Task { await model?.send(message) }
+                }
+                .disabled(text.isEmpty)
+            }
+            .padding()
+        }
+    }
+
+    struct BubbleView: View {
+        let message: Message
+        let isOwn: Bool
+
+        init(_ message: Message, isOwn: Bool) {
+            self.message = message
+            self.isOwn = isOwn
+        }
+
+        var body: some View {
+            VStack(alignment: isOwn ? .trailing : .leading) {
+                Text(message.text).padding(8).background(.quaternary, in: .rect(cornerRadius: 12))
+                TimeText(message.isWaiting ? nil : message.sentAt)
+            }
+            .frame(maxWidth: .infinity, alignment: isOwn ? .trailing : .leading)
+            .opacity(message.isWaiting ? 0.6 : 1)
+        }
+    }
+
+    struct RefusedView: View {
+        let refused: RefusedMessage
+        let sendAgain: () async -> Void
+
+        init(_ refused: RefusedMessage, sendAgain: @escaping () async -> Void) {
+            self.refused = refused
+            self.sendAgain = sendAgain
+        }
+
+        var body: some View {
+            VStack(alignment: .trailing) {
+                Text(refused.text)
+                Text(refused.reason).font(.caption).foregroundStyle(.red)
+                Button("Send again") { Task { await sendAgain() } }
+            }
+            .frame(maxWidth: .infinity, alignment: .trailing)
+        }
+    }
+#endif

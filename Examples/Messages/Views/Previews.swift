@@ -1,0 +1,29 @@
+#if canImport(SwiftUI) && DEBUG
+    import MessagesCore
+    import SwiftUI
+    import TidemarkTesting
+
+    /// An app on a Firestore in the process, with a conversation.
+    private struct PreviewApp: View {
+        @State private var app: MessagesApp?
+
+        var body: some View {
+            NavigationStack {
+                if let app { ConversationListView(app) }
+            }
+            .task {
+                guard let local = try? LocalFirestore.start(), let client = try? local.firestore()
+                else { return }
+                let app = MessagesApp(client, me: "ada")
+                if let id = try? await app.begin("Grace", with: ["grace"]) {
+                    let model = try? app.conversation(id)
+                    await model?.send("Hello")
+                    model?.close()
+                }
+                self.app = app
+            }
+        }
+    }
+
+    #Preview("Messages") { PreviewApp() }
+#endif
