@@ -2,6 +2,7 @@ import ExampleKit
 import Foundation
 import Testing
 import Tidemark
+import TidemarkServer
 import TidemarkTesting
 
 @testable import StampsCore
