@@ -315,7 +315,7 @@ let package = Package(
             "TidemarkShowTests",
             [
                 "TidemarkShow", "ExampleKit", "StampsCore", "HomesCore", "TidemarkModel",
-                "TidemarkTesting", "Tidemark", "TidemarkApp",
+                "TidemarkRules", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
             ]),
         tests(
             "TidemarkGoogleAuthTests",
