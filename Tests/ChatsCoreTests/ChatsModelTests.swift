@@ -11,7 +11,8 @@ import TidemarkTesting
         if case .fresh = phase { true } else { false }
     }
 
-    @Test func `has a badge for what came, on both devices, until it was seen on one`() async throws {
+    @Test func `has a badge for what came, on both devices, until it was seen on one`() async throws
+    {
         try await ChatsWorld.run { world in
             try await world.town.seed()
             let phone = try world.app(world.client()).chats()
@@ -72,7 +73,8 @@ import TidemarkTesting
                 Issue.record("no way out")
                 return
             }
-            #expect(screens.list([], .failed(reason: "", wayOut: "again")).controls.last?.id == "again")
+            #expect(
+                screens.list([], .failed(reason: "", wayOut: "again")).controls.last?.id == "again")
         }
     }
 }
@@ -98,7 +100,9 @@ import TidemarkTesting
             let before = world.reads()
             let second = try world.client()
             let again = try world.app(second).chat("grace")
-            await until { isFresh(again.messages.phase) && again.messages.items.first?.value.id == "g9" }
+            await until {
+                isFresh(again.messages.phase) && again.messages.items.first?.value.id == "g9"
+            }
             // Ten new ones, one for the call, one for the shared mark; live from then on.
             #expect(world.reads() - before <= 13, "\(world.reads() - before)")
             while again.messages.hasMore { await again.loadMore() }
@@ -134,11 +138,24 @@ import TidemarkTesting
             await client.disableNetwork()
             world.local.advance(by: .seconds(1))
             await chat.send("On my way")
-            await until { chat.messages.items.first?.hasPendingWrites == true }
-            #expect(chat.messages.items.first?.value.text == "On my way")
+            #expect(chat.outgoing.map(\.text) == ["On my way"])
             await client.enableNetwork()
-            await until { chat.messages.items.first?.hasPendingWrites == false }
-            #expect(chat.messages.items.count == 5)
+            await until { chat.outgoing.isEmpty && chat.messages.items.count == 5 }
+            #expect(chat.messages.items.first?.value.text == "On my way")
+            #expect(chat.messages.items.first?.hasPendingWrites == false && chat.problem == nil)
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A message that is refused` {
+    @Test func `is undone, and the person is told`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let chat = try world.app(world.client()).chat("gone")
+            await chat.send("Hello?")
+            await until { chat.problem != nil }
+            #expect(chat.outgoing.isEmpty)
+            #expect(chat.problem == "This has changed in the meantime. Please look again.")
         }
     }
 }

@@ -34,7 +34,9 @@ import TidemarkTesting
             world.local.advance(by: .seconds(1))
             try await world.town.write("News", by: "Alan", id: "a1")
             truth = try await world.town.chats()
-            let second = try await screen(phone) { $0.documents == truth && $0.title == "Chats (1)" }
+            let second = try await screen(phone) {
+                $0.documents == truth && $0.title == "Chats (1)"
+            }
             #expect(rows(second).first?.id == "alan" && rows(second).first?.badge == "1")
             await phone.tap("alan", "")
             let messages = try await world.town.messages(of: "alan")
@@ -77,7 +79,8 @@ import TidemarkTesting
         #expect(try #require(reads[false]) >= ChatsTown.messages)
     }
 
-    @Test func `clear all notifications for good; before, all of them are read again`() async throws {
+    @Test func `clear all notifications for good; before, all of them are read again`() async throws
+    {
         for isAfter in [true, false] {
             try await ChatsWorld.run { world in
                 try await world.town.seed()
@@ -113,7 +116,8 @@ import TidemarkTesting
             _ = try await screen(phone) { $0.title == "Search" && $0.documents == ["malcolm"] }
             await phone.tap("malcolm", "")
             let blocked = try await screen(phone) {
-                $0.title == "Blocked" && Set($0.documents) == ["malcolm", "mallory"] && $0.state == .fresh
+                $0.title == "Blocked" && Set($0.documents) == ["malcolm", "mallory"]
+                    && $0.state == .fresh
             }
             #expect(rows(blocked).map(\.title).sorted() == ["Malcolm", "Mallory"])
             await phone.tap("mallory", "")
@@ -158,7 +162,8 @@ import TidemarkTesting
         rules["chats/blue"] = chat
         func message(by author: String) -> MapValue {
             MapValue([
-                ("author", .string(author)), ("text", .string("Hello")), ("sentAt", .timestamp(now)),
+                ("author", .string(author)), ("text", .string("Hello")),
+                ("sentAt", .timestamp(now)),
                 ("updatedAt", .timestamp(now)),
             ])
         }

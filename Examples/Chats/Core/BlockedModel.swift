@@ -32,7 +32,8 @@ public final class BlockedModel {
     }
 
     public func block(_ id: String) async {
-        await write(id, ["blockedAt": FieldValue.serverTimestamp(), "deletedAt": FieldValue.delete()])
+        await write(
+            id, ["blockedAt": FieldValue.serverTimestamp(), "deletedAt": FieldValue.delete()])
     }
 
     /// Marks the entry: other devices hear of it as of any change.

@@ -43,7 +43,9 @@ public struct ChatsApp {
 
     public func chats() throws(FirestoreError) -> ChatListModel { try ChatListModel(self) }
 
-    public func chat(_ id: String) throws(FirestoreError) -> ChatModel { try ChatModel(id, in: self) }
+    public func chat(_ id: String) throws(FirestoreError) -> ChatModel {
+        try ChatModel(id, in: self)
+    }
 
     public func notices() throws(FirestoreError) -> FeedModel<Notice> {
         FeedModel(try TypedFeed(of: Notice.self, .notifications(of: user)))

@@ -77,10 +77,12 @@ public final class ChatsAfter: PhoneApp {
         _ screens: ChatsScreens, _ title: String, _ chat: ChatModel
     ) -> Screen {
         let items = chat.messages.items
-        let waiting = items.filter(\.hasPendingWrites).compactMap(\.value.id)
+        let outgoing = chat.outgoing
+        let waiting = items.filter(\.hasPendingWrites).map(\.value) + outgoing
+        let shown = items.reversed().map(\.value) + outgoing
         return screens.chat(
-            title, items.reversed().map(\.value), waiting: Set(waiting),
-            screens.state(chat.messages.phase, isEmpty: items.isEmpty, empty: "Say hello."),
+            title, shown, waiting: Set(waiting.compactMap(\.id)),
+            screens.state(chat.messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
             hasMore: chat.messages.hasMore, problem: chat.problem)
     }
 

@@ -73,7 +73,8 @@ public final class ChatsBefore: PhoneApp {
             state.place = .chat(id: id, title: title, shown, after: mark)
         }
         // Everything, whatever was cleared: what is hidden is hidden on this device.
-        listen(firestore.collection("chats/\(id)/messages").order(by: "sentAt")) { place, documents in
+        listen(firestore.collection("chats/\(id)/messages").order(by: "sentAt")) {
+            place, documents in
             guard case .chat(id, let title, _, let after) = place else { return }
             let all = documents.compactMap { try? $0.data(as: ChatMessage.self) }
             place = .chat(id: id, title: title, all.filter { $0.deletedAt == nil }, after: after)

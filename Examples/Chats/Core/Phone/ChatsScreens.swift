@@ -123,7 +123,11 @@ struct ChatsScreens {
     }
 
     private func ways(_ state: Screen.State) -> [Control] {
-        if case .failed = state { [Control("again", "Try again", .button(isMain: true))] } else { [] }
+        if case .failed = state {
+            [Control("again", "Try again", .button(isMain: true))]
+        } else {
+            []
+        }
     }
 }
 

@@ -5,9 +5,11 @@ import TidemarkApp
 extension Example {
     public static let chats = Example(
         name: "chats", title: "Chats",
-        problem: "Each screen attached a listener to a whole collection: opening a chat of 1,000 with "
+        problem:
+            "Each screen attached a listener to a whole collection: opening a chat of 1,000 with "
             + "50 new messages read 1,000, every time.",
-        promise: "Each list is a feed: it opens from disk, and reads what changed since the last time. "
+        promise:
+            "Each list is a feed: it opens from disk, and reads what changed since the last time. "
             + "What was cleared is never read again.",
         before: ChatsBefore.self, after: ChatsAfter.self,
         seed: { try await ChatsTown($0).seed() },
@@ -24,16 +26,19 @@ extension Example {
             Beat(
                 "A chat of 300 messages is opened: all of them are read again, or what is new.",
                 [.tap("grace")], seconds: 8, until: .content),
-            Beat("It is cleared, and opened again.", [.tap("clear"), .tap("back"), .tap("grace")],
+            Beat(
+                "It is cleared, and opened again.", [.tap("clear"), .tap("back"), .tap("grace")],
                 seconds: 6),
             Beat("Others go on writing.", [.others(4)], seconds: 5),
-            Beat("Notifications: 200 of them, and then none.", [.tap("back"), .tap("notices")],
+            Beat(
+                "Notifications: 200 of them, and then none.", [.tap("back"), .tap("notices")],
                 seconds: 6, until: .content),
             Beat("Cleared.", [.tap("clear"), .tap("back")], seconds: 4),
             Beat(
                 "3G, and a second device reads a chat: its badge goes here too.",
                 [.network(.threeG), .secondDevice("read")], seconds: 8),
-            Beat("The app is killed, and launched without a network.",
+            Beat(
+                "The app is killed, and launched without a network.",
                 [.airplane(true), .kill, .launch], seconds: 5, until: .content),
             Beat("And with one.", [.airplane(false), .others(3)], seconds: 8, until: .fresh),
         ])
