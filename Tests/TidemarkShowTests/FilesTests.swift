@@ -3,9 +3,9 @@ import Testing
 import Tidemark
 import TidemarkModel
 import TidemarkRules
-import TidemarkServer
 
-/// The files of Stamps and Homes that are deployed.
+/// The rules of Stamps and Homes that are deployed. That their queries need no index but those of
+/// `firestore.indexes.json` is enforced by the server of the apps' own tests.
 @Suite struct FilesTests {
     private let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
 
@@ -18,12 +18,6 @@ import TidemarkServer
     private func rules(_ app: String) throws -> RulesSandbox {
         try RulesSandbox(
             String(decoding: try file("\(app)/firestore.rules"), as: UTF8.self), at: now)
-    }
-
-    @Test(arguments: ["Stamps", "Homes"]) func `no query needs an index`(app: String) throws {
-        let indexes = try IndexConfiguration(json: try file("\(app)/firestore.indexes.json"))
-        let none = try IndexConfiguration(json: Data(#"{"indexes": []}"#.utf8))
-        #expect(indexes == none)
     }
 
     @Test func `stamps are read by who is signed in, and written by nobody`() throws {
