@@ -21,7 +21,7 @@
                     if model?.messages.hasMore == true {
                         ProgressView().onAppear { model?.messages.loadMore() }
                     }
-                    ForEach(model?.messages.items ?? []) {
+                    ForEach(model?.shown ?? []) {
                         BubbleView($0, isOwn: $0.author == app.me)
                     }
                     ForEach(model?.refused ?? []) { refused in
