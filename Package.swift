@@ -233,8 +233,8 @@ let package = Package(
             name: "TidemarkShow",
             dependencies: [
                 "TidemarkModel", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
-                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "HealthCore",
-                "HomesCore", "MessagesCore", "StampsCore", arguments,
+                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore",
+                "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments,
             ],
             resources: [.embedInCode("Assets/show.css"), .embedInCode("Assets/show.js")],
             swiftSettings: settings),
@@ -367,7 +367,7 @@ let package = Package(
             "TidemarkShowTests",
             [
                 "TidemarkShow", "ExampleKit", "StampsCore", "HomesCore", "TidemarkModel",
-                "TidemarkTesting", "Tidemark", "TidemarkApp",
+                "TidemarkRules", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
             ]),
         tests(
             "TidemarkGoogleAuthTests",
@@ -399,6 +399,12 @@ let package = Package(
             name: "TidemarkLintTests",
             dependencies: ["TidemarkLint", "TidemarkModel", "TidemarkRules", "TidemarkServer"],
             exclude: ["Cases"], swiftSettings: settings),
+        tests(
+            "ChatsCoreTests",
+            [
+                "ChatsCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
+                "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
         tests("TidyTests", []),
     ]
 )

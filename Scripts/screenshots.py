@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "Tests/Interop"))
 os.environ["SE_OFFLINE"] = "true"
 
 from conftest import Server  # noqa: E402
+from test_show import Show  # noqa: E402
 from google.cloud import firestore  # noqa: E402
 from selenium import webdriver  # noqa: E402
 from selenium.webdriver.chrome.options import Options  # noqa: E402
@@ -61,6 +62,41 @@ def fill_accounts(port):
                            (":sendOobCode", {"requestType": "PASSWORD_RESET", "email": email})]:
             request = urllib.request.Request(base + path, json.dumps(body).encode(), headers)
             urllib.request.urlopen(request).close()
+def show():
+    """The show in the middle of its first story, where one phone waits and the other does not."""
+    show = Show("stamps")
+    show.until(lambda state: "ready" in state["stage"], 40)
+    show.order(order="play")
+    show.until(lambda state: state.get("story", {}).get("beat") == 2, 60)
+    show.until(lambda state: state["phones"][1].get("screen"))
+    time.sleep(3)
+    for width in (390, 768, 1200):
+        browser = open_browser(width, 1_500 if width < 1_000 else 1_050)
+        for scheme in ("light", "dark"):
+            emulate(browser, scheme, width)
+            browser.get(show.base)
+            time.sleep(0.6)
+            browser.save_screenshot(str(PICTURES / f"show-{width}-{scheme}.png"))
+        browser.quit()
+    show.stop()
+
+
+def open_browser(width, height):
+    options = Options()
+    options.binary_location = shutil.which("chromium")
+    for flag in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                 f"--window-size={width},{height}"]:
+        options.add_argument(flag)
+    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+
+def emulate(browser, scheme, width):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+        "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    # A window has a least width that a phone has not.
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+        "width": width, "height": 1_500 if width < 1_000 else 1_050, "deviceScaleFactor": 1,
+        "mobile": False})
 
 
 def main():
@@ -86,6 +122,7 @@ def main():
         browser.quit()
     watch.unsubscribe()
     server.stop()
+    show()
     print(f"{len(list(PICTURES.glob('*.png')))} pictures in {PICTURES.relative_to(ROOT)}")
 
 

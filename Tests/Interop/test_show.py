@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import select
 import signal
 import subprocess
@@ -172,3 +173,53 @@ def test_a_show_is_kept_and_played_back(browser, tmp_path):  # noqa: F811
             time.sleep(0.1)
     finally:
         kept.stop()
+
+
+@pytest.mark.bound(float(os.environ.get("TIDEMARK_SHOW_SECONDS", 15)) + 90)
+def test_whatever_happens_nothing_wrong_is_shown(show):
+    """Kills, networks, airplane mode and taps at random; at the end both are mended and compared."""
+    seed = int(os.environ.get("TIDEMARK_SHOW_SEED", time.time()))
+    seconds = float(os.environ.get("TIDEMARK_SHOW_SECONDS", 15))
+    print(f"TIDEMARK_SHOW_SEED={seed}")
+    chance = random.Random(seed)
+    show.until(is_ready, 40)
+    end = time.monotonic() + seconds
+    networks = ["healthy", "3g", "backend-18s", "refuse", "blackhole", "flaky-30", "captive"]
+    known = set()
+    while time.monotonic() < end:
+        roll = chance.random()
+        if roll < 0.25:
+            show.order(order="kill", side="after")
+            show.until(lambda s: "dead" in s["phones"][1]["life"], 2)
+            show.order(order="launch", side="after")
+        elif roll < 0.5:
+            show.order(order="network", id=chance.choice(networks))
+        elif roll < 0.65:
+            show.order(order="airplane")
+        elif roll < 0.8:
+            show.order(order="others", number=chance.randint(1, 3))
+        else:
+            show.order(order="tap", side="after", id="refresh")
+        time.sleep(chance.random())
+        asked = time.monotonic()
+        phone = show.phone("after")
+        assert time.monotonic() - asked < 5, f"seed {seed}: the show stops answering"
+        rows = show.rows(phone)
+        assert len(rows) == len(set(rows)), f"seed {seed}: {rows} shows a document twice"
+        # What was on the device is never taken from the screen by a network.
+        known |= set(rows)
+        if phone.get("screen") and known and "stale" in phone["screen"]["state"]:
+            assert rows, f"seed {seed}: nothing is shown"
+    if show.state["isAirplane"]:
+        show.order(order="airplane")
+    show.order(order="network", id="healthy")
+    if "running" not in show.phone("after")["life"]:
+        show.order(order="launch", side="after")
+    deadline = time.monotonic() + 60
+    while True:
+        show.order(order="compare")
+        time.sleep(0.5)
+        found = show.phone("after").get("comparison")
+        if found == {"count": 50, "missing": 0, "extra": 0}:
+            return
+        assert time.monotonic() < deadline, f"seed {seed}: {found}"

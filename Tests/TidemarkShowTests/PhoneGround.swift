@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkApp
+import TidemarkServer
 import TidemarkTesting
 
 /// A local server with accounts, and a phone's folder, for one test.
@@ -14,7 +15,14 @@ struct PhoneGround {
     var town: Town
 
     static func play(_ example: Example, _ body: (PhoneGround) async throws -> Void) async throws {
-        let local = try LocalFirestore.start(projectID: "phones", now: Timestamp())
+        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let indexes = root.appending(path: "Examples/\(example.title)/firestore.indexes.json")
+        var configuration = FirestoreServer.Configuration()
+        configuration.indexes = IndexSettings(
+            try IndexConfiguration(json: try Data(contentsOf: indexes)))
+        let local = try LocalFirestore.start(
+            projectID: "phones", now: Timestamp(), configuration: configuration)
         let accounts = try await LocalAccounts.start(beside: local)
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("phone-\(UUID().uuidString)").path

@@ -92,7 +92,7 @@ import Testing
         try data.dropLast(10).write(to: URL(fileURLWithPath: path))
         let playback = try Playback(path)
         #expect(playback.moments.map { $0.state[.after].screen?.title } == ["A", "B"])
-        #expect(playback.moments.allSatisfy(\.state.isRecording))
+        #expect(playback.moments.allSatisfy { $0.state.isRecording })
         #expect(throws: OrderError.self) { try playback.order(.play) }
         #expect(throws: OrderError.self) { try Playback("/dev/null") }
     }

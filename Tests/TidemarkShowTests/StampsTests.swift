@@ -2,6 +2,7 @@ import ExampleKit
 import Foundation
 import Testing
 import Tidemark
+import TidemarkServer
 import TidemarkTesting
 
 @testable import StampsCore
@@ -19,7 +20,8 @@ import TidemarkTesting
             let first = try ground.phone(StampsAfter.self)
             try await signIn(first)
             let fresh = try await first.screen("fresh") { $0.state == .fresh }
-            #expect(fresh.documents == (try await Example.stamps.truth(ground.town)))
+            let truth = try await Example.stamps.truth(ground.town)
+            #expect(fresh.documents == truth)
             _ = try await first.screen("a rank") { screen in
                 screen.sections[0].rows.contains { $0.id == "rank" && $0.trailing == "201" }
             }
@@ -46,7 +48,8 @@ import TidemarkTesting
                     == true
             }
             #expect(shown.state == .quiet)
-            #expect(shown.documents == (try await Example.stamps.truth(ground.town)))
+            let truth = try await Example.stamps.truth(ground.town)
+            #expect(shown.documents == truth)
             let reads = ground.local.meter().first { $0.label == "before" }?.reads ?? 0
             #expect(reads >= 251, "50 stamps, a profile and 200 users")
             await app.close()

@@ -8,6 +8,11 @@ public import TidemarkResilience
 @MainActor @Observable
 public final class ConversationModel {
     public let messages: PagedList<Message>
+    /// Oldest first, without those that were refused.
+    public var shown: [Message] {
+        let refused = Set(refused.map(\.message))
+        return messages.items.filter { !refused.contains($0.id ?? "") }
+    }
     /// What the server refused, oldest first.
     public private(set) var refused: [RefusedMessage] = []
     /// Why the last action failed, in a sentence; nil after one that succeeded.
@@ -115,6 +120,8 @@ public final class ConversationModel {
 public struct RefusedMessage: Identifiable, Hashable, Sendable {
     /// The number of the write.
     public let id: Int64
+    /// The id of the message.
+    public let message: String
     public let text: String
     /// Why, in a sentence for the person.
     public let reason: String
@@ -125,6 +132,7 @@ public struct RefusedMessage: Identifiable, Hashable, Sendable {
             case .set(let fields) = message.operation, case .string(let text)? = fields["text"]
         else { return nil }
         id = write.batch
+        self.message = message.path.id
         self.text = text
         reason = FirestoreError(write.reason).message
     }

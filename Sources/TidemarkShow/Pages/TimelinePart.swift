@@ -56,6 +56,10 @@ enum TimelinePart {
         }
     }
 
+    private static func outcomeClass(_ call: PhoneState.Call) -> String {
+        call.outcome == nil ? "waiting" : call.outcome == "OK" ? "ok" : "outcome"
+    }
+
     private static func name(_ call: PhoneState.Call) -> String {
         switch call.outcome {
         case nil: "open"
@@ -88,7 +92,7 @@ enum TimelinePart {
             Tag.td(.class("asked")) { Tag.bdi { call.asked } }
             Tag.td(.class("number")) { Words.count(call.reads) }
             Tag.td(.class("number")) { call.seconds.map { Words.milliseconds($0 * 1_000) } ?? "…" }
-            Tag.td(.class(call.outcome == "OK" ? "ok" : "outcome")) { call.outcome ?? "open" }
+            Tag.td(.class(outcomeClass(call))) { call.outcome ?? "open" }
         }
     }
 }

@@ -51,16 +51,17 @@ public final class MessagesAfter: PhoneApp {
         _ = (ticker?.now, turns)
         let screens = MessagesScreens(me: app.me, now: Timestamp(date: phone.now()))
         if let open {
-            let messages = open.model.messages
+            let (messages, shown) = (open.model.messages, open.model.shown)
             return screens.conversation(
-                open.title, messages.items,
-                screens.state(messages.phase, isEmpty: messages.items.isEmpty, empty: "Say hello."),
+                open.title, shown,
+                screens.state(messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
                 hasMore: messages.hasMore, refused: open.model.refused, problem: open.model.problem)
         }
         guard let list else { return Screen("Messages") }
         return screens.list(
             list.items.reversed(),
-            screens.state(list.phase, isEmpty: list.items.isEmpty, empty: "Nobody has written yet."),
+            screens.state(
+                list.phase, isEmpty: list.items.isEmpty, empty: "Nobody has written yet."),
             hasMore: list.hasMore)
     }
 
