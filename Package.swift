@@ -213,8 +213,8 @@ let package = Package(
             name: "TidemarkShow",
             dependencies: [
                 "TidemarkModel", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
-                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "HealthCore",
-                "HomesCore", "MessagesCore", "StampsCore", arguments,
+                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore",
+                "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments,
             ],
             resources: [.embedInCode("Assets/show.css"), .embedInCode("Assets/show.js")],
             swiftSettings: settings),
@@ -342,6 +342,12 @@ let package = Package(
             [
                 "HealthCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth",
                 "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+            ]),
+        tests(
+            "ChatsCoreTests",
+            [
+                "ChatsCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
+                "TidemarkRules", "TidemarkServer", "TidemarkTesting",
             ]),
         tests("TidyTests", []),
     ]

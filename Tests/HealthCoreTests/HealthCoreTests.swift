@@ -23,7 +23,8 @@ import TidemarkTesting
     var town: HealthTown {
         get throws {
             HealthTown(
-                Town(firestore: try local.firestore(label: "town"), user: user, dayStart: local.now))
+                Town(firestore: try local.firestore(label: "town"), user: user, dayStart: local.now)
+            )
         }
     }
 
@@ -82,7 +83,8 @@ import TidemarkTesting
     private func truth(_ health: PhoneHealth) async throws -> [String: Double] {
         var steps: [String: Double] = [:]
         let samples = try await health.source.samples(
-            .steps, in: Date(timeIntervalSince1970: 0)..<Date(timeIntervalSince1970: 4e9), limit: .max)
+            .steps, in: Date(timeIntervalSince1970: 0)..<Date(timeIntervalSince1970: 4e9),
+            limit: .max)
         for sample in samples where sample.source.device == .watch {
             guard case .quantity(let count, _) = sample.value else { continue }
             let offset = TimeZone.current.secondsFromGMT(for: sample.start) / 60
@@ -103,8 +105,9 @@ import TidemarkTesting
             let steps = try await truth(health)
             for day in model.week { #expect(day.steps == steps[day.id], "\(day.id)") }
             #expect(model.week.map(\.id) == (try world.town.days(of: 7)))
-            await until { model.summary.summary.phase(.stepsToday) == .fresh
-                && model.summary.summary.weight != nil
+            await until {
+                model.summary.summary.phase(.stepsToday) == .fresh
+                    && model.summary.summary.weight != nil
             }
             #expect(model.summary.summary.stepsToday == steps[model.week[0].id])
             #expect(model.summary.summary.lastWeights.count == 5)
@@ -151,7 +154,8 @@ import TidemarkTesting
             health.source.fail(.locked)
             let model = HealthModel(try world.app(health.source))
             await until { if case .failed = model.work { true } else { false } }
-            let screens = HealthScreens(now: HealthMoment(seconds: world.local.now.seconds, offset: 0))
+            let screens = HealthScreens(
+                now: HealthMoment(seconds: world.local.now.seconds, offset: 0))
             let failed = screens.summary(model.summary.summary, model.week, model.work)
             #expect(
                 failed.state
@@ -192,7 +196,8 @@ import TidemarkTesting
             #expect(first.state == .loading || first.documents == days)
             let ready = try await screen(phone) { $0.documents == days && $0.state == .fresh }
             #expect(ready.sections[0].rows.count == 8)
-            #expect(ready.sections[0].rows.allSatisfy { $0.kind != .skeleton && $0.trailing != "–" })
+            #expect(
+                ready.sections[0].rows.allSatisfy { $0.kind != .skeleton && $0.trailing != "–" })
             await phone.close()
         }
     }
@@ -229,7 +234,8 @@ import TidemarkTesting
             let ready = try await screen(first) { $0.documents == days && $0.state == .fresh }
             await first.close()
             world.local.advance(by: .seconds(600))
-            let again = try HealthAfter(world.environment(try world.local.firestore(label: "phone")))
+            let again = try HealthAfter(
+                world.environment(try world.local.firestore(label: "phone")))
             let shown = try await screen(again) { $0.documents == days }
             #expect(figure(shown, days[1])?.trailing == figure(ready, days[1])?.trailing)
             let fresh = try await screen(again) { $0.state == .fresh }

@@ -108,7 +108,9 @@ import TidemarkTesting
         }
     }
 
-    @Test func `keeps what is sent offline, in order, over a launch, and sends it once`() async throws {
+    @Test func `keeps what is sent offline, in order, over a launch, and sends it once`()
+        async throws
+    {
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let first = try world.client()
@@ -128,7 +130,9 @@ import TidemarkTesting
             model = try world.app(second).conversation("blue")
             await until { model.messages.items.last.map { !$0.isWaiting } ?? false }
             try await second.waitForPendingWrites()
-            await until { model.messages.phase == .fresh && model.messages.items.allSatisfy { !$0.isWaiting } }
+            await until {
+                model.messages.phase == .fresh && model.messages.items.allSatisfy { !$0.isWaiting }
+            }
             #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
             let truth = try await world.town.messages(of: "blue")
             #expect(truth.count == MessagesTown.count + 3)

@@ -30,7 +30,8 @@ import TidemarkTesting
         await model.send("Hello")
         await until { model.messages.phase == .fresh && model.messages.items.count == 1 }
         await model.refresh()
-        #expect(list.pages.error == nil && model.messages.pages.error == nil && model.problem == nil)
+        #expect(
+            list.pages.error == nil && model.messages.pages.error == nil && model.problem == nil)
         await local.stop()
     }
 
@@ -65,7 +66,8 @@ import TidemarkTesting
         #expect(!rules.allows(.set(path, marked), as: .user("grace")), "another's message")
         #expect(!rules.allows(.delete(path), as: .user("ada")), "a mark tells the other devices")
         let more = MapValue([
-            ("members", .array([.string("ada"), .string("mallory")])), ("updatedAt", .timestamp(now)),
+            ("members", .array([.string("ada"), .string("mallory")])),
+            ("updatedAt", .timestamp(now)),
         ])
         #expect(!rules.allows(.set("conversations/blue", more), as: .user("ada")))
         #expect(rules.allows(.list(try queries().mine), as: .user("ada")))

@@ -68,7 +68,9 @@ import TidemarkTesting
 }
 
 /// The first screen that is as it is sought.
-@MainActor func screen(_ app: some PhoneApp, where isSought: (Screen) -> Bool) async throws -> Screen {
+@MainActor func screen(_ app: some PhoneApp, where isSought: (Screen) -> Bool) async throws
+    -> Screen
+{
     for await screen in app.screens where isSought(screen) { return screen }
     throw CancellationError()
 }

@@ -99,7 +99,9 @@ import TidemarkTesting
         }
     }
 
-    @Test func `says how long ago, and goes on saying so; before, it stays at what it was`() async throws {
+    @Test func `says how long ago, and goes on saying so; before, it stays at what it was`()
+        async throws
+    {
         for isAfter in [true, false] {
             try await MessagesWorld.run { world in
                 try await world.town.seed()

@@ -57,9 +57,11 @@ import Testing
     }
 
     /// Whether its lines follow one another in a test, but for what a test has between them.
-    private func isRun(_ example: Example) -> Bool {
+    private func isRun(_ example: Example) -> Bool { isRun(example, in: Self.tests) }
+
+    private func isRun(_ example: Example, in files: [[String]]) -> Bool {
         let wanted = example.code.map(Self.code).filter { !$0.isEmpty && $0 != "}" }
-        return Self.tests.contains { lines in
+        return files.contains { lines in
             var rest = wanted[...]
             for line in lines where line == rest.first { rest.removeFirst() }
             return rest.isEmpty
@@ -88,6 +90,26 @@ import Testing
         let all = sources.flatMap(Self.comments)
         #expect(all.count >= 15, "only \(all.count) examples were found")
         check(all)
+    }
+
+    /// The old code and the new one of each example app: of its core and its views, which the app's tests
+    /// run and the show plays.
+    @Test func `and the examples' walkthroughs show code of their apps`() {
+        let readmes = Repository.files.filter {
+            $0.path.hasPrefix("Examples/") && $0.path.hasSuffix("/README.md")
+        }
+        #expect(readmes.count == 6, "\(readmes.map(\.path))")
+        for readme in readmes where readme.path != "Examples/README.md" {
+            let folder = readme.path.dropLast("README.md".count)
+            let app = Repository.swift.filter { $0.path.hasPrefix(folder) }
+                .map { $0.lines.map(Self.code) }
+            let all = examples(of: readme)
+            #expect(all.count >= 3, "\(readme.path) shows \(all.count) pieces of code")
+            let found = all.filter { !isRun($0, in: app + Self.tests) }.map {
+                Violation(file: $0.article, line: $0.line, text: "the app has no such lines")
+            }
+            #expect(found.isEmpty, "\(found.report)")
+        }
     }
 
     @Test func `of a doc comment are found`() {

@@ -1,4 +1,5 @@
 public import Tidemark
+import TidemarkApp
 
 /// `chats/{id}`: who talks, and what was said last.
 public struct Chat: Codable, Identifiable, Hashable, Sendable {
@@ -6,6 +7,8 @@ public struct Chat: Codable, Identifiable, Hashable, Sendable {
     public var members: [String]
     public var title: String
     public var lastText: String
+    /// Of all messages that were ever sent here: what is unread is what came since one has looked.
+    public var messageCount: Int
     @ServerTimestamp public var lastMessageAt: Timestamp?
     @ServerTimestamp public var updatedAt: Timestamp?
     public var deletedAt: Timestamp?
@@ -14,7 +17,13 @@ public struct Chat: Codable, Identifiable, Hashable, Sendable {
         self.members = members
         self.title = title
         self.lastText = lastText
+        messageCount = 0
     }
+}
+
+/// `users/{id}/state/seen`: for each chat the number of messages that its user has seen, on any device.
+public struct Seen: Codable, Hashable, Sendable {
+    public var chats: [String: Int] = [:]
 }
 
 /// `chats/{id}/messages/{id}`. Every write sets `updatedAt`; a delete sets `deletedAt`.
@@ -22,13 +31,15 @@ public struct ChatMessage: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?
     public var author: String
     public var text: String
-    @ServerTimestamp public var sentAt: Timestamp?
+    /// By the clock of the device that wrote it.
+    public var sentAt: Timestamp
     @ServerTimestamp public var updatedAt: Timestamp?
     public var deletedAt: Timestamp?
 
-    public init(author: String, text: String) {
+    public init(author: String, text: String, sentAt: Timestamp) {
         self.author = author
         self.text = text
+        self.sentAt = sentAt
     }
 }
 
@@ -50,8 +61,8 @@ public struct Person: Codable, Identifiable, Hashable, Sendable {
     public var searchName: String
     @ServerTimestamp public var updatedAt: Timestamp?
 
-    public init(name: String, searchName: String) {
+    public init(name: String) {
         self.name = name
-        self.searchName = searchName
+        searchName = SearchText.normalized(name)
     }
 }

@@ -76,9 +76,11 @@
                 if case .failed(let reason) = summary.phase(item) {
                     Text(reason)
                 } else {
-                    Text(value.map { $0.formatted(.number.precision(.fractionLength(0...1))) } ?? "–")
-                        .redacted(reason: isKnown ? [] : .placeholder)
-                        .opacity(summary.phase(item) == .stale ? 0.6 : 1)
+                    Text(
+                        value.map { $0.formatted(.number.precision(.fractionLength(0...1))) } ?? "–"
+                    )
+                    .redacted(reason: isKnown ? [] : .placeholder)
+                    .opacity(summary.phase(item) == .stale ? 0.6 : 1)
                 }
             }
         }

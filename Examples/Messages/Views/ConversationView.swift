@@ -21,7 +21,9 @@
                     if model?.messages.hasMore == true {
                         ProgressView().onAppear { model?.messages.loadMore() }
                     }
-                    ForEach(model?.messages.items ?? []) { BubbleView($0, isOwn: $0.author == app.me) }
+                    ForEach(model?.messages.items ?? []) {
+                        BubbleView($0, isOwn: $0.author == app.me)
+                    }
                     ForEach(model?.refused ?? []) { refused in
                         RefusedView(refused) { await model?.sendAgain(refused) }
                     }

@@ -76,7 +76,11 @@
             case .stale(let since):
                 VStack {
                     Spacer()
-                    Label { TimeText(since) } icon: { Image(systemName: "wifi.slash") }
+                    Label {
+                        TimeText(since)
+                    } icon: {
+                        Image(systemName: "wifi.slash")
+                    }
                 }
             case .failed(let error):
                 ContentUnavailableView {

@@ -1,3 +1,4 @@
+import ChatsCore
 import ExampleKit
 import HealthCore
 import HomesCore
@@ -6,7 +7,7 @@ import StampsCore
 
 /// The apps that can be shown.
 enum Examples {
-    static let all: [Example] = [.stamps, .homes, .messages, .health]
+    static let all: [Example] = [.stamps, .chats, .health, .messages, .homes]
 
     static func named(_ name: String) -> Example? { all.first { $0.name == name } }
 }

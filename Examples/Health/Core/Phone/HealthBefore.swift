@@ -113,7 +113,9 @@ public final class HealthBefore: PhoneApp {
     }
 
     public func readPlan() async -> [String] {
-        ["Ninety days of hours are stored on this device, and then eight questions read all of them."]
+        [
+            "Ninety days of hours are stored on this device, and then eight questions read all of them."
+        ]
     }
 
     public func clockChanged() async { sync() }

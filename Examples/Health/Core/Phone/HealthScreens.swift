@@ -14,13 +14,17 @@ struct HealthScreens {
         let isWaiting = work == .firstDays
         let rows = HealthSummary.Item.allCases.map { figure($0, summary, isWaiting: isWaiting) }
         var sections = [Screen.Section("Today", rows)]
-        if !week.isEmpty { sections.append(Screen.Section("Steps of the last days", week.map(row))) }
+        if !week.isEmpty {
+            sections.append(Screen.Section("Steps of the last days", week.map(row)))
+        }
         let works = [
             ("sending", "Sending days", sending), ("returning", "Days of other devices", returning),
         ].compactMap { id, title, progress in progress.flatMap { progressRow(id, title, $0) } }
         if !works.isEmpty { sections.append(Screen.Section(nil, works)) }
         var controls = [Control("walk", "Walk 500 steps")]
-        if case .failed = work { controls.insert(Control("again", "Try again", .button(isMain: true)), at: 0) }
+        if case .failed = work {
+            controls.insert(Control("again", "Try again", .button(isMain: true)), at: 0)
+        }
         return Screen(
             "Health", state(summary, week, work), sections: sections, controls: controls)
     }
@@ -72,7 +76,9 @@ struct HealthScreens {
         let id = "\(item)"
         if case .failed(let reason) = summary.phase(item) { return Row(id, title, detail: reason) }
         guard let value = value(item, summary) else {
-            if isWaiting || summary.phase(item) == .loading { return Row(id, title, kind: .skeleton) }
+            if isWaiting || summary.phase(item) == .loading {
+                return Row(id, title, kind: .skeleton)
+            }
             return Row(id, title, kind: .figure, trailing: "–")
         }
         let bars = bars(item, summary)

@@ -15,7 +15,8 @@ extension Example {
 extension HealthTown {
     fileprivate static let example = Example(
         name: "health", title: "Health",
-        problem: "Ninety days of hours were stored in one go before the screen could be used, and the "
+        problem:
+            "Ninety days of hours were stored in one go before the screen could be used, and the "
             + "steps of a day came from a second source that counted watch and phone both.",
         promise: "The newest seven days first, the rest behind the screen, newest first, and never "
             + "from the beginning again. All figures are of the same hours.",
@@ -32,9 +33,11 @@ extension HealthTown {
                     + "store gives.", [.network(.healthy), .secondDevice("days"), .launch],
                 seconds: 10, until: .content),
             Beat("A walk: the figures follow it.", [.tap("walk")], seconds: 5),
-            Beat("The app is killed while it works, and launched again.", [.kill, .launch],
+            Beat(
+                "The app is killed while it works, and launched again.", [.kill, .launch],
                 seconds: 8, until: .content),
-            Beat("Without a network: the screen is the same.", [.airplane(true), .kill, .launch],
+            Beat(
+                "Without a network: the screen is the same.", [.airplane(true), .kill, .launch],
                 seconds: 6, until: .content),
             Beat("Another walk, offline.", [.tap("walk")], seconds: 5),
             Beat(

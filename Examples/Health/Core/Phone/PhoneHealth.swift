@@ -78,7 +78,9 @@ struct PhoneHealth: Sendable {
             let weight = 68 + Double(chance % 30) / 10
             samples += [
                 sample(id + 4, .weight, .quantity(weight, unit: "kg"), start + 120, 0, phone),
-                sample(id + 5, .mood, .quantity(pulse > 75 ? 0.5 : -0.25, unit: "valence"), start, 0, phone),
+                sample(
+                    id + 5, .mood, .quantity(pulse > 75 ? 0.5 : -0.25, unit: "valence"), start, 0,
+                    phone),
             ]
         }
         if number == 8 {

@@ -60,7 +60,8 @@ public final class MessagesAfter: PhoneApp {
         guard let list else { return Screen("Messages") }
         return screens.list(
             list.items.reversed(),
-            screens.state(list.phase, isEmpty: list.items.isEmpty, empty: "Nobody has written yet."),
+            screens.state(
+                list.phase, isEmpty: list.items.isEmpty, empty: "Nobody has written yet."),
             hasMore: list.hasMore)
     }
 

@@ -15,7 +15,8 @@ struct MessagesScreens {
         let rows = conversations.map { conversation in
             Row(
                 conversation.id ?? "", conversation.title, detail: conversation.lastText,
-                trailing: conversation.lastMessageAt.map { self.text($0) }, picture: Picture(of: conversation.title)
+                trailing: conversation.lastMessageAt.map { self.text($0) },
+                picture: Picture(of: conversation.title)
             ).with {
                 $0.isDocument = true
                 $0.isTappable = true
@@ -34,8 +35,11 @@ struct MessagesScreens {
         var sections = sections(messages.map(bubble), state)
         if !refused.isEmpty {
             let rows = refused.map { message in
-                Row("again \(message.id)", message.text, detail: message.reason, trailing: "Send again")
-                    .with { $0.isTappable = true }
+                Row(
+                    "again \(message.id)", message.text, detail: message.reason,
+                    trailing: "Send again"
+                )
+                .with { $0.isTappable = true }
             }
             sections.append(Screen.Section("Not sent", rows))
         }
@@ -51,7 +55,8 @@ struct MessagesScreens {
         let isOwn = message.author == me
         return Row(
             message.id ?? "", message.text, kind: .bubble(isOwn: isOwn),
-            detail: isOwn ? nil : message.author, trailing: message.isWaiting ? "Sending" : self.text(message.sentAt)
+            detail: isOwn ? nil : message.author,
+            trailing: message.isWaiting ? "Sending" : self.text(message.sentAt)
         ).with {
             $0.isDocument = true
             $0.isPending = message.isWaiting
@@ -66,7 +71,11 @@ struct MessagesScreens {
     }
 
     private func ways(_ state: Screen.State) -> [Control] {
-        if case .failed = state { [Control("again", "Try again", .button(isMain: true))] } else { [] }
+        if case .failed = state {
+            [Control("again", "Try again", .button(isMain: true))]
+        } else {
+            []
+        }
     }
 }
 

@@ -29,7 +29,8 @@ extension Example {
                 "Airplane mode. A message is written: one phone says that it waits, the other one "
                     + "waits itself.",
                 [.airplane(true), .tap("send", text: "On my way")], seconds: 6),
-            Beat("The app is killed, and launched without a network.", [.kill, .launch], seconds: 5),
+            Beat(
+                "The app is killed, and launched without a network.", [.kill, .launch], seconds: 5),
             Beat("The conversation, from disk.", [.tap("blue")], seconds: 5),
             Beat(
                 "The network is back: the message arrives, once.", [.airplane(false)], seconds: 8,
@@ -74,8 +75,11 @@ struct MessagesTown {
         var last = Message(author: friend, text: "Hello", sentAt: end)
         for number in 0..<count {
             last = Message(
-                author: number.isMultiple(of: 3) ? me : friend, text: "\(friend)’s line \(number + 1)",
+                author: number.isMultiple(of: 3) ? me : friend,
+                text: "\(friend)’s line \(number + 1)",
                 sentAt: end.advanced(by: .seconds(-90 * (count - 1 - number))))
+            // It has been there for a while.
+            last.updatedAt = last.sentAt
             try batch.setData(
                 from: last, forDocument: document.collection("messages").document("m\(number)"))
         }

@@ -1,0 +1,60 @@
+import Foundation
+public import Tidemark
+public import TidemarkApp
+
+/// The data of the app, for whoever is signed in: what its screens are made of.
+@MainActor
+public struct ChatsApp {
+    public let firestore: Firestore
+    public let me: String
+    /// By which messages are dated.
+    public var now: @Sendable () -> Timestamp = { Timestamp(date: Date()) }
+    /// Measures the pause in typing before a search asks.
+    public var clock: any Clock<Duration> = ContinuousClock()
+
+    public nonisolated init(_ firestore: Firestore, me: String) {
+        self.firestore = firestore
+        self.me = me
+    }
+
+    /// Files, accounts, Firestore and the feed of the first screen: `try TidemarkStack(ChatsApp.settings(…))`.
+    public nonisolated static func settings(
+        folder: String, projectID: String, accounts: AccountsEndpoint
+    ) -> StackSettings {
+        StackSettings(folder: folder, projectID: projectID, accounts: accounts) { firestore, user in
+            try user.map { [try Feed(ChatsApp(firestore, me: $0.text).chatList)] } ?? []
+        }
+    }
+
+    nonisolated var user: DocumentReference { firestore.collection("users").document(me) }
+
+    /// The chats that the person takes part in, the one with the latest message first.
+    nonisolated var chatList: FeedDefinition {
+        .chatList(of: me, in: firestore.collection("chats"))
+    }
+
+    /// The messages of a chat. Clearing is shared with the person's other devices.
+    nonisolated func messages(of chat: String) -> FeedDefinition {
+        var messages = FeedDefinition.conversation(firestore.collection("chats").document(chat))
+        messages.sharedMark = FeedDefinition.SharedMark(
+            user.collection("state").document("marks"), field: "chat_" + chat)
+        return messages
+    }
+
+    public func chats() throws(FirestoreError) -> ChatListModel { try ChatListModel(self) }
+
+    public func chat(_ id: String) throws(FirestoreError) -> ChatModel {
+        try ChatModel(id, in: self)
+    }
+
+    public func notices() throws(FirestoreError) -> FeedModel<Notice> {
+        FeedModel(try TypedFeed(of: Notice.self, .notifications(of: user)))
+    }
+
+    public func blocked() throws(FirestoreError) -> BlockedModel { try BlockedModel(self) }
+
+    /// Finds people as their names are typed.
+    public func search() throws(FirestoreError) -> UserSearchModel {
+        UserSearchModel(try UserSearch(firestore.collection("users")), clock: clock)
+    }
+}

@@ -1,0 +1,183 @@
+public import ExampleKit
+import Foundation
+public import Observation
+import Tidemark
+import TidemarkApp
+
+/// The app on Tidemark, on a phone.
+@MainActor @Observable
+public final class ChatsAfter: PhoneApp {
+    private enum Place {
+        case list
+        case chat(title: String, ChatModel)
+        case notices(FeedModel<Notice>)
+        case blocked(BlockedModel)
+        case search(UserSearchModel)
+    }
+
+    @ObservationIgnored private let phone: PhoneEnvironment
+    @ObservationIgnored private let app: ChatsApp
+    private nonisolated let publisher = ScreenPublisher(Screen("Chats"))
+    private var list: ChatListModel?
+    private var place = Place.list
+    /// How often the clock was turned.
+    private var turns = 0
+
+    public nonisolated var screens: AsyncStream<Screen> { publisher.screens }
+
+    public nonisolated init(_ phone: PhoneEnvironment) throws {
+        self.phone = phone
+        var app = ChatsApp(try phone.firestore(phone.settings), me: phone.settings.user.id)
+        app.now = { Timestamp(date: phone.now()) }
+        app.clock = phone.clock
+        self.app = app
+        Task { await self.begin() }
+    }
+
+    private func begin() {
+        list = try? app.chats()
+        draw()
+    }
+
+    /// Again whenever something changes that was shown.
+    private func draw() {
+        let screen = withObservationTracking {
+            self.screen
+        } onChange: { [weak self] in
+            Task { await self?.draw() }
+        }
+        publisher.show(screen)
+    }
+
+    private var screen: Screen {
+        _ = turns
+        let screens = ChatsScreens(me: app.me, now: app.now())
+        switch place {
+        case .list: return listScreen(screens)
+        case .chat(let title, let chat): return chatScreen(screens, title, chat)
+        case .notices(let feed):
+            return screens.notices(
+                feed.items.map(\.value),
+                screens.state(feed.phase, isEmpty: feed.items.isEmpty, empty: "Nothing new."),
+                hasMore: feed.hasMore)
+        case .blocked(let blocked): return blockedScreen(screens, blocked)
+        case .search(let search): return searchScreen(screens, search)
+        }
+    }
+
+    private func listScreen(_ screens: ChatsScreens) -> Screen {
+        guard let list else { return Screen("Chats") }
+        return screens.list(
+            list.rows,
+            screens.state(list.phase, isEmpty: list.rows.isEmpty, empty: "Nobody has written yet."),
+            hasMore: list.hasMore)
+    }
+
+    private func chatScreen(
+        _ screens: ChatsScreens, _ title: String, _ chat: ChatModel
+    ) -> Screen {
+        let items = chat.messages.items
+        let outgoing = chat.outgoing
+        let waiting = items.filter(\.hasPendingWrites).map(\.value) + outgoing
+        let shown = items.reversed().map(\.value) + outgoing
+        return screens.chat(
+            title, shown, waiting: Set(waiting.compactMap(\.id)),
+            screens.state(chat.messages.phase, isEmpty: shown.isEmpty, empty: "Say hello."),
+            hasMore: chat.messages.hasMore, problem: chat.problem)
+    }
+
+    private func blockedScreen(_ screens: ChatsScreens, _ blocked: BlockedModel) -> Screen {
+        let people = blocked.entries.map { entry in
+            (id: entry.id, name: entry.detail?.document?.get("name") as? String ?? entry.id)
+        }
+        let state: Screen.State =
+            if let problem = blocked.problem {
+                people.isEmpty
+                    ? .failed(reason: problem, wayOut: "again") : .stale(age: nil, reason: problem)
+            } else if !blocked.isLoaded {
+                people.isEmpty ? .loading : .stale(age: nil, reason: "Looking for news.")
+            } else {
+                people.isEmpty ? .empty("Nobody is blocked.") : .fresh
+            }
+        return screens.blocked(people, state)
+    }
+
+    private func searchScreen(_ screens: ChatsScreens, _ search: UserSearchModel) -> Screen {
+        let people = search.documents.map {
+            (id: $0.documentID, name: $0.get("name") as? String ?? $0.documentID)
+        }
+        let state: Screen.State =
+            if let error = search.error {
+                .failed(reason: error.message, wayOut: "again")
+            } else if search.isSearching {
+                .loading
+            } else {
+                people.isEmpty ? .empty("Nobody of that name.") : .fresh
+            }
+        return screens.search(people, state)
+    }
+
+    // MARK: What the person does
+
+    public func tap(_ id: String, _ text: String) async {
+        switch (place, id) {
+        case (_, "back"): place = .list
+        case (.list, "notices"): place = (try? app.notices()).map { .notices($0) } ?? .list
+        case (.list, "search"): place = (try? app.search()).map { .search($0) } ?? .list
+        case (.list, "blocked"):
+            guard let blocked = try? app.blocked() else { return }
+            place = .blocked(blocked)
+            Task { await blocked.load() }
+        case (.list, "again"): Task { [list] in await list?.refresh() }
+        case (.list, "older"): await list?.loadMore()
+        case (.list, _): await open(id)
+        case (.chat(_, let chat), "send") where !text.isEmpty: await chat.send(text)
+        case (.chat(_, let chat), "clear"): await chat.clear()
+        case (.chat(_, let chat), "older"): await chat.loadMore()
+        case (.chat(_, let chat), "again"): Task { await chat.messages.refresh() }
+        case (.notices(let feed), "clear"): try? await feed.clear()
+        case (.notices(let feed), "older"): try? await feed.loadMore()
+        case (.notices(let feed), "again"): Task { await feed.refresh() }
+        case (.blocked(let blocked), "again"): Task { await blocked.load() }
+        case (.blocked(let blocked), _): Task { await blocked.unblock(id) }
+        case (.search(let search), "name"): search.text = text
+        case (.search(let search), "again"): search.retry()
+        case (.search, _): await block(id)
+        default: break
+        }
+    }
+
+    private func open(_ id: String) async {
+        guard let row = list?.rows.first(where: { $0.id == id }), let chat = try? app.chat(id)
+        else { return }
+        place = .chat(title: row.chat.title, chat)
+        await list?.markSeen(row)
+    }
+
+    private func block(_ id: String) async {
+        guard let blocked = try? app.blocked() else { return }
+        place = .blocked(blocked)
+        Task { await blocked.block(id) }
+    }
+
+    public func readPlan() async -> [String] {
+        guard let feed = try? Feed(app.chatList) else { return [] }
+        _ = try? await feed.open()
+        let plan = await feed.plan
+        return [
+            "Show the newest chats from disk: no reads.",
+            "\(plan.reason) At least \(plan.prediction.atLeast) reads.",
+            "What was seen is one document: one read, and one for each change.",
+        ]
+    }
+
+    public func networkMayBeBack() async { app.firestore.networkMayBeBack() }
+
+    public func clockChanged() async { turns += 1 }
+
+    public func close() async {
+        (list, place) = (nil, .list)
+        await app.firestore.terminate()
+        publisher.finish()
+    }
+}

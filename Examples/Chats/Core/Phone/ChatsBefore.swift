@@ -1,0 +1,241 @@
+public import ExampleKit
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkApp
+
+/// The app as it was, with the calls of FirebaseFirestore: each screen attaches a listener to a whole
+/// collection, a list of people is read person by person, and each keystroke of a search asks.
+public final class ChatsBefore: PhoneApp {
+    private enum Place {
+        case list
+        case chat(id: String, title: String, [ChatMessage]?, after: Timestamp?)
+        case notices([Notice]?, after: Timestamp?)
+        case blocked([(id: String, name: String)]?)
+        case search([(id: String, name: String)])
+    }
+
+    private struct State {
+        var chats: [Chat]?
+        var seen: [String: Int] = [:]
+        var place = Place.list
+        var listeners: [any ListenerRegistration] = []
+    }
+
+    private let phone: PhoneEnvironment
+    private let firestore: Firestore
+    private let publisher = ScreenPublisher(Screen("Chats"))
+    private let state = Mutex(State())
+
+    public var screens: AsyncStream<Screen> { publisher.screens }
+    private var me: String { phone.settings.user.id }
+    private var user: DocumentReference { firestore.document("users/\(me)") }
+    private var now: Timestamp { Timestamp(date: phone.now()) }
+
+    public init(_ phone: PhoneEnvironment) throws {
+        self.phone = phone
+        firestore = try phone.firestore(phone.settings)
+        firestore.collection("chats").whereField("members", arrayContains: me)
+            .order(by: "lastMessageAt", descending: true)
+            .addSnapshotListener { [weak self] snapshot, _ in
+                guard let snapshot else { return }
+                let all = snapshot.documents.compactMap { try? $0.data(as: Chat.self) }
+                self?.change { $0.chats = all.filter { $0.deletedAt == nil } }
+            }
+        user.collection("state").document("seen").addSnapshotListener { [weak self] document, _ in
+            let seen = try? document?.data(as: Seen.self)
+            self?.change { $0.seen = seen?.chats ?? [:] }
+        }
+        draw()
+    }
+
+    // MARK: A listener for each screen
+
+    private func listen(
+        _ query: Query, _ take: @escaping @Sendable (inout Place, [QueryDocumentSnapshot]) -> Void
+    ) {
+        let listener = query.addSnapshotListener { [weak self] snapshot, _ in
+            guard let snapshot else { return }
+            self?.change { take(&$0.place, snapshot.documents) }
+        }
+        state.withLock { $0.listeners.append(listener) }
+    }
+
+    private func open(_ chat: Chat) async {
+        guard let id = chat.id else { return }
+        change { $0.place = .chat(id: id, title: chat.title, nil, after: nil) }
+        let seen: [String: Any] = ["chats": [id: chat.messageCount]]
+        user.collection("state").document("seen")
+            .setData(seen, merge: true, completion: nil)
+        let mark = await clearMark("chat_" + id)
+        change { state in
+            guard case .chat(id, let title, let shown, _) = state.place else { return }
+            state.place = .chat(id: id, title: title, shown, after: mark)
+        }
+        // Everything, whatever was cleared: what is hidden is hidden on this device.
+        listen(firestore.collection("chats/\(id)/messages").order(by: "sentAt")) {
+            place, documents in
+            guard case .chat(id, let title, _, let after) = place else { return }
+            let all = documents.compactMap { try? $0.data(as: ChatMessage.self) }
+            place = .chat(id: id, title: title, all.filter { $0.deletedAt == nil }, after: after)
+        }
+    }
+
+    private func openNotices() async {
+        change { $0.place = .notices(nil, after: nil) }
+        let mark = await clearMark("notices")
+        change { $0.place = .notices(nil, after: mark) }
+        let query = user.collection("notifications").order(by: "createdAt", descending: true)
+        listen(query) { place, documents in
+            guard case .notices(_, let after) = place else { return }
+            let all = documents.compactMap { try? $0.data(as: Notice.self) }
+            place = .notices(all.filter { $0.deletedAt == nil }, after: after)
+        }
+    }
+
+    /// The whole list, and one read a person, each time.
+    private func openBlocked() async {
+        change { $0.place = .blocked(nil) }
+        let list = try? await user.collection("blocked").getDocuments()
+        var people: [(id: String, name: String)] = []
+        for entry in list?.documents ?? [] where entry.get("deletedAt") == nil {
+            let person = try? await firestore.document("users/\(entry.documentID)").getDocument()
+            people.append((entry.documentID, person?.get("name") as? String ?? entry.documentID))
+        }
+        let found = people
+        change { if case .blocked = $0.place { $0.place = .blocked(found) } }
+    }
+
+    private func search(_ text: String) async {
+        let prefix = SearchText.normalized(text)
+        if prefix.isEmpty { return change { $0.place = .search([]) } }
+        let query = firestore.collection("users").order(by: "searchName")
+            .start(at: [prefix]).end(before: [prefix + "\u{f8ff}"]).limit(to: 20)
+        guard let found = try? await query.getDocuments() else { return }
+        let people = found.documents.map {
+            (id: $0.documentID, name: $0.get("name") as? String ?? $0.documentID)
+        }
+        change { if case .search = $0.place { $0.place = .search(people) } }
+    }
+
+    // MARK: Clearing
+
+    private var marks: DocumentReference { user.collection("state").document("oldMarks") }
+
+    private func clearMark(_ field: String) async -> Timestamp? {
+        try? await marks.getDocument().get(field) as? Timestamp
+    }
+
+    private func clear() async {
+        let now = now
+        let field = state.withLock { state in
+            switch state.place {
+            case .chat(let id, let title, let shown, _):
+                state.place = .chat(id: id, title: title, shown, after: now)
+                return "chat_" + id
+            case .notices(let shown, _):
+                state.place = .notices(shown, after: now)
+                return "notices"
+            default: return ""
+            }
+        }
+        draw()
+        if !field.isEmpty { try? await marks.setData([field: now], merge: true) }
+    }
+
+    private func send(_ text: String) async {
+        guard case .chat(let id, _, _, _) = state.withLock({ $0.place }) else { return }
+        let chat = firestore.collection("chats").document(id)
+        let batch = firestore.batch()
+        _ = try? batch.setData(
+            from: ChatMessage(author: me, text: text, sentAt: now),
+            forDocument: chat.collection("messages").document())
+        batch.updateData(
+            [
+                "lastText": text, "messageCount": FieldValue.increment(Int64(1)),
+                "lastMessageAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ], forDocument: chat)
+        try? await batch.commit()
+    }
+
+    // MARK: What is shown
+
+    private func change(_ body: (inout State) -> Void) {
+        state.withLock { body(&$0) }
+        draw()
+    }
+
+    private func draw() {
+        let screens = ChatsScreens(me: me, now: now)
+        publisher.show(
+            state.withLock { state in
+                switch state.place {
+                case .list:
+                    let rows = (state.chats ?? []).map { chat in
+                        let seen = state.seen[chat.id ?? ""] ?? 0
+                        return ChatListModel.Row(
+                            chat: chat, unread: max(0, chat.messageCount - seen), isWaiting: false)
+                    }
+                    return screens.list(rows, state.chats == nil ? .loading : .quiet)
+                case .chat(_, let title, let shown, let after):
+                    let visible = (shown ?? []).filter { message in
+                        after.map { message.sentAt > $0 } ?? true
+                    }
+                    return screens.chat(title, visible, shown == nil ? .loading : .quiet)
+                case .notices(let shown, let after):
+                    let visible = (shown ?? []).filter { notice in
+                        guard let after, let time = notice.createdAt else { return true }
+                        return time > after
+                    }
+                    return screens.notices(visible, shown == nil ? .loading : .quiet)
+                case .blocked(let people):
+                    return screens.blocked(people ?? [], people == nil ? .loading : .quiet)
+                case .search(let people): return screens.search(people, .quiet)
+                }
+            })
+    }
+
+    public func tap(_ id: String, _ text: String) async {
+        let place = state.withLock { $0.place }
+        switch (place, id) {
+        case (_, "back"): leave()
+        case (.list, "notices"): Task { await openNotices() }
+        case (.list, "blocked"): Task { await openBlocked() }
+        case (.list, "search"): change { $0.place = .search([]) }
+        case (.search, "name"): Task { await search(text) }
+        case (_, "clear"): await clear()
+        case (.chat, "send") where !text.isEmpty: Task { await send(text) }
+        case (.list, _):
+            if let chat = state.withLock({ $0.chats?.first { $0.id == id } }) {
+                Task { await open(chat) }
+            }
+        default: break
+        }
+    }
+
+    private func leave() {
+        for listener in state.withLock({ $0.listeners }) { listener.remove() }
+        change { state in
+            state.listeners = []
+            state.place = .list
+        }
+    }
+
+    public func readPlan() async -> [String] {
+        [
+            "Every chat is listened to, without a limit.",
+            "Every message of a chat that is opened, every notification, and each blocked person by "
+                + "itself.",
+        ]
+    }
+
+    public func networkMayBeBack() async { firestore.networkMayBeBack() }
+
+    public func clockChanged() async { draw() }
+
+    public func close() async {
+        await firestore.terminate()
+        publisher.finish()
+    }
+}

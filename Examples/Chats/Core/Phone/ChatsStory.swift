@@ -1,0 +1,181 @@
+public import ExampleKit
+import Tidemark
+import TidemarkApp
+
+extension Example {
+    public static let chats = Example(
+        name: "chats", title: "Chats",
+        problem:
+            "Each screen attached a listener to a whole collection: opening a chat of 1,000 with "
+            + "50 new messages read 1,000, every time.",
+        promise:
+            "Each list is a feed: it opens from disk, and reads what changed since the last time. "
+            + "What was cleared is never read again.",
+        before: ChatsBefore.self, after: ChatsAfter.self,
+        seed: { try await ChatsTown($0).seed() },
+        others: { try await ChatsTown($0).act($1) },
+        secondDevice: [
+            Act("clear", "Clear the chat with Grace") { try await ChatsTown($0).clear() },
+            Act("read", "Read the chat with Alan") { try await ChatsTown($0).see("alan") },
+        ],
+        truth: { try await ChatsTown($0).chats() },
+        story: [
+            Beat(
+                "The day begins with what both phones hold. People write meanwhile.",
+                [.network(.healthy), .others(5), .launch], seconds: 6, until: .fresh),
+            Beat(
+                "A chat of 300 messages is opened: all of them are read again, or what is new.",
+                [.tap("grace")], seconds: 8, until: .content),
+            Beat(
+                "It is cleared, and opened again.", [.tap("clear"), .tap("back"), .tap("grace")],
+                seconds: 6),
+            Beat("Others go on writing.", [.others(4)], seconds: 5),
+            Beat(
+                "Notifications: 200 of them, and then none.", [.tap("back"), .tap("notices")],
+                seconds: 6, until: .content),
+            Beat("Cleared.", [.tap("clear"), .tap("back")], seconds: 4),
+            Beat(
+                "3G, and a second device reads a chat: its badge goes here too.",
+                [.network(.threeG), .secondDevice("read")], seconds: 8),
+            Beat(
+                "The app is killed, and launched without a network.",
+                [.airplane(true), .kill, .launch], seconds: 5, until: .content),
+            Beat("And with one.", [.airplane(false), .others(3)], seconds: 8, until: .fresh),
+        ])
+}
+
+/// What is outside the phones: who writes, and what a full read finds.
+struct ChatsTown {
+    static let friends = ["Grace", "Alan", "Barbara", "Edsger", "Katherine", "Niklaus"]
+    static let messages = 300
+    static let notices = 200
+
+    let firestore: Firestore
+    private let me: String
+    private let start: Timestamp
+
+    init(_ town: Town) {
+        firestore = town.firestore
+        me = town.user.id
+        start = town.dayStart
+    }
+
+    private var user: DocumentReference { firestore.document("users/\(me)") }
+
+    func seed() async throws {
+        for (number, friend) in Self.friends.enumerated() {
+            let count = number == 0 ? Self.messages : 4
+            let end = start.advanced(by: .seconds(-3_600 - 900 * number))
+            try await seed(friend, count, until: end)
+        }
+        let batch = firestore.batch()
+        for number in 0..<Self.notices {
+            var notice = Notice(text: "Notification \(number + 1)")
+            notice.createdAt = start.advanced(by: .seconds(-600 - 60 * (Self.notices - number)))
+            notice.updatedAt = notice.createdAt
+            try batch.setData(
+                from: notice, forDocument: user.collection("notifications").document("n\(number)"))
+        }
+        let seen = Seen(
+            chats: Dictionary(
+                uniqueKeysWithValues: Self.friends.enumerated().map { number, friend in
+                    (friend.lowercased(), number == 0 ? Self.messages : 4)
+                }))
+        try batch.setData(from: seen, forDocument: user.collection("state").document("seen"))
+        let yesterday = start.advanced(by: .seconds(-86_400))
+        batch.setData(
+            ["blockedAt": yesterday, "updatedAt": yesterday],
+            forDocument: user.collection("blocked").document("mallory"))
+        for name in Self.friends + ["Mallory", "Malcolm", "Ada"] {
+            try batch.setData(
+                from: Person(name: name),
+                forDocument: firestore.document("users/\(name.lowercased())"))
+        }
+        try await batch.commit()
+    }
+
+    private func seed(_ friend: String, _ count: Int, until end: Timestamp) async throws {
+        let document = firestore.collection("chats").document(friend.lowercased())
+        let batch = firestore.batch()
+        for number in 0..<count {
+            var message = ChatMessage(
+                author: number.isMultiple(of: 2) ? friend : me,
+                text: "\(friend)’s line \(number + 1)",
+                sentAt: end.advanced(by: .seconds(-60 * (count - 1 - number))))
+            // It has been there for a while.
+            message.updatedAt = message.sentAt
+            try batch.setData(
+                from: message, forDocument: document.collection("messages").document("m\(number)"))
+        }
+        var chat = Chat(
+            members: [me, friend.lowercased()], title: friend,
+            lastText: "\(friend)’s line \(count)")
+        chat.messageCount = count
+        (chat.lastMessageAt, chat.updatedAt) = (end, end)
+        try batch.setData(from: chat, forDocument: document)
+        try await batch.commit()
+    }
+
+    /// Somebody writes; each third act goes to the chat with Grace, and each fifth edits an old message.
+    func act(_ number: Int) async throws {
+        let friend = Self.friends[number.isMultiple(of: 3) ? 0 : 1 + number % 5]
+        if number % 5 == 4 {
+            return try await firestore.document("chats/grace/messages/m\(number % Self.messages)")
+                .updateData([
+                    "text": "Edited \(number)", "updatedAt": FieldValue.serverTimestamp(),
+                ])
+        }
+        try await write("News \(number)", by: friend, id: "x\(number)")
+        try await notify("\(friend) wrote", id: "y\(number)")
+    }
+
+    func write(_ text: String, by friend: String, id: String) async throws {
+        let chat = firestore.collection("chats").document(friend.lowercased())
+        // What time it is, by the server's clock.
+        let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
+        let batch = firestore.batch()
+        try batch.setData(
+            from: ChatMessage(author: friend, text: text, sentAt: now ?? start),
+            forDocument: chat.collection("messages").document(id))
+        batch.updateData(
+            [
+                "lastText": text, "messageCount": FieldValue.increment(Int64(1)),
+                "lastMessageAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ], forDocument: chat)
+        try await batch.commit()
+    }
+
+    func notify(_ text: String, id: String) async throws {
+        try await user.collection("notifications").document(id).setData(from: Notice(text: text))
+    }
+
+    /// On the person's other device: as a feed shares its clear mark.
+    func clear() async throws {
+        let app = ChatsApp(firestore, me: me)
+        let feed = try Feed(app.messages(of: "grace"))
+        try await feed.sync()
+        try await feed.clear()
+        try await firestore.waitForPendingWrites()
+    }
+
+    func see(_ id: String) async throws {
+        let chat = try await firestore.document("chats/\(id)").getDocument(as: Chat.self)
+        try await user.collection("state").document("seen")
+            .setData(["chats": [id: chat.messageCount]], merge: true)
+    }
+
+    /// The first screen by a full read, the latest first.
+    func chats() async throws -> [String] {
+        try await firestore.collection("chats").whereField("members", arrayContains: me)
+            .order(by: "lastMessageAt", descending: true)
+            .getDocuments(source: .server).documents
+            .filter { $0["deletedAt"] == nil }.map(\.documentID)
+    }
+
+    func messages(of id: String) async throws -> [String] {
+        try await firestore.collection("chats/\(id)/messages").order(by: "sentAt")
+            .getDocuments(source: .server).documents
+            .filter { $0["deletedAt"] == nil }.map(\.documentID)
+    }
+}

@@ -1,0 +1,200 @@
+import ExampleKit
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkTesting
+
+@testable import ChatsCore
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A chat list` {
+    private func isFresh(_ phase: FeedPhase) -> Bool {
+        if case .fresh = phase { true } else { false }
+    }
+
+    @Test func `has a badge for what came, on both devices, until it was seen on one`() async throws
+    {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let phone = try world.app(world.client()).chats()
+            let tablet = try world.app(world.client("tablet")).chats()
+            await until { isFresh(phone.phase) && phone.rows.count == 6 && phone.unreadTotal == 0 }
+            world.local.advance(by: .seconds(1))
+            try await world.town.write("one", by: "Alan", id: "a1")
+            try await world.town.write("two", by: "Alan", id: "a2")
+            await until { phone.unreadTotal == 2 && tablet.unreadTotal == 2 }
+            #expect(phone.rows.first?.id == "alan" && phone.rows.first?.unread == 2)
+            #expect(phone.rows.map(\.id) == (try await world.town.chats()))
+            await tablet.markSeen(tablet.rows[0])
+            #expect(tablet.rows[0].unread == 0 || tablet.unreadTotal <= 2)
+            await until { phone.unreadTotal == 0 && tablet.unreadTotal == 0 }
+        }
+    }
+
+    @Test func `opens from disk, says since when, and reads what changed`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let first = try world.client()
+            var list: ChatListModel? = try world.app(first).chats()
+            await until { isFresh(list!.phase) && list!.rows.count == 6 }
+            list = nil
+            await first.terminate()
+            world.local.advance(by: .seconds(3_600))
+            try await world.town.write("news", by: "Grace", id: "g1")
+            let second = try world.client()
+            await second.disableNetwork()
+            let before = world.reads()
+            let again = try world.app(second).chats()
+            await until { again.rows.count == 6 }
+            guard case .stale(let age?) = again.phase else {
+                Issue.record("\(again.phase)")
+                return
+            }
+            #expect(age > .seconds(3_599) && age < .seconds(3_601), "\(age)")
+            await second.enableNetwork()
+            await until { isFresh(again.phase) && again.rows.first?.id == "grace" }
+            #expect(again.unreadTotal == 1)
+            // One chat, what was seen, and no more than the changes of the last five minutes before.
+            #expect(world.reads() - before <= 9)
+        }
+    }
+
+    @Test func `of a new person is empty; one without a server has a way out`() async throws {
+        try await ChatsWorld.run { world in
+            let list = try world.app(world.client()).chats()
+            await until { isFresh(list.phase) }
+            #expect(list.rows.isEmpty && list.unreadTotal == 0)
+            let screens = ChatsScreens(me: "ada", now: world.local.now)
+            #expect(
+                screens.state(list.phase, isEmpty: true, empty: "Nobody has written yet.")
+                    == .empty("Nobody has written yet."))
+            let failed = FeedPhase.failed(FirestoreError(.unavailable, "no server"))
+            guard case .failed(_, wayOut: "again") = screens.state(failed, isEmpty: true, empty: "")
+            else {
+                Issue.record("no way out")
+                return
+            }
+            #expect(
+                screens.list([], .failed(reason: "", wayOut: "again")).controls.last?.id == "again")
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A chat` {
+    private func isFresh(_ phase: FeedPhase) -> Bool {
+        if case .fresh = phase { true } else { false }
+    }
+
+    @Test func `is read once, and then for what is new`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let first = try world.client()
+            var chat: ChatModel? = try world.app(first).chat("grace")
+            await until { isFresh(chat!.messages.phase) && chat!.messages.items.count == 50 }
+            chat = nil
+            await first.terminate()
+            world.local.advance(by: .seconds(86_400))
+            for number in 0..<10 {
+                world.local.advance(by: .seconds(1))
+                try await world.town.write("news \(number)", by: "Grace", id: "g\(number)")
+            }
+            let before = world.reads()
+            let second = try world.client()
+            let again = try world.app(second).chat("grace")
+            await until {
+                isFresh(again.messages.phase) && again.messages.items.first?.value.id == "g9"
+            }
+            // Ten new ones, one for the call, one for the shared mark; live from then on.
+            #expect(world.reads() - before <= 13, "\(world.reads() - before)")
+            while again.messages.hasMore { await again.loadMore() }
+            let truth = try await world.town.messages(of: "grace")
+            #expect(again.messages.items.reversed().compactMap(\.value.id) == truth)
+        }
+    }
+
+    @Test func `that was cleared is not read again, here and on a new device`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let chat = try world.app(world.client()).chat("grace")
+            await until { isFresh(chat.messages.phase) && chat.messages.items.count == 50 }
+            await chat.clear()
+            await until { chat.messages.items.isEmpty }
+            #expect(chat.problem == nil)
+            world.local.advance(by: .seconds(60))
+            try await world.town.write("after it", by: "Grace", id: "g1")
+            await until { chat.messages.items.map(\.value.id) == ["g1"] }
+            let other = try world.app(world.client("tablet")).chat("grace")
+            await until { isFresh(other.messages.phase) && other.messages.items.count == 1 }
+            #expect(other.messages.items.map(\.value.id) == ["g1"])
+            #expect(world.reads("tablet") <= 5, "of \(ChatsTown.messages) messages")
+        }
+    }
+
+    @Test func `shows what is sent offline at once, and sends it`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let chat = try world.app(client).chat("alan")
+            await until { isFresh(chat.messages.phase) && chat.messages.items.count == 4 }
+            await client.disableNetwork()
+            world.local.advance(by: .seconds(1))
+            await chat.send("On my way")
+            #expect(chat.outgoing.map(\.text) == ["On my way"])
+            await client.enableNetwork()
+            await until { chat.outgoing.isEmpty && chat.messages.items.count == 5 }
+            #expect(chat.messages.items.first?.value.text == "On my way")
+            #expect(chat.messages.items.first?.hasPendingWrites == false && chat.problem == nil)
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `A message that is refused` {
+    @Test func `is undone, and the person is told`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let chat = try world.app(world.client()).chat("gone")
+            await chat.send("Hello?")
+            await until { chat.problem != nil }
+            #expect(chat.outgoing.isEmpty)
+            #expect(chat.problem == "This has changed in the meantime. Please look again.")
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `People` {
+    @Test func `who are blocked are read once`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let app = world.app(try world.client())
+            let blocked = try app.blocked()
+            await blocked.load()
+            #expect(blocked.entries.map(\.id) == ["mallory"] && blocked.isLoaded)
+            world.local.advance(by: .seconds(600))
+            await blocked.block("malcolm")
+            await until { blocked.entries.count == 2 }
+            await blocked.unblock("mallory")
+            await until { blocked.entries.map(\.id) == ["malcolm"] }
+            // The changes of five minutes before the last read are read once more.
+            world.local.advance(by: .seconds(600))
+            await blocked.load()
+            let before = world.reads()
+            world.local.advance(by: .seconds(600))
+            await blocked.load()
+            #expect(world.reads() - before == 1, "nothing has changed")
+        }
+    }
+
+    @Test func `are found as their names are typed, without asking twice`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let search = try world.app(world.client()).search()
+            search.text = "mal"
+            await world.clock.pass(search.debounce)
+            await until { search.documents.count == 2 }
+            let before = world.reads()
+            search.text = "malc"
+            #expect(search.documents.map(\.documentID) == ["malcolm"], "of what is known")
+            search.text = "mal"
+            #expect(search.documents.count == 2 && world.reads() == before)
+        }
+    }
+}

@@ -1,0 +1,188 @@
+import ExampleKit
+import Foundation
+import Testing
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+import TidemarkRules
+import TidemarkServer
+import TidemarkTesting
+
+@testable import ChatsCore
+
+@MainActor @Suite(.timeLimit(.minutes(2))) struct `Chats on a phone` {
+    private func rows(_ screen: Screen) -> [Row] { screen.sections.flatMap(\.rows) }
+
+    private func phone(
+        _ isAfter: Bool, _ world: ChatsWorld, _ client: Firestore
+    ) throws -> any PhoneApp {
+        isAfter
+            ? try world.phone(ChatsAfter.self, client) : try world.phone(ChatsBefore.self, client)
+    }
+
+    @Test(arguments: [true, false])
+    func `show the chats of a full read with their badges`(isAfter: Bool) async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let phone = try phone(isAfter, world, try world.client())
+            var truth = try await world.town.chats()
+            let state: Screen.State = isAfter ? .fresh : .quiet
+            let first = try await screen(phone) {
+                $0.state == state && $0.documents == truth && $0.title == "Chats"
+            }
+            #expect(rows(first).allSatisfy { $0.badge == nil })
+            world.local.advance(by: .seconds(1))
+            try await world.town.write("News", by: "Alan", id: "a1")
+            truth = try await world.town.chats()
+            let second = try await screen(phone) {
+                $0.documents == truth && $0.title == "Chats (1)"
+            }
+            #expect(rows(second).first?.id == "alan" && rows(second).first?.badge == "1")
+            await phone.tap("alan", "")
+            let messages = try await world.town.messages(of: "alan")
+            _ = try await screen(phone) { $0.title == "Alan" && $0.documents == messages }
+            await phone.tap("back", "")
+            _ = try await screen(phone) { $0.title == "Chats" && $0.documents == truth }
+            await phone.close()
+        }
+    }
+
+    /// A chat of 300, opened again with five new: what the journey is about.
+    @Test func `open a chat again for what is new; before, for all of it`() async throws {
+        var reads: [Bool: Int] = [:]
+        for isAfter in [true, false] {
+            try await ChatsWorld.run { world in
+                try await world.town.seed()
+                let first = try world.client()
+                let before = try phone(isAfter, world, first)
+                _ = try await screen(before) { $0.documents.contains("grace") }
+                await before.tap("grace", "")
+                _ = try await screen(before) { $0.title == "Grace" && $0.documents.last == "m299" }
+                await before.close()
+                // Longer than a listener's result is remembered.
+                world.local.advance(by: .seconds(86_400))
+                for number in 0..<5 {
+                    world.local.advance(by: .seconds(1))
+                    try await world.town.write("New \(number)", by: "Grace", id: "x\(number)")
+                }
+                let billed = world.reads()
+                let again = try phone(isAfter, world, try world.client())
+                _ = try await screen(again) { $0.documents.contains("grace") }
+                await again.tap("grace", "")
+                _ = try await screen(again) { $0.title == "Grace" && $0.documents.last == "x4" }
+                reads[isAfter] = world.reads() - billed
+                await again.close()
+            }
+        }
+        // The new ones, one chat, the two documents, and one for each call.
+        #expect(try #require(reads[true]) <= 12)
+        #expect(try #require(reads[false]) >= ChatsTown.messages)
+    }
+
+    @Test func `clear all notifications for good; before, all of them are read again`() async throws
+    {
+        for isAfter in [true, false] {
+            try await ChatsWorld.run { world in
+                try await world.town.seed()
+                let client = try world.client()
+                let phone = try phone(isAfter, world, client)
+                _ = try await screen(phone) { $0.documents.count == 6 }
+                await phone.tap("notices", "")
+                _ = try await screen(phone) { $0.documents.count >= 50 }
+                world.local.advance(by: .seconds(1))
+                await phone.tap("clear", "")
+                _ = try await screen(phone) { $0.title == "Notifications" && $0.documents.isEmpty }
+                await phone.tap("back", "")
+                world.local.advance(by: .seconds(86_400))
+                try await world.town.notify("Again", id: "new")
+                let billed = world.reads()
+                await phone.tap("notices", "")
+                _ = try await screen(phone) { $0.documents == ["new"] }
+                let reads = world.reads() - billed
+                #expect(isAfter ? reads <= 3 : reads >= 1, "\(isAfter): \(reads)")
+                await phone.close()
+            }
+        }
+    }
+
+    @Test func `find, block and unblock people`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let phone = try world.phone(ChatsAfter.self, try world.client())
+            _ = try await screen(phone) { $0.documents.count == 6 }
+            await phone.tap("search", "")
+            await phone.tap("name", "malc")
+            await world.clock.pass(.milliseconds(250))
+            _ = try await screen(phone) { $0.title == "Search" && $0.documents == ["malcolm"] }
+            await phone.tap("malcolm", "")
+            let blocked = try await screen(phone) {
+                $0.title == "Blocked" && Set($0.documents) == ["malcolm", "mallory"]
+                    && $0.state == .fresh
+            }
+            #expect(rows(blocked).map(\.title).sorted() == ["Malcolm", "Mallory"])
+            await phone.tap("mallory", "")
+            _ = try await screen(phone) { $0.documents == ["malcolm"] }
+            await phone.close()
+        }
+    }
+}
+
+/// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
+@MainActor @Suite(.timeLimit(.minutes(1))) struct `The files of Chats` {
+    private func file(_ name: String) throws -> Data {
+        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        return try Data(contentsOf: root.appending(path: "Examples/Chats/\(name)"))
+    }
+
+    @Test func `have the index of each query`() async throws {
+        var configuration = FirestoreServer.Configuration()
+        configuration.indexes = IndexSettings(
+            try IndexConfiguration(json: try file("firestore.indexes.json")))
+        let local = try LocalFirestore.start(configuration: configuration)
+        let app = ChatsApp(try local.firestore(), me: "ada")
+        for definition in [app.chatList, app.messages(of: "grace")] {
+            let feed = try Feed(definition)
+            try await feed.sync()
+            try await feed.sync()
+        }
+        let blocked = try app.blocked()
+        await blocked.load()
+        #expect(blocked.problem == nil)
+        await local.stop()
+    }
+
+    @Test func `let in those who take part, and nobody else`() throws {
+        let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+        var rules = try RulesSandbox(
+            String(decoding: try file("firestore.rules"), as: UTF8.self), at: now)
+        let chat = MapValue([
+            ("members", .array([.string("ada"), .string("grace")])), ("updatedAt", .timestamp(now)),
+        ])
+        rules["chats/blue"] = chat
+        func message(by author: String) -> MapValue {
+            MapValue([
+                ("author", .string(author)), ("text", .string("Hello")),
+                ("sentAt", .timestamp(now)),
+                ("updatedAt", .timestamp(now)),
+            ])
+        }
+        let path = "chats/blue/messages/m1"
+        #expect(rules.allows(.get("chats/blue"), as: .user("ada")))
+        #expect(!rules.allows(.get("chats/blue"), as: .user("mallory")))
+        #expect(rules.allows(.set(path, message(by: "ada")), as: .user("ada")))
+        #expect(!rules.allows(.set(path, message(by: "grace")), as: .user("ada")), "in her name")
+        #expect(!rules.allows(.set(path, message(by: "mallory")), as: .user("mallory")))
+        rules["users/ada/state/seen"] = MapValue()
+        rules["users/ada/blocked/mallory"] = MapValue()
+        rules["users/ada/notifications/n1"] = MapValue()
+        rules["users/ada"] = MapValue([("name", .string("Ada"))])
+        for own in ["state/seen", "blocked/mallory", "notifications/n1"] {
+            #expect(rules.allows(.get("users/ada/" + own), as: .user("ada")), "\(own)")
+            #expect(!rules.allows(.get("users/ada/" + own), as: .user("grace")), "\(own)")
+        }
+        #expect(rules.allows(.get("users/ada"), as: .user("grace")))
+        #expect(!rules.allows(.set("users/ada", MapValue()), as: .user("grace")))
+        #expect(!rules.allows(.get("users/ada"), as: .nobody))
+    }
+}
