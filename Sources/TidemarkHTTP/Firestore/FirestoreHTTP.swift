@@ -25,7 +25,13 @@ public final class FirestoreHTTP: Sendable {
     private let web: WebPolicy
     private let endpoints: [any WebPages]
     private let logger: Logger
-    private let connections = Mutex<[ObjectIdentifier: any NIOCore.Channel]>([:])
+    private let connections = Mutex<[ObjectIdentifier: Connection]>([:])
+
+    private struct Connection {
+        let channel: any NIOCore.Channel
+        /// The long answer that it reads; nil for none. There is one at a time.
+        var parts: (any HTTPParts)?
+    }
 
     /// - Parameters:
     ///   - access: Who may call, by the bearer token; nil asks for nothing.
@@ -49,7 +55,7 @@ public final class FirestoreHTTP: Sendable {
     public func run() async {
         await channels.run()
         let open = connections.withLock { Array($0.values) }
-        for channel in open { channel.close(mode: .all, promise: nil) }
+        for connection in open { connection.channel.close(mode: .all, promise: nil) }
     }
 
     /// Takes a connection whose next bytes are HTTP/1.1. On its event loop.
@@ -57,12 +63,13 @@ public final class FirestoreHTTP: Sendable {
         let id = ObjectIdentifier(channel)
         let isFull = connections.withLock { connections in
             if connections.count >= Self.maxConnections { return true }
-            connections[id] = channel
+            connections[id] = Connection(channel: channel)
             return false
         }
         if isFull { return channel.close(mode: .all) }
         channel.closeFuture.whenComplete { [weak self] _ in
-            self?.connections.withLock { _ = $0.removeValue(forKey: id) }
+            // A reader that leaves is noticed while nothing is written, too.
+            self?.connections.withLock { $0.removeValue(forKey: id) }?.parts?.close()
         }
         let http = HTTP1Channel(
             responder: { [self] request, writer, channel in
@@ -145,10 +152,13 @@ public final class FirestoreHTTP: Sendable {
         } else {
             answer = await service.answer(request)
         }
-        if case .parts(let parts) = answer.body {
-            // A reader that leaves is noticed while nothing is written, too.
-            channel.closeFuture.whenComplete { _ in parts.close() }
+        var parts: (any HTTPParts)?
+        if case .parts(let reading) = answer.body { parts = reading }
+        let isOpen = connections.withLock { connections in
+            connections[ObjectIdentifier(channel)]?.parts = parts
+            return connections[ObjectIdentifier(channel)] != nil
         }
+        if !isOpen { parts?.close() }
         return answer
     }
 }

@@ -105,8 +105,9 @@ struct ChannelMachine: Equatable, Sendable {
             back = Back(
                 id: id, isPolling: isPolling, deadline: now + limit,
                 sentThrough: min(max(acknowledged, 0), lastID), lastSent: now)
-            // A streaming answer that says nothing at once looks like a proxy that holds it back.
-            if !isPolling, !hasUnsent { append(Self.noop) }
+            // A streaming answer that says nothing at once looks like a proxy that holds it back, and one
+            // that ends without a word like an error.
+            if !hasUnsent, !isPolling || isFinished { append(Self.noop) }
             return freed + [.wake]
         case .backLost(let id):
             guard back?.id == id else { return [] }

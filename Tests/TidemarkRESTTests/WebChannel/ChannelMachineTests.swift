@@ -44,6 +44,18 @@ import Testing
                 == Self.frame(#"[[3,["noop"]]]"#, isLast: true))
     }
 
+    @Test mutating func `an answer is never empty, not even after the end`() {
+        _ = machine.step(.finished, now: .zero)
+        for (id, isPolling) in [(1, true), (2, false)] {
+            open(id, after: id - 1, isPolling: isPolling)
+            guard case .frame = machine.take(back: id, now: .zero) else {
+                Issue.record("nothing was sent")
+                return
+            }
+            #expect(machine.take(back: id, now: .zero) == .end)
+        }
+    }
+
     @Test mutating func `what was not confirmed comes again on the next answer`() {
         open(1)
         _ = machine.take(back: 1, now: .zero)
