@@ -13,6 +13,8 @@ final class Project {
     /// `x.snapshots` without parentheses.
     fileprivate(set) var sequences: [(node: MemberAccessExprSyntax, file: SourceFile)] = []
     private(set) var functionsByNode: [SyntaxIdentifier: FunctionFacts] = [:]
+    /// The types that name one as what they inherit from or conform to.
+    private(set) var heirs: [String: [TypeFacts]] = [:]
 
     struct CallSite {
         let node: FunctionCallExprSyntax
@@ -24,6 +26,9 @@ final class Project {
         for file in files {
             let indexer = Indexer(self, file)
             indexer.walk(file.tree)
+        }
+        for type in types.values {
+            for name in Set(type.inherits) { heirs[name, default: []].append(type) }
         }
     }
 
