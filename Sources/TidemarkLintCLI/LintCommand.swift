@@ -97,7 +97,7 @@ struct LintCommand: ParsableCommand {
         print(fixes.difference, terminator: "")
         let count = fixes.changes.reduce(0) { $0 + $1.count }
         guard write else {
-            print(count == 0 ? "nothing to change" : "\(count) places; --fix --write makes the change")
+            print("\(count) places to change; --fix --write does it")
             return
         }
         try failing { () throws(LintFailure) in
