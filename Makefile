@@ -81,10 +81,10 @@ setup:
 	@Scripts/setup
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Package.swift
+	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Package.swift
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Package.swift
 
 # No target may import a module that it does not declare.
 check-imports:

@@ -62,6 +62,8 @@ def fill_accounts(port):
                            (":sendOobCode", {"requestType": "PASSWORD_RESET", "email": email})]:
             request = urllib.request.Request(base + path, json.dumps(body).encode(), headers)
             urllib.request.urlopen(request).close()
+
+
 def show():
     """The show in the middle of its first story, where one phone waits and the other does not."""
     show = Show("stamps")

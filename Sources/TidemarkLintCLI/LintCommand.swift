@@ -9,9 +9,9 @@ struct LintCommand: ParsableCommand {
         commandName: "tidemark-lint",
         abstract: "Find what an app's Firestore code reads, and loses, without need.",
         discussion: """
-            Reads Swift files on FirebaseFirestore or Tidemark, of one app or target together, and
-            changes nothing. Exits with 0 when nothing as severe as --fail-on was found, with 1 when
-            something was, and with 2 when it could not do its work.
+            Reads Swift files on FirebaseFirestore or Tidemark, of one app or target together, and \
+            changes nothing. Exits with 0 when nothing as severe as --fail-on was found, with 1 \
+            when something was, and with 2 when it could not do its work.
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -97,7 +97,7 @@ struct LintCommand: ParsableCommand {
         print(fixes.difference, terminator: "")
         let count = fixes.changes.reduce(0) { $0 + $1.count }
         guard write else {
-            print("\(count) changes; --fix --write makes them")
+            print("\(count) places to change; --fix --write does it")
             return
         }
         try failing { () throws(LintFailure) in
@@ -105,7 +105,7 @@ struct LintCommand: ParsableCommand {
                 try Files.write(Data(change.after.utf8), to: change.path)
             }
         }
-        print("\(count) changes made in \(fixes.changes.count) files")
+        print("changed \(count) places; files: \(fixes.changes.count)")
     }
 
     /// What cannot be done ends with 2 and one line.

@@ -35,7 +35,7 @@ struct ReportTests {
         #expect(
             lines[5] == "    est: 1,000 reads × 50 opens × 1,000 users a day: "
                 + "1,500,000,000 reads and $899.10 a month")
-        #expect(shown.hasSuffix("1 files, 2 calls of Firestore: 3 notes\n"))
+        #expect(shown.hasSuffix("1 file, 2 calls of Firestore: 3 notes\n"))
     }
 
     @Test func `estimates are of the app's size and its prices`() throws {
@@ -84,7 +84,7 @@ struct ReportTests {
         let report = Linter().report(on: [(path: "A.swift", text: code)])
         let html = PageReport(report).html
         #expect(html.contains("<h2>The costliest</h2>") && html.contains("$899.10 a month"))
-        #expect(html.contains("&lt;b&gt;") && !html.contains("<b>\""))
+        #expect(html.contains("<code>&lt;b&gt;</code>") && !html.contains("<b>\""))
     }
 
     @Test func `a baseline takes out what was there, as often as it was`() throws {

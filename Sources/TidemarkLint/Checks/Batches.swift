@@ -79,11 +79,3 @@ enum Batches {
 extension IntegerLiteralExprSyntax {
     var digits: String { literal.text.filter { $0 != "_" } }
 }
-
-extension String {
-    /// For a sentence: without line ends, and not long.
-    var oneLine: String {
-        let line = split(whereSeparator: \.isNewline).map { String($0).trimmed }.joined()
-        return line.count <= 40 ? line : String(line.prefix(37)) + "…"
-    }
-}

@@ -78,6 +78,14 @@ extension String {
     }
 }
 
+extension String {
+    /// For a sentence: without line ends, and not long.
+    var oneLine: String {
+        let line = split(whereSeparator: \.isNewline).map { String($0).trimmed }.joined()
+        return line.count <= 40 ? line : String(line.prefix(37)) + "…"
+    }
+}
+
 /// All that is looked for.
 enum Checks {
     static let all: [@Sendable (CheckContext) -> [Finding]] = [

@@ -41,7 +41,7 @@ enum Filters {
         guard !isBounded(values, bound, context) else { return nil }
         return context.finding(
             .tooManyValues, in: site.file, at: values,
-            "`\(test):` takes at most \(bound) values, and nothing here keeps `\(shown(text))` "
+            "`\(test):` takes at most \(bound) values, and nothing here keeps `\(text.oneLine)` "
                 + "within that.",
             because: "With one value more the query fails, for the users who have most data.",
             mend: mending(bound))
@@ -49,11 +49,6 @@ enum Filters {
 
     private static func mending(_ bound: Int) -> String {
         "Ask in groups of \(bound), and put the results together."
-    }
-
-    private static func shown(_ text: String) -> String {
-        let line = text.split(whereSeparator: \.isNewline).map { String($0).trimmed }.joined()
-        return line.count <= 40 ? line : String(line.prefix(37)) + "…"
     }
 
     private static func isBounded(

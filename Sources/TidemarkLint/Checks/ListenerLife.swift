@@ -146,27 +146,30 @@ enum ListenerLife {
     ]
 
     private static func onAppear(_ context: CheckContext, _ removals: Removals) -> [Finding] {
-        var bodies: [(node: Syntax, name: String)] = []
+        var bodies: [(node: Syntax, name: String, place: Place)] = []
         for site in context.project.calls["onAppear"] ?? [] {
             if let closure = site.node.lastClosure {
-                bodies.append((Syntax(closure.statements), "onAppear"))
+                bodies.append(
+                    (Syntax(closure.statements), "onAppear", site.file.place(of: closure)))
             }
         }
         for name in appearing {
             for function in context.project.allFunctions[name] ?? [] {
-                if let body = function.body { bodies.append((Syntax(body), name)) }
+                if let body = function.body {
+                    bodies.append((Syntax(body), name, function.file.place(of: function.node)))
+                }
             }
         }
         var found: [Place: Finding] = [:]
-        for (body, name) in bodies.sorted(by: { $0.name < $1.name }) {
+        for (body, name, place) in bodies.sorted(by: { $0.place > $1.place }) {
             for operation in context.graph.performed(in: body) where operation.kind == .listen {
                 guard !isGuarded(body, operation, context),
                     let call = operation.call, !removals.follow(fate(of: ExprSyntax(call)))
                 else { continue }
                 found[operation.place] = context.finding(
                     .listenerOnAppear, operation,
-                    "`\(name)` adds this listener again each time, and nothing removes the one "
-                        + "before.",
+                    "`\(name)` (\(place.short)) adds this listener again each time, and nothing "
+                        + "removes the one before.",
                     because: "After ten appearances ten listeners read, and bill, each change, and "
                         + "the screen is updated ten times.",
                     mend: "Remove it when the screen disappears, or add it once: in a task of the "

@@ -88,8 +88,8 @@ enum Loops {
         return context.finding(
             .readInLoop, operation,
             operation.kind == .listen
-                ? "A listener is added for each of `\(shown(loop.over))`."
-                : "This is read once for each of `\(shown(loop.over))`.",
+                ? "A listener is added for each of `\(loop.over.trimmedDescription.oneLine)`."
+                : "This is read once for each of `\(loop.over.trimmedDescription.oneLine)`.",
             because: reason, mend: mending, estimate(loop, context))
     }
 
@@ -104,12 +104,6 @@ enum Loops {
         let count = context.scale.documents(of: loop.query)
         return Estimate(
             count, "one read for each of \(count.grouped) elements", context.scale)
-    }
-
-    private static func shown(_ over: ExprSyntax) -> String {
-        let text = over.trimmedDescription.split(whereSeparator: \.isNewline)
-            .map { String($0).trimmed }.joined()
-        return text.count <= 40 ? text : String(text.prefix(37)) + "…"
     }
 
     /// Calls in a loop of functions that read or write.
@@ -132,14 +126,14 @@ enum Loops {
                         context.finding(
                             .readInLoop, in: site.file, at: site.node.calledExpression.lastToken,
                             "`\(name)` reads (\(first.place.short)), and is called for each of "
-                                + "`\(shown(loop.over))`.",
+                                + "`\(loop.over.trimmedDescription.oneLine)`.",
                             because: reason, mend: mending, estimate(loop, context)))
                 } else if let first = writes.first {
                     found.append(
                         context.finding(
                             .writesInLoop, in: site.file, at: site.node.calledExpression.lastToken,
                             "`\(name)` writes (\(first.place.short)), and is called for each of "
-                                + "`\(shown(loop.over))`.",
+                                + "`\(loop.over.trimmedDescription.oneLine)`.",
                             because: writeReason, mend: writeMending))
                 }
             }
@@ -165,7 +159,7 @@ enum Loops {
     ) -> Finding {
         context.finding(
             .writesInLoop, operation,
-            "This is written once for each of `\(shown(loop.over))`.",
+            "This is written once for each of `\(loop.over.trimmedDescription.oneLine)`.",
             because: writeReason, mend: writeMending)
     }
 

@@ -49,20 +49,20 @@ package struct PageReport {
                 <li>
                 <details>
                 <summary><span class="price">$\(estimate.dollarsAMonth.money) a month</span>
-                <span>\(Self.escaped(finding.message))</span>
+                <span>\(Self.marked(finding.message))</span>
                 <span class="bar"><i style="width:\(share)%"></i></span></summary>
                 <p class="place">\(Self.place(finding))</p>
                 <pre>\(Self.escaped(finding.line))</pre>
                 <dl>
                 <dt>One open</dt><dd>\(estimate.reads.grouped) reads: \
-                \(Self.escaped(estimate.reckoning))</dd>
+                \(Self.marked(estimate.reckoning))</dd>
                 <dt>A day</dt><dd>× \(estimate.opens.grouped) opens × \(estimate.users.grouped) \
                 users</dd>
                 <dt>A month</dt><dd>\(Int(min(estimate.readsAMonth, 9e18)).grouped) reads</dd>
                 \(Self.mended(estimate))
                 </dl>
-                <p>\(Self.escaped(finding.reason))</p>
-                <p><b>Do:</b> \(Self.escaped(finding.mending))</p>
+                <p>\(Self.marked(finding.reason))</p>
+                <p><b>Do:</b> \(Self.marked(finding.mending))</p>
                 </details>
                 </li>
                 """
@@ -82,7 +82,7 @@ package struct PageReport {
             """
             <tr><td><span class="\(finding.severity.rawValue)">\(finding.severity.rawValue)</span></td>
             <td><code>\(finding.id.rawValue)</code></td>
-            <td>\(Self.escaped(finding.message))<br><span class="place">\(Self.place(finding))</span></td></tr>
+            <td>\(Self.marked(finding.message))<br><span class="place">\(Self.place(finding))</span></td></tr>
             """
         }
         return """
@@ -97,6 +97,15 @@ package struct PageReport {
 
     private static func place(_ finding: Finding) -> String {
         escaped("\(finding.place.path):\(finding.place.line)")
+    }
+
+    /// A sentence, with what stands between backticks as code.
+    static func marked(_ sentence: String) -> String {
+        let parts = escaped(sentence).split(separator: "`", omittingEmptySubsequences: false)
+        guard parts.count % 2 == 1 else { return escaped(sentence) }
+        return parts.enumerated().map { index, part in
+            index % 2 == 1 ? "<code>\(part)</code>" : String(part)
+        }.joined()
     }
 
     static func escaped(_ text: String) -> String {

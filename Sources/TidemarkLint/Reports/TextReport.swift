@@ -16,7 +16,7 @@ package struct TextReport {
             let path = finding.place.path
             if lines[path] == nil {
                 lines[path] = texts[path]?.split(
-                    separator: /\r\n|\n|\r/, omittingEmptySubsequences: false)
+                    omittingEmptySubsequences: false, whereSeparator: \.isNewline)
             }
             let line = lines[path].flatMap { all in
                 all.indices.contains(finding.place.line - 1) ? all[finding.place.line - 1] : nil
@@ -50,13 +50,17 @@ package struct TextReport {
         return text + "\n"
     }
 
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number.grouped) \(noun)\(number == 1 ? "" : "s")"
+    }
+
     private var summary: String {
         let counts = Severity.allCases.reversed().compactMap { severity -> String? in
             let count = report.count(of: severity)
-            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+            return count == 0 ? nil : Self.count(count, severity.rawValue)
         }
         var text =
-            "\(report.files.grouped) files, \(report.operations.grouped) calls of Firestore: "
+            "\(Self.count(report.files, "file")), \(Self.count(report.operations, "call")) of Firestore: "
             + (counts.isEmpty ? "nothing found" : counts.joined(separator: ", "))
         if report.known > 0 { text += "; \(report.known) known from the baseline" }
         if report.ignored > 0 { text += "; \(report.ignored) ignored by comments" }

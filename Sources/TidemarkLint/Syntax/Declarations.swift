@@ -103,7 +103,6 @@ final class VariableFacts {
 final class TypeFacts {
     let name: String
     var inherits: [String] = []
-    var attributes: [String] = []
     var functions: [String: [FunctionFacts]] = [:]
     var variables: [String: VariableFacts] = [:]
     /// Of an enum's cases: what they stand for as text.

@@ -13,6 +13,8 @@ final class Project {
     /// `x.snapshots` without parentheses.
     fileprivate(set) var sequences: [(node: MemberAccessExprSyntax, file: SourceFile)] = []
     private(set) var functionsByNode: [SyntaxIdentifier: FunctionFacts] = [:]
+    /// The types that name one as what they inherit from or conform to.
+    private(set) var heirs: [String: [TypeFacts]] = [:]
 
     struct CallSite {
         let node: FunctionCallExprSyntax
@@ -24,6 +26,9 @@ final class Project {
         for file in files {
             let indexer = Indexer(self, file)
             indexer.walk(file.tree)
+        }
+        for type in types.values {
+            for name in Set(type.inherits) { heirs[name, default: []].append(type) }
         }
     }
 
@@ -60,37 +65,32 @@ private final class Indexer: SyntaxVisitor {
     }
 
     private func begin(
-        _ name: String, _ inheritance: InheritanceClauseSyntax?, _ attributes: AttributeListSyntax?,
-        _ node: some SyntaxProtocol
+        _ name: String, _ inheritance: InheritanceClauseSyntax?, _ node: some SyntaxProtocol
     ) -> SyntaxVisitorContinueKind {
         owners.append(name)
         let facts = project.type(named: name)
         facts.inherits += inheritance?.inheritedTypes.map { $0.type.trimmedDescription } ?? []
-        facts.attributes +=
-            attributes?.compactMap {
-                $0.as(AttributeSyntax.self)?.attributeName.trimmedDescription
-            } ?? []
         facts.parts.append((Syntax(node), file))
         return .visitChildren
     }
 
     override func visit(_ node: ClassDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node.attributes, node)
+        begin(node.name.bare, node.inheritanceClause, node)
     }
     override func visitPost(_ node: ClassDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: StructDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node.attributes, node)
+        begin(node.name.bare, node.inheritanceClause, node)
     }
     override func visitPost(_ node: StructDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: ActorDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, node.attributes, node)
+        begin(node.name.bare, node.inheritanceClause, node)
     }
     override func visitPost(_ node: ActorDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: EnumDeclSyntax) -> SyntaxVisitorContinueKind {
-        let result = begin(node.name.bare, node.inheritanceClause, node.attributes, node)
+        let result = begin(node.name.bare, node.inheritanceClause, node)
         for member in node.memberBlock.members {
             for element in member.decl.as(EnumCaseDeclSyntax.self)?.elements ?? [] {
                 let raw = element.rawValue?.value.as(StringLiteralExprSyntax.self)?.literal
@@ -103,13 +103,13 @@ private final class Indexer: SyntaxVisitor {
     override func visitPost(_ node: EnumDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: ProtocolDeclSyntax) -> SyntaxVisitorContinueKind {
-        begin(node.name.bare, node.inheritanceClause, nil, node)
+        begin(node.name.bare, node.inheritanceClause, node)
     }
     override func visitPost(_ node: ProtocolDeclSyntax) { owners.removeLast() }
 
     override func visit(_ node: ExtensionDeclSyntax) -> SyntaxVisitorContinueKind {
         let name = node.extendedType.lastName ?? node.extendedType.trimmedDescription
-        return begin(name, node.inheritanceClause, nil, node)
+        return begin(name, node.inheritanceClause, node)
     }
     override func visitPost(_ node: ExtensionDeclSyntax) { owners.removeLast() }
 

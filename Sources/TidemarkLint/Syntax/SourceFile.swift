@@ -15,7 +15,9 @@ final class SourceFile {
         self.text = text
         tree = Parser.parse(source: text)
         converter = SourceLocationConverter(fileName: path, tree: tree)
-        lines = text.split(separator: /\r\n|\n|\r/, omittingEmptySubsequences: false)
+        lines = text.split(omittingEmptySubsequences: false) {
+            $0 == "\n" || $0 == "\r\n" || $0 == "\r"
+        }
     }
 
     var hasSyntaxErrors: Bool { tree.hasError }

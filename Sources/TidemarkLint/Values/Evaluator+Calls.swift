@@ -263,7 +263,7 @@ extension Evaluator {
             }
             current = type.inherits.first { project.types[$0] != nil }
         }
-        let conformers = project.types.values.filter { $0.inherits.contains(owner) }
+        let conformers = project.heirs[owner] ?? []
         return conformers.count == 1 ? conformers[0].functions[name] ?? [] : []
     }
 
