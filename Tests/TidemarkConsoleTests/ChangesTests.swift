@@ -178,7 +178,8 @@ import TidemarkServer
         let entries = try read(
             """
             [{"__id__": "a", "n": 9223372036854775807, "x": 5.0, "e": 1e3, "b": true, "z": null,
-              "l": [1, "t", {"m": 1}]}, {"s": "\\u20ac"}]
+              "l": [1, "t", {"m": 1}]}, {"s": "\\u20ac",
+              "u": 18446744073709551615}]
             """)
         #expect(entries.map(\.id) == ["a", "made"])
         #expect(
