@@ -178,7 +178,8 @@ import TidemarkServer
         let entries = try read(
             """
             [{"__id__": "a", "n": 9223372036854775807, "x": 5.0, "e": 1e3, "b": true, "z": null,
-              "l": [1, "t", {"m": 1}]}, {"s": "\\u20ac"}]
+              "l": [1, "t", {"m": 1}]}, {"s": "\\u20ac",
+              "u": 18446744073709551615}]
             """)
         #expect(entries.map(\.id) == ["a", "made"])
         #expect(
@@ -187,7 +188,7 @@ import TidemarkServer
                 "z": .null,
                 "l": .array([.integer(1), .string("t"), .map(["m": .integer(1)])]),
             ])
-        #expect(entries[1].fields == ["s": .string("€")])
+        #expect(entries[1].fields == ["s": .string("€"), "u": .double(18_446_744_073_709_551_615)])
     }
 
     @Test func `JSON lines, and the typed form`() throws {

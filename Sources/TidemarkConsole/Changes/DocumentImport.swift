@@ -136,6 +136,8 @@ struct DocumentImport {
         switch String(cString: number.objCType) {
         case "c", "B": .boolean(number.boolValue)
         case "d", "f": .double(number.doubleValue)
+        // Beyond 64 bits with a sign there is only the double.
+        case "Q" where number.uint64Value > UInt64(Int64.max): .double(number.doubleValue)
         default: .integer(number.int64Value)
         }
     }
