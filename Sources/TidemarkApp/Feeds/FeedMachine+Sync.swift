@@ -74,7 +74,10 @@ extension FeedMachine {
         case .waiting where !hasIndexes:
             sync?.stage = .indexes
             effects.append(.declareIndexes)
-        case .waiting: readNext(&effects)
+        case .waiting:
+            readNext(&effects)
+            // Older items alone begin with what the disk has told already.
+            if sync?.stage == .settling { settleSync(&effects) }
         case .settling: settleSync(&effects)
         case .indexes, .marks, .page, .audit, .saving: break
         }

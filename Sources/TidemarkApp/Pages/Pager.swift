@@ -115,8 +115,10 @@ public final class Pager: Sendable {
     /// Takes the marks of a feed over, now and as they move, also those that the user's other devices
     /// move. Opens the feed, from disk; it is not kept up to date for it.
     ///
-    /// - Returns: When what was cleared on this device before is known: call it before ``start()``, so
-    ///   that nothing of that is read.
+    /// It returns when what was cleared on this device before is known: call it before ``start()``, so
+    /// that nothing of that is read.
+    ///
+    /// - Parameter feed: Of the same items.
     /// - Throws: What the disk answered.
     public func follow(_ feed: Feed) async throws(FirestoreError) {
         try await feed.open()

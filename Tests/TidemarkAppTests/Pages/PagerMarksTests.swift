@@ -1,5 +1,6 @@
 import Testing
 import Tidemark
+import TidemarkServer
 import TidemarkTesting
 
 @testable import TidemarkApp
