@@ -13,6 +13,7 @@ import urllib.request
 import pytest
 
 from conftest import BINARY
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from test_console import browser, errors, pytestmark  # noqa: F401
 
@@ -69,25 +70,38 @@ def show(request):
     assert show.process.returncode == 0, "the show did not end cleanly"
 
 
-def named(browser, role, name):
-    found = [e for e in browser.find_elements(By.CSS_SELECTOR, "body *")
-             if e.aria_role == role and name in e.accessible_name]
-    assert found, f"no {role} is named {name!r}"
-    return found[0]
-
-
-def press(browser, name, seconds=20):
-    """Presses a button, which may be drawn anew at any time."""
+def until(check, seconds=20):
+    """What a check finds. Parts of the page are drawn anew at any time: it may look again."""
     deadline = time.monotonic() + seconds
     while True:
         try:
-            button = named(browser, "button", name)
-            assert button.is_enabled()
-            return button.click()
-        except Exception:
+            found = check()
+            if found:
+                return found
+        except WebDriverException:
             if time.monotonic() > deadline:
                 raise
-            time.sleep(0.05)
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
+def named(browser, role, name):
+    """An element of that role whose accessible name has the text."""
+    selector = {"button": "button", "heading": "h1, h2, h3"}[role]
+    found = [e for e in browser.find_elements(By.CSS_SELECTOR, selector)
+             if name in e.accessible_name]
+    return found[0] if found and found[0].aria_role == role else None
+
+
+def press(browser, name):
+    """Presses a button once it can be pressed."""
+    def pressed():
+        button = named(browser, "button", name)
+        if button is None or not button.is_enabled():
+            return False
+        button.click()
+        return True
+    until(pressed)
 
 
 def is_ready(state):
@@ -99,12 +113,12 @@ def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa
     errors(browser)  # What earlier pages complained of is read away.
     browser.get(show.base)
     assert show.startSeconds < 10, "the page is there at once, whatever else the machine does"
-    assert named(browser, "heading", "Stamps")
+    until(lambda: named(browser, "heading", "Stamps"))
     show.until(is_ready, 40)
     show.until(lambda s: all(Show.rows(p) for p in s["phones"]))
     press(browser, "kill -9: On Tidemark")
     show.until(lambda s: "dead" in s["phones"][1]["life"])
-    assert "Killed" in browser.find_element(By.ID, "phone-after").text
+    until(lambda: "Killed" in browser.find_element(By.ID, "phone-after").text)
     press(browser, "Airplane mode")
     show.until(lambda s: s["isAirplane"])
     press(browser, "Open the app: On Tidemark")
@@ -135,7 +149,7 @@ def test_a_story_plays_to_its_table(browser, show):  # noqa: F811
     assert after["comparison"]["missing"] == after["comparison"]["extra"] == 0
     assert after["comparison"]["count"] > 0
     assert after["reads"] < before["reads"] or before["comparison"]["missing"] > 0
-    table = browser.find_element(By.CSS_SELECTOR, "#story table").text
+    table = until(lambda: browser.find_element(By.CSS_SELECTOR, "#story table").text)
     assert "On Tidemark" in table and "As it was" in table
 
 
@@ -166,20 +180,17 @@ def test_a_show_is_kept_and_played_back(browser, tmp_path):  # noqa: F811
     kept = Show("--playback", file)
     try:
         browser.get(kept.base)
-        assert "A recording" in browser.find_element(By.ID, "story").text
-        deadline = time.monotonic() + 40
-        while "Killed" not in browser.find_element(By.ID, "phone-after").text:
-            assert time.monotonic() < deadline
-            time.sleep(0.1)
+        until(lambda: "A recording" in browser.find_element(By.ID, "story").text)
+        until(lambda: "Killed" in browser.find_element(By.ID, "phone-after").text, 40)
     finally:
         kept.stop()
 
 
-@pytest.mark.bound(float(os.environ.get("TIDEMARK_SHOW_SECONDS", 15)) + 90)
+@pytest.mark.bound(int(os.environ.get("TIDEMARK_SHOW_SECONDS", 15)) + 90)
 def test_whatever_happens_nothing_wrong_is_shown(show):
     """Kills, networks, airplane mode and taps at random; at the end both are mended and compared."""
     seed = int(os.environ.get("TIDEMARK_SHOW_SEED", time.time()))
-    seconds = float(os.environ.get("TIDEMARK_SHOW_SECONDS", 15))
+    seconds = int(os.environ.get("TIDEMARK_SHOW_SECONDS", 15))
     print(f"TIDEMARK_SHOW_SEED={seed}")
     chance = random.Random(seed)
     show.until(is_ready, 40)

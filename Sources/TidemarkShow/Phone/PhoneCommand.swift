@@ -74,7 +74,7 @@ public struct PhoneCommand: AsyncParsableCommand {
         // On a thread of its own: it waits for the pipe, as no task may.
         DispatchQueue(label: "tidemark.phone.orders").async {
             var cutter = LineCutter()
-            while case let data = FileHandle.standardInput.availableData, !data.isEmpty {
+            while let data = PipeReading.next(of: .standardInput) {
                 guard let lines = cutter.add(data) else { break }
                 let known = lines.compactMap { JSONLine.decode(PhoneOrder.self, $0) }
                 for order in known {

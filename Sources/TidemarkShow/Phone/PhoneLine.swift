@@ -50,3 +50,18 @@ struct LineCutter {
         return rest.count > JSONLine.maxBytes ? nil : lines
     }
 }
+
+/// Reading of a pipe, on a thread that may wait.
+enum PipeReading {
+    /// What is written next; nil when the writer is gone, or the pipe broken.
+    static func next(of handle: FileHandle) -> Data? {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(handle.fileDescriptor, &buffer, buffer.count)
+            if count > 0 { return Data(buffer[..<count]) }
+            // A signal is no end.
+            if count < 0, errno == EINTR { continue }
+            return nil
+        }
+    }
+}

@@ -1,11 +1,14 @@
 import Dispatch
 import ExampleKit
 import Foundation
+import Synchronization
 
 /// The parent's hold on a phone's process.
 final class PhoneProcess: Sendable {
     private let process = Process()
     private let input = Pipe()
+    /// How it ended; nil while it goes on.
+    private let end = Mutex<String?>(nil)
     private let writing = DispatchQueue(label: "tidemark.show.phone.orders")
 
     /// Starts it: this executable, told to be a phone.
@@ -31,12 +34,13 @@ final class PhoneProcess: Sendable {
         // A slow reader skips to the newest: of screens and plans only the last counts.
         let (news, sink) = AsyncStream.makeStream(
             of: PhoneNews.self, bufferingPolicy: .bufferingNewest(64))
-        DispatchQueue(label: "tidemark.show.phone").async { [process] in
+        let descriptor = output.fileHandleForReading
+        DispatchQueue(label: "tidemark.show.phone").async { [self] in
             var cutter = LineCutter()
-            while case let data = output.fileHandleForReading.availableData, !data.isEmpty {
+            while let data = PipeReading.next(of: descriptor) {
                 guard let lines = cutter.add(data) else {
                     // What it says is no line of ours.
-                    kill(process.processIdentifier, SIGKILL)
+                    kill9()
                     break
                 }
                 for line in lines {
@@ -44,16 +48,20 @@ final class PhoneProcess: Sendable {
                 }
             }
             process.waitUntilExit()
+            let isWell =
+                process.terminationReason == .exit && process.terminationStatus == 0
+            end.withLock {
+                $0 =
+                    isWell
+                    ? "The app has ended." : "The app crashed (\(process.terminationStatus))."
+            }
             sink.finish()
         }
         return news
     }
 
-    /// How it ended. To be asked once its news have ended.
-    var ending: String {
-        process.terminationReason == .exit && process.terminationStatus == 0
-            ? "The app has ended." : "The app crashed (\(process.terminationStatus))."
-    }
+    /// How it ended; nil while it goes on.
+    var ending: String? { end.withLock { $0 } }
 
     func tell(_ order: PhoneOrder) {
         // A process that is gone does not read, and the pipe says so with an error.

@@ -173,7 +173,10 @@ actor Show: ShowSource {
             let number = days
             inBackground { show in
                 for await told in news { await show.heard(told, side, launch, of: number) }
-                await show.ended(side, launch, phone.ending, of: number)
+                // Nil where the show ends before it.
+                if let ending = phone.ending {
+                    await show.ended(side, launch, ending, of: number)
+                }
             }
         } catch { send(.ended(side, launch: launch, "It cannot be started: \(error)")) }
     }
