@@ -53,15 +53,17 @@ docs: setup
 long: setup
 	@Scripts/build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
+	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests
 	TIDEMARK_FUZZ_PICTURES=1000000 $(SWIFT) test --skip-build --filter PictureFuzzTests
+	TIDEMARK_FUZZ_EXPORT_FOLDERS=10000 $(SWIFT) test --skip-build --filter DamagedExportTests
 	TIDEMARK_LISTEN_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter ListenCheckerTests
 	TIDEMARK_QUERY_CASES=100000 $(SWIFT) test --skip-build --filter CacheQueryTests
 	TIDEMARK_RULES_PROOFS=100000 TIDEMARK_FUZZ_RULES=200000 $(SWIFT) test --skip-build --filter TidemarkRulesTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
-	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
+	TIDEMARK_FEED_SEEDS="0..<20000" TIDEMARK_BOUNDED_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests

@@ -23,6 +23,7 @@ let grpcHTTP2 = Target.Dependency.product(
     name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let arguments = Target.Dependency.product(
     name: "ArgumentParser", package: "swift-argument-parser")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -39,6 +40,9 @@ let serviceLifecycle = Target.Dependency.product(
     name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
+// For the linter alone: nothing else may import it.
+let syntax = Target.Dependency.product(name: "SwiftSyntax", package: "swift-syntax")
+let parser = Target.Dependency.product(name: "SwiftParser", package: "swift-syntax")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// Defects that the World's tests plant, to see them found. Release builds have none.
@@ -85,6 +89,9 @@ let package = Package(
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .library(name: "TidemarkWords", targets: ["TidemarkWords"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
+        .executable(name: "tidemark-lint", targets: ["TidemarkLintCLI"]),
+        .plugin(name: "TidemarkLintCommand", targets: ["TidemarkLintCommand"]),
+        .plugin(name: "TidemarkLintBuild", targets: ["TidemarkLintBuild"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -102,11 +109,12 @@ let package = Package(
         .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.0"),
+        .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
         library("TidemarkModel"),
         library("TidemarkResilience"),
-        library("TidemarkRules", ["TidemarkModel"]),
+        library("TidemarkRules", ["TidemarkModel"], planted),
         // Sentences for people, of all targets that speak to them.
         library("TidemarkWords"),
         library("TidemarkStore", ["TidemarkModel", sqlite], planted),
@@ -117,22 +125,33 @@ let package = Package(
             "TidemarkWire",
             [
                 "TidemarkModel", "CTidemarkZlib", grpcCore, grpcHTTP2, nioCore, nioHPACK, nioHTTP2,
-                protobuf,
+                nioPosix, protobuf,
             ]),
+        // Firestore's calls as HTTP/1.1 has them: REST and WebChannel, without a socket.
+        library("TidemarkREST", ["TidemarkModel", "TidemarkWire"]),
         library("TidemarkServer", ["TidemarkModel", "TidemarkRules", "TidemarkStore"]),
         library(
             "TidemarkHTTP",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", hummingbird, log, nioCore,
-                nioPosix, jwtKit, crypto, cryptoExtras,
+                "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
+                hummingbird, hummingbirdCore, log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
+        // The official form of exports, read and written.
+        library("TidemarkExport", ["TidemarkModel"]),
         // Pages over the server: what it holds, what was asked of it, and what that cost.
         .target(
             name: "TidemarkConsole",
-            dependencies: ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+            dependencies: [
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+            ],
             resources: [
                 .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"),
-                .embedInCode("Assets/icon.svg"),
+                .embedInCode("Assets/dom.js"), .embedInCode("Assets/editor.js"),
+                .embedInCode("Assets/forms.js"), .embedInCode("Assets/grid.js"),
+                .embedInCode("Assets/live.js"), .embedInCode("Assets/palette.js"),
+                .embedInCode("Assets/rules.js"),
+                .embedInCode("Assets/stage.js"), .embedInCode("Assets/tools.js"),
+                .embedInCode("Assets/values.js"), .embedInCode("Assets/icon.svg"),
             ],
             swiftSettings: settings),
         library(
@@ -180,8 +199,9 @@ let package = Package(
         library(
             "TidemarkTesting",
             [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+                "TidemarkApp",
             ]),
         // For this package's own tests: no product has it.
         library(
@@ -221,27 +241,47 @@ let package = Package(
         .executableTarget(
             name: "TidemarkCLI",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
-                "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
-                "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
-                "TidemarkShow", "TidemarkWords", arguments, httpClient, log, serviceLifecycle,
-                unixSignals,
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP",
+                "TidemarkConsole", "Tidemark", "TidemarkExport", "TidemarkApp",
+                "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkShow",
+                "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
+                serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
+
+        // What an app's Firestore code costs, read from its sources.
+        library(
+            "TidemarkLint", ["TidemarkModel", "TidemarkRules", syntax, parser]),
+        .executableTarget(
+            name: "TidemarkLintCLI",
+            dependencies: ["TidemarkLint", "TidemarkRules", "TidemarkServer", arguments],
+            swiftSettings: settings),
+        // `swift package tidemark-lint`, and findings at each build.
+        .plugin(
+            name: "TidemarkLintCommand",
+            capability: .command(
+                intent: .custom(
+                    verb: "tidemark-lint",
+                    description: "Find what the package's Firestore code reads without need.")),
+            dependencies: ["TidemarkLintCLI"]),
+        .plugin(
+            name: "TidemarkLintBuild", capability: .buildTool(), dependencies: ["TidemarkLintCLI"]),
 
         // Inside this package, because what it measures is `package` and no product.
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
-                "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
-                arguments, sqlite,
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark",
+                "TidemarkApp", arguments, httpClient, hummingbird, hummingbirdCore, log, nioCore,
+                nioHTTP1, sqlite,
             ],
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
         tests("TidemarkModelTests", ["TidemarkModel"]),
         // Imports the model alone, so that it builds in seconds.
-        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"]),
+        tests("TidemarkRulesTests", ["TidemarkModel", "TidemarkRules"], planted),
         tests(
             "TidemarkResilienceTests",
             [
@@ -266,15 +306,24 @@ let package = Package(
         tests(
             "TidemarkServerTests",
             [
-                "TidemarkModel", "TidemarkStore", "TidemarkServer", "TidemarkTesting",
-                "TidemarkSimulation",
+                "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer",
+                "TidemarkTesting", "TidemarkSimulation",
             ]),
         tests(
             "TidemarkConsoleTests",
             [
-                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkServer", "Tidemark",
+                "TidemarkConsole", "TidemarkHTTP", "TidemarkModel", "TidemarkRules",
+                "TidemarkServer", "Tidemark",
             ]),
-        tests("TidemarkHTTPTests", ["TidemarkHTTP", "TidemarkModel", "TidemarkServer"]),
+        tests(
+            "TidemarkExportTests",
+            ["TidemarkExport", "TidemarkModel", "TidemarkServer", "TidemarkSimulation"]),
+        tests(
+            "TidemarkHTTPTests",
+            ["TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer"]),
+        tests(
+            "TidemarkRESTTests",
+            ["TidemarkREST", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
         tests(
             "TidemarkAuditTests",
             [
@@ -284,7 +333,10 @@ let package = Package(
             ]),
         tests(
             "TidemarkTests",
-            ["Tidemark", "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", metrics]),
+            [
+                "Tidemark", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+                "TidemarkSimulation", metrics,
+            ]),
         // By itself, so that it compiles and runs alone: TIDEMARK_WORLD_SEEDS=17 … --filter WorldTests.
         tests(
             "TidemarkWorldTests",
@@ -350,6 +402,10 @@ let package = Package(
                 "ChatsCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
                 "TidemarkRules", "TidemarkServer", "TidemarkTesting",
             ]),
+        .testTarget(
+            name: "TidemarkLintTests",
+            dependencies: ["TidemarkLint", "TidemarkModel", "TidemarkRules", "TidemarkServer"],
+            exclude: ["Cases"], swiftSettings: settings),
         tests("TidyTests", []),
     ]
 )

@@ -29,7 +29,7 @@ final class BarSuite {
 
     static let bars = [
         Bar.start, .idle, .get, .query, .commit, .load, .fanOut, .size, .sizeOfMany, .listeners,
-        .silent, .slope,
+        .silent, .rulesGet, .rulesTrace, .rulesCommit, .rulesLoad, .slope,
     ]
 
     /// - Returns: Whether all bars hold.
@@ -42,6 +42,7 @@ final class BarSuite {
         if wants(.size, .sizeOfMany) { try await size() }
         if wants(.listeners) { try await listeners() }
         if wants(.silent) { try await silent() }
+        if wants(.rulesGet, .rulesTrace, .rulesCommit, .rulesLoad) { try rules() }
         if soak > 0, wants(.slope) { try await soaking() }
         return allHold
     }

@@ -13,5 +13,10 @@ extension Bar {
     static let listeners = Bar("commit beside many listeners, to 1,000", below: 1.5, "x")
     /// 64 MiB may wait to be sent; what the system gives back late is as much again.
     static let silent = Bar("growth by 20 silent readers of 200 MiB", below: 160, "MiB")
+    /// A get that reads another document, under 300 lines of rules: the evaluation alone.
+    static let rulesGet = Bar("rules: a get", below: 30, "µs")
+    static let rulesTrace = Bar("rules: a get, recorded", below: 60, "µs")
+    static let rulesCommit = Bar("rules: a commit of 500 writes", below: 10, "ms")
+    static let rulesLoad = Bar("rules: reading 256 KB", below: 100, "ms")
     static let slope = Bar("growth under mixed load", below: 30, "MiB/h")
 }

@@ -3,7 +3,7 @@ import Foundation
 import TidemarkModel
 import TidemarkWire
 
-/// The yardstick of the server suite: the same gRPC, with nothing behind it. Answers are ready
+/// The yardstick of the server suite: the same gRPC and the same HTTP, with nothing behind them. Answers are ready
 /// before they are asked for; a query's are 50 documents, a listen's are all of them.
 final class EmptyServer: Transport {
     private let documents: [Document]
@@ -15,7 +15,9 @@ final class EmptyServer: Transport {
     static func run() async throws {
         let workload = ServerWorkload.listened
         let empty = EmptyServer((0..<workload.count).map(workload.document))
-        try await GRPCServer(empty, host: "127.0.0.1", port: 0).run { port in
+        let server = GRPCServer(
+            empty, host: "127.0.0.1", port: 0, access: nil, plain: EmptyHTTP.accept)
+        try await server.run { port in
             FileHandle.standardOutput.write(Data("ready 127.0.0.1:\(port)\n".utf8))
         }
     }

@@ -16,12 +16,17 @@ struct ServerSuite {
         let yardstick = try ServerChild(ServerChild.thisProgram, ["--serve-empty-calls"])
         defer { yardstick.stop() }
         let empty = try await Yardstick(ServerSteps(yardstick), width: Self.width)
+        let emptyHTTP = RESTSteps(yardstick)
+        _ = try await median(200) { _ in try await emptyHTTP.emptyCall() }
+        let http = try await median(2_000) { _ in try await emptyHTTP.emptyCall() }
         let data = folder.appending(path: "server").path
         for (title, place) in [("in a file", ["--data", data]), ("in memory", ["--memory"])] {
             let child = try ServerChild(program, ["serve", "--port", "0"] + place)
             defer { child.stop() }
             report.begin("server", "\(count) documents \(title)", yardstick: "empty gRPC")
             try await measure(ServerSteps(child), empty)
+            report.begin("server", "REST \(title)", yardstick: "empty HTTP")
+            try await measure(RESTSteps(child), http)
         }
     }
 
@@ -38,6 +43,14 @@ struct ServerSuite {
             "listen to 10,000", try await median(5) { _ in try await steps.listen(listened) },
             empty.listen, items: ServerWorkload.listened.count)
         await steps.transport.close()
+    }
+
+    /// After ``measure(_:_:)`` over gRPC has stored the documents.
+    private func measure(_ steps: RESTSteps, _ empty: Double) async throws {
+        let workload = Workload(count: count)
+        let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
+        _ = try await median(200) { try await steps.get(paths[$0]) }
+        report.add("REST get", try await median(2_000) { try await steps.get(paths[$0]) }, empty)
     }
 
     private func get(

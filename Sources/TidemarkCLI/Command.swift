@@ -10,7 +10,7 @@ struct TidemarkCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, DemoCommand.self, GetCommand.self, SetCommand.self, PumpCommand.self,
             ChurnCommand.self, DownloadCommand.self, AuditCommand.self, DoctorCommand.self,
-            ImportCommand.self, HealthCommand.self, GenerateCommand.self,
-            IndexesCommand.self, ShowCommand.self, PhoneCommand.self,
+            ImportCommand.self, ExportCommand.self, HealthCommand.self, GenerateCommand.self,
+            IndexesCommand.self, RulesCommand.self, ShowCommand.self, PhoneCommand.self,
         ])
 }

@@ -19,10 +19,14 @@ struct IndexOptions: ParsableArguments {
             """, transform: Self.policy)
     var indexPolicy: IndexPolicy?
 
-    func validate() throws {
-        if indexPolicy != nil, indexes == nil {
+    /// The same with the file that a firebase.json names, where no option names one.
+    func with(_ file: FirebaseFile?) throws -> IndexOptions {
+        var options = self
+        options.indexes = indexes ?? file?.indexes
+        if indexPolicy != nil, options.indexes == nil {
             throw ValidationError("--index-policy needs the file of --indexes.")
         }
+        return options
     }
 
     /// Nil where none are enforced.

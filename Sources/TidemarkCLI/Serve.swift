@@ -18,8 +18,9 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "The address to listen on. One that others can reach needs a token.")
     var host = "127.0.0.1"
 
-    @Option(help: "The port for gRPC; 0 picks a free one.")
-    var port = 8080
+    @Option(
+        help: "The port for gRPC, REST and WebChannel; 0 picks a free one. (default: 8080)")
+    var port: Int?
 
     @Option(
         help: "The port for the control endpoint; 0 picks a free one, as --port 0 does here too.")
@@ -51,12 +52,22 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "A file to write the ports to, as JSON, once they are open.")
     var portsFile: String?
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Write the file by which Firebase's tools find the emulators of a project: the control port \
+            answers their GET /emulators.
+            """, valueName: "project"))
+    var hubProject: String?
+
     @OptionGroup var accountsOptions: AccountsOptions
     @OptionGroup var indexOptions: IndexOptions
+    @OptionGroup var rulesOptions: RulesOptions
     @OptionGroup var accessOptions: AccessOptions
     @OptionGroup var faultOptions: FaultOptions
     @OptionGroup var billingOptions: BillingOptions
     @OptionGroup var webOptions: WebOptions
+    @OptionGroup var exportOptions: ExportOptions
 
     func validate() throws {
         _ = try accessOptions.access(listeningOn: host)
@@ -67,7 +78,7 @@ struct ServeCommand: AsyncParsableCommand {
         _ = try webOptions.policy(listeningOn: host)
         if memory, data != nil { throw ValidationError("--memory and --data exclude each other.") }
         let ports = [
-            ("--port", port), ("--control-port", controlPort ?? 0),
+            ("--port", port ?? 0), ("--control-port", controlPort ?? 0),
             ("--accounts-port", accountsOptions.accountsPort ?? 0),
         ]
         for (name, port) in ports where !(0...65_535).contains(port) {
@@ -89,6 +100,8 @@ struct ServeCommand: AsyncParsableCommand {
         AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
         let directory = memory ? nil : data ?? ".tidemark"
+        let firebase = try firebaseFile()
+        let indexOptions = try indexOptions.with(firebase)
         var configuration = FirestoreServer.Configuration(
             dataDirectory: directory, history: .seconds(history),
             billing: try billingOptions.billing(), lockTimeout: .seconds(lockTimeout))
@@ -97,21 +110,42 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
+        try await exportOptions.begin(server)
+        let rules = try rulesOptions.watch(
+            rulesOptions.rules ?? firebase?.rules, for: server, administrator: accessOptions.text)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
+        let port = port ?? firebase?.firestorePort ?? 8_080
         let isAnywhere = port == 0 || controlPort == 0
         let process = ServingProcess(
             server: server, accounts: accounts, host: host, port: port,
-            controlPort: controlPort ?? (port == 0 ? 0 : 4_000),
-            accountsPort: accountsOptions.accountsPort ?? (isAnywhere ? 0 : 9_099),
-            portsFile: portsFile, opensConsole: open, access: try access(),
+            controlPort: controlPort ?? firebase?.controlPort ?? (port == 0 ? 0 : 4_000),
+            accountsPort: accountsOptions.accountsPort ?? firebase?.accountsPort
+                ?? (isAnywhere ? 0 : 9_099),
+            portsFile: portsFile, hubProject: hubProject, opensConsole: open, access: try access(),
             web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
-            network: try faultOptions.profile())
+            network: try faultOptions.profile(),
+            rules: ServingRules(watch: rules, settings: rulesOptions.settings(accessOptions.text)))
         do { try await process.run() } catch is CancellationError {}
+        // What was served is over, whether or not it can be exported.
+        let exported = await Result { try await exportOptions.end(server) }
         server.close()
         accounts?.close()
         report(server.meter())
         indexOptions.report(server)
+        try exported.get()
+    }
+
+    /// The firebase.json that counts; what it says is told.
+    private func firebaseFile() throws -> FirebaseFile? {
+        do throws(FirebaseFile.Unreadable) {
+            let folder = FileManager.default.currentDirectoryPath
+            let file = try FirebaseFile.find(rulesOptions.firebaseJson, around: folder)
+            if let file { FileHandle.standardError.write(Data("\(file.remark)\n".utf8)) }
+            return file
+        } catch {
+            throw CleanExit.message("tidemark serve: \(error.message)").asFailure
+        }
     }
 
     /// By label, then the sum.

@@ -15,9 +15,12 @@ struct AccessOptions: ParsableArguments {
             """, valueName: "token"))
     var token: String?
 
+    /// What was given, or what the variable holds; nil for none.
+    var text: String? { token ?? TokenVariable.value }
+
     /// - Throws: What is no token, and an address that others can reach without one, in a sentence.
     func access(listeningOn host: String) throws -> AccessToken? {
-        guard let text = token ?? TokenVariable.value else {
+        guard let text else {
             if Self.isLoopback(host) { return nil }
             throw ValidationError(
                 """

@@ -3,6 +3,7 @@ import Foundation
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
@@ -16,6 +17,8 @@ struct ServingProcess {
     let controlPort: Int
     let accountsPort: Int
     let portsFile: String?
+    /// The project whose tools find the server by a file; nil for none.
+    let hubProject: String?
     /// Whether the console is opened in a browser.
     let opensConsole: Bool
     let access: AccessToken?
@@ -24,6 +27,7 @@ struct ServingProcess {
     let faults: [FaultRule]
     /// Nil where there is to be no gate.
     let network: NetworkProfile?
+    let rules: ServingRules
 
     func run() async throws {
         let faulty = FaultyTransport(server)
@@ -34,16 +38,28 @@ struct ServingProcess {
         }
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate the server itself is only there for the gate.
+        let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
+        let http = FirestoreHTTP(
+            recorded, access: callers, web: web,
+            endpoints: [EmulatorEndpoints(server), endpoint])
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
-            access: callers)
+            access: callers, plain: { http.accept($0) })
+        let hub = EmulatorHub(host: host, version: "tidemark")
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
-            pages: Console(server, traffic: recorded, faults: board))
+            rules: endpoint,
+            pages: PagesInOrder([
+                hub,
+                Console(
+                    server, traffic: recorded, faults: board, accounts: accounts,
+                    rules: rules.watch),
+            ]))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
+            group.addTask { await http.run() }
             group.addTask { try await control.run { opened.yield(.control($0)) } }
             if let accounts {
                 group.addTask {
@@ -53,10 +69,12 @@ struct ServingProcess {
                 }
             }
             group.addTask { await Self.signal() }
-            group.addTask { try await announce(ports, gate) }
+            if let watch = rules.watch { group.addTask { await watch.run() } }
+            group.addTask { try await announce(ports, gate, hub) }
             // Announcing ends by itself; the first of the others to end, ends all.
             try await group.next()
             try await group.next()
+            if let hubProject { EmulatorHub.removeLocator(of: hubProject) }
             await gate?.close()
             group.cancelAll()
         }
@@ -71,7 +89,9 @@ struct ServingProcess {
 
     private enum Opened { case grpc(Int), control(Int), accounts(Int) }
 
-    private func announce(_ ports: AsyncStream<Opened>, _ gate: NetworkGate?) async throws {
+    private func announce(
+        _ ports: AsyncStream<Opened>, _ gate: NetworkGate?, _ hub: EmulatorHub
+    ) async throws {
         var grpc: Int?
         var direct: Int?
         var control: Int?
@@ -92,6 +112,8 @@ struct ServingProcess {
                 let text = "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
+            hub.set(EmulatorHub.Ports(hub: control, firestore: grpc, accounts: accountsPort))
+            if let hubProject { try hub.writeLocator(of: hubProject) }
             if opensConsole { Self.openBrowser(at: "http://\(host):\(control)") }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
             ProcessMemory.giveBackCode()
@@ -129,4 +151,12 @@ struct ServingProcess {
         for await _ in signals { break }
         for source in sources { source.cancel() }
     }
+}
+
+/// Where a server's rules come from.
+struct ServingRules {
+    /// The file; nil for none.
+    let watch: RulesFileWatch?
+    /// What becomes of rules that are put over HTTP.
+    let settings: @Sendable (Ruleset) -> RulesSettings
 }

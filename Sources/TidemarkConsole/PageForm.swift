@@ -12,7 +12,7 @@ protocol Page: Encodable {
 }
 
 enum Section: String, CaseIterable {
-    case data, query, traffic, cost, indexes, faults
+    case data, query, traffic, cost, history, indexes, rules, accounts, faults
 
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }

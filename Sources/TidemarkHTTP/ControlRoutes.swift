@@ -9,21 +9,26 @@ struct ControlRoutes: Sendable {
     private let faults: FaultBoard?
     private let access: AccessToken?
     private let web: WebPolicy
+    /// What is asked of security rules.
+    private let rules: (any WebPages)?
     private let pages: (any WebPages)?
+    private var emulator: EmulatorEndpoints { EmulatorEndpoints(server) }
+    private let sessions = PageSessions()
 
     init(
         _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
-        _ web: WebPolicy, _ pages: (any WebPages)?
+        _ web: WebPolicy, _ rules: (any WebPages)?, _ pages: (any WebPages)?
     ) {
         self.server = server
         self.faults = faults
         self.access = access
         self.web = web
+        self.rules = rules
         self.pages = pages
     }
 
     func respond(to request: Request) async -> Response {
-        switch web.verdict(on: WebCall(request)) {
+        switch web.verdict(on: WebCall(request, isFormExpected: Self.isLogin(request))) {
         case .refused(let refusal):
             var refused = response(.init(code: refusal.status), ["error": refusal.message])
             refused.headers.append(contentsOf: HTTPFields.answer(toPageOf: nil))
@@ -43,7 +48,10 @@ struct ControlRoutes: Sendable {
     }
 
     private func answer(_ request: Request) async throws(Refusal) -> Response {
-        if let access, !access.matches(authorization: request.headers[.authorization]) {
+        if let access, !access.matches(authorization: request.headers[.authorization]),
+            !sessions.knows(request.headers.values(named: "cookie"))
+        {
+            if let answer = try await login(request, access) { return answer }
             throw Refusal(
                 .unauthorized, "The server asks for its token: \"authorization: Bearer TOKEN\".")
         }
@@ -62,15 +70,20 @@ struct ControlRoutes: Sendable {
         case (.delete, "/tidemark/v1/faults"):
             try await board().order(network: .healthy, rules: [])
             return response(.ok, try board().state)
-        case (.delete, _) where Self.database(clearedAt: path) != nil:
-            return try await clear(path)
         default:
-            if let page = try await page(request) { return page }
+            if let answer = await emulator.answer(PageRequest(request, body: [])) {
+                return Response(answer)
+            }
+            if RulesEndpoint.isPath(path), let answer = try await page(request, of: rules) {
+                return answer
+            }
+            if let page = try await page(request, of: pages) { return page }
             let known = [
                 "/", "/tidemark/v1/meter", "/tidemark/v1/indexes", "/tidemark/v1/clock",
                 "/tidemark/v1/faults",
             ]
-            if known.contains(path) || Self.database(clearedAt: path) != nil {
+            let names = PageRequest(request, body: []).path
+            if known.contains(path) || EmulatorEndpoints.database(clearedAt: names) != nil {
                 throw Refusal(
                     .methodNotAllowed, "\(path) does not know the method \(request.method).")
             }
@@ -78,8 +91,39 @@ struct ControlRoutes: Sendable {
         }
     }
 
+    private static func isLogin(_ request: Request) -> Bool { request.uri.path == "/login" }
+
+    /// What a browser that has not shown the token is answered: the page that asks for it, and what that
+    /// page is made of.
+    ///
+    /// - Returns: Nil for a request that needs the token itself.
+    private func login(
+        _ request: Request, _ access: AccessToken
+    ) async throws(Refusal) -> Response? {
+        if pages == nil { return nil }
+        if request.method == .post, Self.isLogin(request) {
+            let data = try await body(of: request, upTo: 2 * AccessToken.maxBytes)
+            let form = AccountsJSON.form(String(decoding: data, as: UTF8.self)) ?? [:]
+            guard access.matches(form["token"]) else { return Self.redirect("/login?wrong=1") }
+            var answer = Self.redirect("/")
+            answer.headers[.setCookie] = sessions.begin()
+            return answer
+        }
+        guard request.method == .get else { return nil }
+        if Self.isLogin(request) || request.uri.path.hasPrefix("/assets/") {
+            return try await page(request)
+        }
+        return request.isOfBrowser ? Self.redirect("/login") : nil
+    }
+
+    private static func redirect(_ address: String) -> Response {
+        Response(status: .seeOther, headers: [.location: address, .cacheControl: "no-store"])
+    }
+
     /// - Returns: Nil where there are no pages, or none there.
-    private func page(_ request: Request) async throws(Refusal) -> Response? {
+    private func page(
+        _ request: Request, of pages: (any WebPages)?
+    ) async throws(Refusal) -> Response? {
         guard let pages else { return nil }
         var bytes: [UInt8] = []
         if request.method != .get {
@@ -159,28 +203,6 @@ extension ControlRoutes {
         let parsed = try order.parsed()
         try await board().order(network: parsed.network, rules: parsed.rules)
         return response(.ok, try board().state)
-    }
-
-    /// The names in `/emulator/v1/projects/P/databases/D/documents`, which other tools know too. Source:
-    /// server-protocol 5.3.
-    private static func database(clearedAt path: String) -> (project: String, database: String)? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false).map {
-            $0.removingPercentEncoding ?? String($0)
-        }
-        guard parts.count == 8, parts[0].isEmpty, parts[1] == "emulator", parts[2] == "v1",
-            parts[3] == "projects", parts[5] == "databases", parts[7] == "documents"
-        else { return nil }
-        return (parts[4], parts[6])
-    }
-
-    private func clear(_ path: String) async throws(Refusal) -> Response {
-        guard let names = Self.database(clearedAt: path),
-            let database = try? DatabaseID(project: names.project, database: names.database)
-        else { throw Refusal(.badRequest, "\(path) names no database.") }
-        do throws(RPCStatus) { try await server.clear(database) } catch {
-            throw Refusal(.serviceUnavailable, error.message)
-        }
-        return response(.ok, [String: String]())
     }
 }
 

@@ -15,6 +15,9 @@ public import TidemarkServer
 /// - `GET /tidemark/v1/faults`: the network that is played, and the rules with how often each has
 ///   applied. `PUT` with `{"network": NAME, "rules": [RULE, …]}`, either of which may be missing, puts
 ///   others in their place; `DELETE` ends them all.
+/// - `POST /login` with a form's `token`: a browser that shows the server's token is given a cookie, which
+///   then stands for it.
+/// - `/tidemark/v1/rules` and what lies below it: see ``RulesEndpoint``.
 /// - `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
 ///
 /// Errors are JSON with a sentence: `{"error": "…"}`, with status 400 for a bad request, 401 without the
@@ -35,6 +38,7 @@ public final class ControlServer: Sendable {
     private let faults: FaultBoard?
     private let access: AccessToken?
     private let web: WebPolicy
+    private let rules: (any WebPages)?
     private let pages: (any WebPages)?
 
     /// - Parameters:
@@ -43,15 +47,18 @@ public final class ControlServer: Sendable {
     ///   - faults: Where faults are ordered; nil where they cannot be.
     ///   - access: What every request must show as a bearer token; nil asks for nothing.
     ///   - web: Which names and pages may call; nil for loopback's and `host`.
+    ///   - rules: What is asked of security rules; nil for what the server itself knows of them.
     ///   - pages: What a browser is shown at the other paths; nil for nothing.
     public init(
         _ server: FirestoreServer, host: String, port: Int, faults: FaultBoard? = nil,
-        access: AccessToken? = nil, web: WebPolicy? = nil, pages: (any WebPages)? = nil
+        access: AccessToken? = nil, web: WebPolicy? = nil, rules: (any WebPages)? = nil,
+        pages: (any WebPages)? = nil
     ) {
         self.server = server
         self.faults = faults
         self.access = access
         self.web = web ?? WebPolicy(listeningOn: host)
+        self.rules = rules ?? RulesEndpoint(server)
         self.pages = pages
         self.host = host
         self.port = port
@@ -77,7 +84,7 @@ public final class ControlServer: Sendable {
     private func serve(
         _ port: Int, _ ready: @escaping @Sendable (_ port: Int) -> Void
     ) async throws {
-        let routes = ControlRoutes(server, faults, access, web, pages)
+        let routes = ControlRoutes(server, faults, access, web, rules, pages)
         // What goes wrong is told to the caller; the library's own lines are for its authors.
         var logger = Logger(label: "tidemark.control")
         logger.logLevel = .critical

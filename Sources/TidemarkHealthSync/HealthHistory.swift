@@ -138,6 +138,7 @@ public struct HealthHistory: BackfillSource, BackfillSink {
         for item in items {
             var fields = item.fields
             fields["updatedAt"] = FieldValue.serverTimestamp()
+            // tidemark:ignore batch-without-bound a window has far fewer than 500 days
             batch.setData(fields, forDocument: collection.document(item.documentID))
         }
         do throws(FirestoreError) {

@@ -18,6 +18,7 @@ public final class GRPCServer: Sendable {
     private let port: Int
     private let access: (any CallerGate)?
     private let limits: CallLimits
+    private let plain: PlainConnections?
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
@@ -30,15 +31,24 @@ public final class GRPCServer: Sendable {
         self.init(transport, host: host, port: port, access: access, CallLimits())
     }
 
+    /// - Parameter plain: Takes the connections that do not speak HTTP/2.
+    package convenience init(
+        _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
+        plain: @escaping PlainConnections
+    ) {
+        self.init(transport, host: host, port: port, access: access, CallLimits(), plain)
+    }
+
     init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
-        _ limits: CallLimits
+        _ limits: CallLimits, _ plain: PlainConnections? = nil
     ) {
         self.transport = transport
         self.host = host
         self.port = port
         self.access = access
         self.limits = limits
+        self.plain = plain
     }
 
     /// Serves until the task is cancelled: then streams end with `UNAVAILABLE`, calls have 2 s to
@@ -48,7 +58,7 @@ public final class GRPCServer: Sendable {
     /// - Throws: ``RPCStatus`` when it cannot listen at that address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
-        let listener = try Self.transport(host: host, port: port, connections)
+        let listener = try Self.transport(host: host, port: port, connections, plain)
         let streams = OpenStreams()
         let desk = CallDesk(access, limits)
         let calls = ServerCalls(transport, streams, desk)
@@ -60,7 +70,7 @@ public final class GRPCServer: Sendable {
             }
         }
         let announcing = Task {
-            guard let address = try? await listener.listeningAddress,
+            guard let address = await listener.listeningAddress,
                 let port = address.ipv4?.port ?? address.ipv6?.port
             else { return }
             ready(port)

@@ -104,7 +104,7 @@ import TidemarkTesting
 
     @Test func `another network ends streams that seem well, and connects anew`() throws {
         let world = try Harness()
-        let listener = world.listen(rooms())
+        let listener = world.listen(rooms(), metadata: true)
         world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20, token: [7])
         #expect(try listener.take().last?.get().isFromCache == false)
         let old = world.transport.listens.last!

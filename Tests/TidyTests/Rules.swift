@@ -76,14 +76,19 @@ enum ImportRules {
         ],
         "TidemarkWire": [
             "TidemarkModel", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "GRPCProtobuf",
-            "NIOCore", "NIOHPACK", "NIOHTTP2", "SwiftProtobuf", "CTidemarkZlib",
+            "NIOCore", "NIOHPACK", "NIOHTTP2", "NIOPosix", "SwiftProtobuf", "CTidemarkZlib",
         ],
+        "TidemarkREST": ["TidemarkModel", "TidemarkWire"],
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
-            "TidemarkModel", "TidemarkStore", "TidemarkServer", "Hummingbird", "HTTPTypes",
-            "NIOCore", "NIOPosix", "Logging", "JWTKit", "Crypto", "CryptoExtras",
+            "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
+            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging",
+            "JWTKit", "Crypto", "CryptoExtras",
         ],
-        "TidemarkConsole": ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
+        "TidemarkExport": ["TidemarkModel"],
+        "TidemarkConsole": [
+            "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
+        ],
         "TidemarkAudit": [
             "TidemarkModel", "TidemarkResilience", "Logging", "AsyncHTTPClient", "NIOCore",
             "NIOHTTP1", "ServiceLifecycle",
@@ -110,7 +115,8 @@ enum ImportRules {
             "UniformTypeIdentifiers",
         ],
         "TidemarkTesting": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkSync",
+            "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp",
         ],
         "TidemarkSimulation": [
@@ -139,12 +145,17 @@ enum ImportRules {
             "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
             "MessagesCore", "StampsCore", "ArgumentParser",
         ],
+        // Swift's own parser is for the linter alone.
+        "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],
+        "TidemarkLintCLI": [
+            "TidemarkLint", "TidemarkRules", "TidemarkServer", "ArgumentParser",
+        ],
         "TidemarkCLI": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkWire",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
-            "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkWords",
-            "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient",
-            "Logging",
+            "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
+            "TidemarkWords", "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
+            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
         ],
     ]
 

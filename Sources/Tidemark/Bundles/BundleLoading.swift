@@ -11,7 +11,7 @@ import Foundation
 struct BundleLoading {
     /// A part is stored in one transaction, some milliseconds long.
     private static let documentsOfPart = 200
-    private static let bytesOfPart: Int64 = 256 * 1024
+    private static let bytesOfPart = 256 * 1024
 
     let firestore: Firestore
     /// Told when a part is stored.
@@ -19,7 +19,7 @@ struct BundleLoading {
     private var reader: BundleReader
     private var load: BundleLoad?
     private var part: [BundledDocument] = []
-    private var storedBytes: Int64 = 0
+    private var storedBytes = 0
 
     init(_ firestore: Firestore, _ report: @escaping (LoadBundleTaskProgress) -> Void) {
         self.firestore = firestore

@@ -90,7 +90,7 @@ struct BundleReader {
         hasBegun = true
         progress.bytesLoaded = 0
         progress.totalDocuments = metadata.totalDocuments ?? 0
-        progress.totalBytes = metadata.totalBytes?.value ?? 0
+        progress.totalBytes = Int(clamping: metadata.totalBytes?.value ?? 0)
         return .began(id: metadata.id, createTime: metadata.createTime.time)
     }
 
@@ -129,7 +129,7 @@ struct BundleReader {
             if isEnd { throw fault("is cut off, or is none") }
             return nil
         }
-        progress.bytesLoaded += Int64(end + length - next)
+        progress.bytesLoaded += end + length - next
         next = end + length
         return Array(buffer[end..<next])
     }

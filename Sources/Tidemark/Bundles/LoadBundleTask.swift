@@ -6,8 +6,8 @@ public struct LoadBundleTaskProgress: Hashable, Sendable {
     public var documentsLoaded = 0
     /// The number that the bundle states, like ``totalBytes``.
     public var totalDocuments = 0
-    public var bytesLoaded: Int64 = 0
-    public var totalBytes: Int64 = 0
+    public var bytesLoaded = 0
+    public var totalBytes = 0
     public var state = LoadBundleTaskState.inProgress
 }
 
@@ -19,7 +19,8 @@ public typealias LoadBundleObserverHandle = Int
 /// The load of a bundle into the cache. It continues if this object is released.
 public final class LoadBundleTask: Sendable {
     private struct State {
-        var observers: [LoadBundleObserverHandle: @Sendable (LoadBundleTaskProgress) -> Void] = [:]
+        var observers: [LoadBundleObserverHandle: AppClosure<(LoadBundleTaskProgress) -> Void>] =
+            [:]
         var nextHandle = 1
         var progress = LoadBundleTaskProgress()
     }
@@ -33,8 +34,9 @@ public final class LoadBundleTask: Sendable {
     /// the end; an observer of a task that is over is told the end.
     @discardableResult
     public func addObserver(
-        _ observer: @escaping @Sendable (LoadBundleTaskProgress) -> Void
+        _ observer: @escaping (LoadBundleTaskProgress) -> Void
     ) -> LoadBundleObserverHandle {
+        let observer = AppClosure(observer)
         let (handle, progress) = state.withLock { state in
             defer { state.nextHandle += 1 }
             state.observers[state.nextHandle] = observer
@@ -62,7 +64,7 @@ public final class LoadBundleTask: Sendable {
         queue.async { [self] in
             // Looked up there, so that one that was removed meanwhile is not called.
             let observer = state.withLock { $0.observers[handle] }
-            observer?(progress)
+            observer?.call(progress)
         }
     }
 }

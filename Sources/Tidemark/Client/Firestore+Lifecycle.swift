@@ -64,33 +64,35 @@ extension Firestore {
 // The same for callers with closures, which are called on the listeners' queue.
 
 extension Firestore {
-    public func enableNetwork(completion: (@Sendable ((any Error)?) -> Void)?) {
+    public func enableNetwork(completion: (((any Error)?) -> Void)?) {
         callBack(completion) { () async throws(FirestoreError) in await self.enableNetwork() }
     }
 
-    public func disableNetwork(completion: (@Sendable ((any Error)?) -> Void)?) {
+    public func disableNetwork(completion: (((any Error)?) -> Void)?) {
         callBack(completion) { () async throws(FirestoreError) in await self.disableNetwork() }
     }
 
-    public func waitForPendingWrites(completion: @escaping @Sendable ((any Error)?) -> Void) {
+    public func waitForPendingWrites(completion: @escaping ((any Error)?) -> Void) {
         // Asked here and not in a task, so that it speaks of the writes before this call.
         let queue = callbackQueue
+        let completion = AppClosure(completion)
         engine.waitForPendingWrites { error in
-            queue.async { completion(error.map { FirestoreError($0) }) }
+            queue.async { completion.call(error.map { FirestoreError($0) }) }
         }
     }
 
-    public func terminate(completion: (@Sendable ((any Error)?) -> Void)?) {
+    public func terminate(completion: (((any Error)?) -> Void)?) {
         callBack(completion) { () async throws(FirestoreError) in await self.terminate() }
     }
 
-    public func clearPersistence(completion: (@Sendable ((any Error)?) -> Void)?) {
+    public func clearPersistence(completion: (((any Error)?) -> Void)?) {
         let queue = settings.dispatchQueue
+        let completion = AppClosure(completion)
         Task {
             do throws(FirestoreError) {
                 try await self.clearPersistence()
-                queue.async { completion?(nil) }
-            } catch { queue.async { completion?(error) } }
+                queue.async { completion.call?(nil) }
+            } catch { queue.async { completion.call?(error) } }
         }
     }
 }
@@ -173,12 +175,13 @@ extension Firestore {
 
     /// As ``storageStates``, for callers with closures.
     public func addStorageStateListener(
-        _ listener: @escaping @Sendable (StorageState) -> Void
+        _ listener: @escaping (StorageState) -> Void
     ) -> any ListenerRegistration {
         let queue = callbackQueue
+        let listener = AppClosure(listener)
         return Observation { isRemoved in
             engine.observeStorage { state in
-                queue.async { if !isRemoved() { listener(state) } }
+                queue.async { if !isRemoved() { listener.call(state) } }
             }
         }
     }
@@ -186,12 +189,13 @@ extension Firestore {
     /// Calls `listener` once now, and then whenever listeners have been given snapshots: all of them
     /// have seen the same changes then, so that what they show fits together.
     public func addSnapshotsInSyncListener(
-        _ listener: @escaping @Sendable () -> Void
+        _ listener: @escaping () -> Void
     ) -> any ListenerRegistration {
         let queue = callbackQueue
+        let listener = AppClosure(listener)
         return Observation { isRemoved in
             engine.observeSnapshotsInSync {
-                queue.async { if !isRemoved() { listener() } }
+                queue.async { if !isRemoved() { listener.call() } }
             }
         }
     }

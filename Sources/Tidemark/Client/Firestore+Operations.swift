@@ -47,10 +47,11 @@ extension Firestore {
     public func runTransaction<T: Sendable>(
         with options: TransactionOptions?,
         block: @escaping @Sendable (Transaction) throws -> T,
-        completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        completion: @escaping (T?, (any Error)?) -> Void
     ) {
         let queue = callbackQueue
         let attempts = (options ?? TransactionOptions()).maxAttempts
+        let completion = AppClosure(completion)
         Task {
             do {
                 let value = try await runTransaction(maxAttempts: attempts) { transaction in
@@ -61,14 +62,14 @@ extension Firestore {
                         }
                     }
                 }
-                queue.async { completion(value, nil) }
-            } catch { queue.async { completion(nil, error) } }
+                queue.async { completion.call(value, nil) }
+            } catch { queue.async { completion.call(nil, error) } }
         }
     }
 
     public func runTransaction<T: Sendable>(
         _ block: @escaping @Sendable (Transaction) throws -> T,
-        completion: @escaping @Sendable (T?, (any Error)?) -> Void
+        completion: @escaping (T?, (any Error)?) -> Void
     ) { runTransaction(with: nil, block: block, completion: completion) }
 }
 
@@ -134,7 +135,7 @@ extension Firestore {
     @discardableResult
     public func loadBundle(
         _ data: Data,
-        completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)? = nil
+        completion: ((LoadBundleTaskProgress?, (any Error)?) -> Void)? = nil
     ) -> LoadBundleTask {
         load(completion) { try await self.loadBundle(data, progress: $0) }
     }
@@ -143,7 +144,7 @@ extension Firestore {
     @discardableResult
     public func loadBundle(
         _ stream: InputStream,
-        completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)? = nil
+        completion: ((LoadBundleTaskProgress?, (any Error)?) -> Void)? = nil
     ) -> LoadBundleTask {
         let bytes = StreamedBytes(stream)
         return load(completion) { report in
@@ -155,7 +156,7 @@ extension Firestore {
     }
 
     private func load(
-        _ completion: (@Sendable (LoadBundleTaskProgress?, (any Error)?) -> Void)?,
+        _ completion: ((LoadBundleTaskProgress?, (any Error)?) -> Void)?,
         _ body:
             @escaping @Sendable (
                 @escaping @Sendable (LoadBundleTaskProgress) -> Void
@@ -163,11 +164,12 @@ extension Firestore {
     ) -> LoadBundleTask {
         let queue = callbackQueue
         let task = LoadBundleTask(queue)
+        let completion = AppClosure(completion)
         Task {
             do {
                 let progress = try await body { task.report($0) }
-                queue.async { completion?(progress, nil) }
-            } catch { queue.async { completion?(nil, error) } }
+                queue.async { completion.call?(progress, nil) }
+            } catch { queue.async { completion.call?(nil, error) } }
         }
         return task
     }
@@ -190,12 +192,13 @@ extension Firestore {
     /// As the `async` form; `completion` is called on the listeners' queue, with nil when there is no such
     /// query or it could not be looked up.
     public func getQuery(
-        named name: String, completion: @escaping @Sendable (Query?) -> Void
+        named name: String, completion: @escaping (Query?) -> Void
     ) {
         let queue = callbackQueue
+        let completion = AppClosure(completion)
         Task {
             let query = try? await self.getQuery(named: name)
-            queue.async { completion(query) }
+            queue.async { completion.call(query) }
         }
     }
 }
@@ -268,7 +271,7 @@ extension Firestore {
 
     /// As the `async` form; `completion` is called on the listeners' queue.
     public func setIndexConfiguration(
-        _ json: String, completion: (@Sendable ((any Error)?) -> Void)?
+        _ json: String, completion: (((any Error)?) -> Void)?
     ) {
         callBack(completion) { () async throws(FirestoreError) in
             try await self.setIndexConfiguration(json)
@@ -277,7 +280,7 @@ extension Firestore {
 
     /// As the `async` form; `completion` is called on the listeners' queue.
     public func setIndexConfiguration(
-        _ stream: InputStream, completion: (@Sendable ((any Error)?) -> Void)?
+        _ stream: InputStream, completion: (((any Error)?) -> Void)?
     ) {
         let json = Result { () throws(FirestoreError) in
             try IndexConfigurationReader.text(of: stream)

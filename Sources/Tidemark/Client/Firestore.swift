@@ -173,12 +173,13 @@ extension Firestore {
     /// For callers with a closure, or without one: those find what failed in the log.
     func commit(
         _ mutations: Result<[Mutation], FirestoreError>,
-        _ completion: (@Sendable ((any Error)?) -> Void)?
+        _ completion: (((any Error)?) -> Void)?
     ) {
         let queue = callbackQueue
+        let completion = completion.map(AppClosure.init)
         let end: @Sendable (FirestoreError?) -> Void = { error in
             if let completion {
-                queue.async { completion(error) }
+                queue.async { completion.call(error) }
             } else if let error {
                 Log.fault("A write that nobody waits for failed: \(error)")
             }
@@ -223,29 +224,31 @@ extension Firestore {
 
     /// Runs a read for a caller that passed a closure.
     func callBack<Success: Sendable>(
-        _ completion: @escaping @Sendable (Success?, (any Error)?) -> Void,
+        _ completion: @escaping (Success?, (any Error)?) -> Void,
         _ body: @escaping @Sendable () async throws(FirestoreError) -> Success
     ) {
         let queue = callbackQueue
+        let completion = AppClosure(completion)
         Task {
             do throws(FirestoreError) {
                 let success = try await body()
-                queue.async { completion(success, nil) }
-            } catch { queue.async { completion(nil, error) } }
+                queue.async { completion.call(success, nil) }
+            } catch { queue.async { completion.call(nil, error) } }
         }
     }
 
     /// Runs what gives no result for a caller that may have passed a closure.
     func callBack(
-        _ completion: (@Sendable ((any Error)?) -> Void)?,
+        _ completion: (((any Error)?) -> Void)?,
         _ body: @escaping @Sendable () async throws(FirestoreError) -> Void
     ) {
         let queue = callbackQueue
+        let completion = AppClosure(completion)
         Task {
             do throws(FirestoreError) {
                 try await body()
-                queue.async { completion?(nil) }
-            } catch { queue.async { completion?(error) } }
+                queue.async { completion.call?(nil) }
+            } catch { queue.async { completion.call?(error) } }
         }
     }
 

@@ -24,7 +24,7 @@ extension DocumentReference {
     public func getDocument<T: Decodable & SendableMetatype>(
         as type: T.Type, with serverTimestampBehavior: ServerTimestampBehavior = .none,
         decoder: Firestore.Decoder = Firestore.Decoder(), source: FirestoreSource = .default,
-        completion: @escaping @Sendable (Result<T, any Error>) -> Void
+        completion: @escaping (Result<T, any Error>) -> Void
     ) {
         getDocument(source: source) { [completion] snapshot, error in
             completion(
@@ -50,7 +50,7 @@ extension DocumentReference {
 
     /// Writes only the listed fields, each of which the value must have.
     public func setData<T: Encodable>(
-        from value: T, mergeFields: [any FieldName],
+        from value: T, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder(),
         isolation: isolated (any Actor)? = #isolation
     ) async throws { try await setData(try encoder.encode(value), mergeFields: mergeFields) }
@@ -69,18 +69,18 @@ extension DocumentReference {
 extension DocumentReference {
     public func setData<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
-        completion: (@Sendable ((any Error)?) -> Void)? = nil
+        completion: (((any Error)?) -> Void)? = nil
     ) throws { setData(try encoder.encode(value), completion: completion) }
 
     public func setData<T: Encodable>(
         from value: T, merge: Bool, encoder: Firestore.Encoder = Firestore.Encoder(),
-        completion: (@Sendable ((any Error)?) -> Void)? = nil
+        completion: (((any Error)?) -> Void)? = nil
     ) throws { setData(try encoder.encode(value), merge: merge, completion: completion) }
 
     public func setData<T: Encodable>(
-        from value: T, mergeFields: [any FieldName],
+        from value: T, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder(),
-        completion: (@Sendable ((any Error)?) -> Void)? = nil
+        completion: (((any Error)?) -> Void)? = nil
     ) throws {
         setData(try encoder.encode(value), mergeFields: mergeFields, completion: completion)
     }
@@ -98,7 +98,7 @@ extension CollectionReference {
     @discardableResult
     public func addDocument<T: Encodable>(
         from value: T, encoder: Firestore.Encoder = Firestore.Encoder(),
-        completion: (@Sendable ((any Error)?) -> Void)? = nil
+        completion: (((any Error)?) -> Void)? = nil
     ) throws -> DocumentReference {
         addDocument(data: try encoder.encode(value), completion: completion)
     }
@@ -152,7 +152,7 @@ extension WriteBatch {
 
     @discardableResult
     public func setData<T: Encodable>(
-        from value: T, forDocument document: DocumentReference, mergeFields: [any FieldName],
+        from value: T, forDocument document: DocumentReference, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder()
     ) throws -> WriteBatch {
         setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)
@@ -176,7 +176,7 @@ extension Transaction {
 
     @discardableResult
     public func setData<T: Encodable>(
-        from value: T, forDocument document: DocumentReference, mergeFields: [any FieldName],
+        from value: T, forDocument document: DocumentReference, mergeFields: [Any],
         encoder: Firestore.Encoder = Firestore.Encoder()
     ) throws -> Transaction {
         setData(try encoder.encode(value), forDocument: document, mergeFields: mergeFields)

@@ -100,7 +100,7 @@ public struct AggregateQuery: Hashable, Sendable {
     /// As the `async` form; `completion` is called on the listeners' queue.
     public func getAggregation(
         source: AggregateSource,
-        completion: @escaping @Sendable (AggregateQuerySnapshot?, (any Error)?) -> Void
+        completion: @escaping (AggregateQuerySnapshot?, (any Error)?) -> Void
     ) {
         query.firestore.callBack(completion) { () async throws(FirestoreError) in
             try await self.getAggregation(source: source)

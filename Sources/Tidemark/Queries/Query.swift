@@ -104,7 +104,7 @@ extension Query {
     /// As ``getDocuments(source:within:)``; `completion` is called on the listeners' queue.
     public func getDocuments(
         source: FirestoreSource = .default,
-        completion: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+        completion: @escaping (QuerySnapshot?, (any Error)?) -> Void
     ) {
         firestore.callBack(completion) { () async throws(FirestoreError) in
             try await self.getDocuments(source: source)
@@ -120,7 +120,7 @@ extension Query {
     @discardableResult
     public func addSnapshotListener(
         includeMetadataChanges: Bool = false,
-        listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+        listener: @escaping (QuerySnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         let options = SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges)
         return addSnapshotListener(options: options, listener: listener)
@@ -128,7 +128,7 @@ extension Query {
 
     @discardableResult
     public func addSnapshotListener(
-        _ listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+        _ listener: @escaping (QuerySnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
     }
@@ -136,14 +136,15 @@ extension Query {
     @discardableResult
     public func addSnapshotListener(
         options: SnapshotListenOptions,
-        listener: @escaping @Sendable (QuerySnapshot?, (any Error)?) -> Void
+        listener: @escaping (QuerySnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         let query = Result { () throws(FirestoreError) in try runnable() }
+        let listener = AppClosure(listener)
         return firestore.listen(query, options, tag, on: firestore.callbackQueue) { result in
             switch result {
             case .success(let view):
-                listener(QuerySnapshot(self, view, view.oldDocuments, options), nil)
-            case .failure(let error): listener(nil, error)
+                listener.call(QuerySnapshot(self, view, view.oldDocuments, options), nil)
+            case .failure(let error): listener.call(nil, error)
             }
         }
     }

@@ -48,7 +48,7 @@ public final class CollectionReference: Query, @unchecked Sendable {
     /// listeners' queue once the server has it.
     @discardableResult
     public func addDocument(
-        data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
+        data: [String: Any], completion: (((any Error)?) -> Void)? = nil
     ) -> DocumentReference {
         let document = document()
         document.setData(data, completion: completion)

@@ -20,7 +20,7 @@ extension DocumentReference {
 
     /// Writes only the listed fields, each of which must be in the data.
     public func setData(
-        _ data: [String: Any], mergeFields: [any FieldName],
+        _ data: [String: Any], mergeFields: [Any],
         isolation: isolated (any Actor)? = #isolation
     ) async throws(FirestoreError) {
         try await firestore.commit([
@@ -70,21 +70,21 @@ extension DocumentReference {
 
 extension DocumentReference {
     public func setData(
-        _ data: [String: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
+        _ data: [String: Any], completion: (((any Error)?) -> Void)? = nil
     ) {
         commit(completion) { path throws(FirestoreError) in try WriteTranslation.set(path, data) }
     }
 
     public func setData(
         _ data: [String: Any], merge: Bool,
-        completion: (@Sendable ((any Error)?) -> Void)? = nil
+        completion: (((any Error)?) -> Void)? = nil
     ) {
         commit(completion) { _ throws(FirestoreError) in try self.set(data, merge: merge) }
     }
 
     public func setData(
-        _ data: [String: Any], mergeFields: [any FieldName],
-        completion: (@Sendable ((any Error)?) -> Void)? = nil
+        _ data: [String: Any], mergeFields: [Any],
+        completion: (((any Error)?) -> Void)? = nil
     ) {
         commit(completion) { path throws(FirestoreError) in
             try WriteTranslation.merge(path, data, fields: mergeFields)
@@ -92,17 +92,17 @@ extension DocumentReference {
     }
 
     public func updateData(
-        _ fields: [AnyHashable: Any], completion: (@Sendable ((any Error)?) -> Void)? = nil
+        _ fields: [AnyHashable: Any], completion: (((any Error)?) -> Void)? = nil
     ) {
         commit(completion) { _ throws(FirestoreError) in try self.update(fields) }
     }
 
-    public func delete(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    public func delete(completion: (((any Error)?) -> Void)? = nil) {
         commit(completion) { path throws(FirestoreError) in Mutation(path: path, .delete) }
     }
 
     private func commit(
-        _ completion: (@Sendable ((any Error)?) -> Void)?,
+        _ completion: (((any Error)?) -> Void)?,
         _ translate: (DocumentPath) throws(FirestoreError) -> Mutation
     ) {
         let mutations = Result { () throws(FirestoreError) in

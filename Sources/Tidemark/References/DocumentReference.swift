@@ -80,7 +80,7 @@ extension DocumentReference {
     /// As ``getDocument(source:within:)``; `completion` is called on the listeners' queue.
     public func getDocument(
         source: FirestoreSource = .default,
-        completion: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+        completion: @escaping (DocumentSnapshot?, (any Error)?) -> Void
     ) {
         firestore.callBack(completion) { () async throws(FirestoreError) in
             try await self.getDocument(source: source)
@@ -94,7 +94,7 @@ extension DocumentReference {
     @discardableResult
     public func addSnapshotListener(
         includeMetadataChanges: Bool = false,
-        listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+        listener: @escaping (DocumentSnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         let options = SnapshotListenOptions(includeMetadataChanges: includeMetadataChanges)
         return addSnapshotListener(options: options, listener: listener)
@@ -102,7 +102,7 @@ extension DocumentReference {
 
     @discardableResult
     public func addSnapshotListener(
-        _ listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+        _ listener: @escaping (DocumentSnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
         addSnapshotListener(options: SnapshotListenOptions(), listener: listener)
     }
@@ -110,12 +110,13 @@ extension DocumentReference {
     @discardableResult
     public func addSnapshotListener(
         options: SnapshotListenOptions,
-        listener: @escaping @Sendable (DocumentSnapshot?, (any Error)?) -> Void
+        listener: @escaping (DocumentSnapshot?, (any Error)?) -> Void
     ) -> any ListenerRegistration {
-        firestore.listen(listenQuery, options, tag, on: firestore.callbackQueue) { result in
+        let listener = AppClosure(listener)
+        return firestore.listen(listenQuery, options, tag, on: firestore.callbackQueue) { result in
             switch result {
-            case .success(let view): listener(self.snapshot(view, options), nil)
-            case .failure(let error): listener(nil, error)
+            case .success(let view): listener.call(self.snapshot(view, options), nil)
+            case .failure(let error): listener.call(nil, error)
             }
         }
     }

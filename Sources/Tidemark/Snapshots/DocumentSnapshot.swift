@@ -94,6 +94,14 @@ public class DocumentSnapshot: @unchecked Sendable {
 
     public subscript(field: some FieldName) -> Any? { self.get(field) }
 
+    /// As ``get(_:)`` of a field's name that is held as `Any`; nil for what is neither a `String` nor a
+    /// `FieldPath`.
+    @_disfavoredOverload
+    public func get(_ field: Any) -> Any? {
+        guard let field = field as? any FieldName else { return nil }
+        return get(field, serverTimestampBehavior: .none)
+    }
+
     private func export(_ behavior: ServerTimestampBehavior) -> ValueExport {
         ValueExport(firestore: origin.firestore, serverTimestamps: behavior)
     }

@@ -66,6 +66,19 @@ public struct QuerySnapshot: Sendable {
     }
 }
 
+/// Two snapshots are equal that have the same rows of the same query, with the same metadata.
+extension QuerySnapshot: Hashable {
+    public static func == (left: QuerySnapshot, right: QuerySnapshot) -> Bool {
+        left.query == right.query && left.metadata == right.metadata
+            && left.documents == right.documents
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(metadata)
+        hasher.combine(documents)
+    }
+}
+
 extension QuerySnapshot: Sequence {
     public func makeIterator() -> IndexingIterator<[QueryDocumentSnapshot]> {
         documents.makeIterator()

@@ -93,7 +93,7 @@ public final class Transaction: Sendable {
     @discardableResult
     public func setData(
         _ data: [String: Any], forDocument document: DocumentReference,
-        mergeFields: [any FieldName]
+        mergeFields: [Any]
     ) -> Transaction {
         write(document) { path throws(FirestoreError) in
             try WriteTranslation.merge(path, data, fields: mergeFields)

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Runs a transaction's block and commits what it wrote, as often as it takes.
 struct TransactionRun {
     let firestore: Firestore
@@ -52,12 +54,23 @@ struct TransactionRun {
     }
 }
 
-/// How a transaction is run.
-public struct TransactionOptions: Hashable, Sendable {
+/// How a transaction is run. A class, as in FirebaseFirestore: its properties are set on a constant.
+public final class TransactionOptions: Hashable, Sendable {
+    private let attempts = Mutex(5)
+
     /// At least 1. Source of the default: client-engine 2.0.
-    public var maxAttempts = 5
+    public var maxAttempts: Int {
+        get { attempts.withLock { $0 } }
+        set { attempts.withLock { $0 = newValue } }
+    }
 
     public init() {}
+
+    public static func == (left: TransactionOptions, right: TransactionOptions) -> Bool {
+        left.maxAttempts == right.maxAttempts
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(maxAttempts) }
 }
 
 extension FirestoreErrorCode {

@@ -157,31 +157,3 @@ package struct FieldsJSON: Codable {
         self.fields = fields
     }
 }
-
-extension Timestamp {
-    /// As in `2017-04-22T00:26:51.000001Z`, with the digits that are not zero.
-    package var rfc3339: String {
-        let whole = Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
-        guard nanoseconds != 0 else { return whole }
-        var digits = String(1_000_000_000 + Int(nanoseconds)).dropFirst()
-        while digits.last == "0" { digits.removeLast() }
-        return whole.dropLast() + "." + digits + "Z"
-    }
-
-    package init?(rfc3339 text: String) {
-        var whole = text
-        var nanoseconds: Int32 = 0
-        if let dot = text.firstIndex(of: ".") {
-            let digits = text[text.index(after: dot)...].prefix { $0.isASCII && $0.isNumber }
-            guard !digits.isEmpty, digits.count <= 9, let fraction = Int32(digits) else {
-                return nil
-            }
-            nanoseconds = (digits.count..<9).reduce(fraction) { value, _ in value * 10 }
-            whole = String(text[..<dot] + text[digits.endIndex...])
-        }
-        guard let date = try? Date(whole, strategy: .iso8601) else { return nil }
-        let seconds = Int64(date.timeIntervalSince1970.rounded(.down))
-        guard Timestamp.isValid(seconds: seconds, nanoseconds: nanoseconds) else { return nil }
-        self.init(seconds: seconds, nanoseconds: nanoseconds)
-    }
-}

@@ -32,7 +32,7 @@ public final class WriteBatch: Sendable {
     @discardableResult
     public func setData(
         _ data: [String: Any], forDocument document: DocumentReference,
-        mergeFields: [any FieldName]
+        mergeFields: [Any]
     ) -> WriteBatch {
         add(document) { path throws(FirestoreError) in
             try WriteTranslation.merge(path, data, fields: mergeFields)
@@ -74,12 +74,13 @@ public final class WriteBatch: Sendable {
 
     /// As the `async` form, without waiting: queued before it returns. `completion` is called on
     /// the listeners' queue.
-    public func commit(completion: (@Sendable ((any Error)?) -> Void)? = nil) {
+    public func commit(completion: (((any Error)?) -> Void)? = nil) {
         let mutations = Result { () throws(FirestoreError) in try take() }
         guard case .success(let writes) = mutations, writes.isEmpty else {
             return firestore.commit(mutations, completion)
         }
-        firestore.callbackQueue.async { completion?(nil) }
+        let completion = AppClosure(completion)
+        firestore.callbackQueue.async { completion.call?(nil) }
     }
 
     private func add(

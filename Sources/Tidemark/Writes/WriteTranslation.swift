@@ -23,11 +23,18 @@ enum WriteTranslation {
     }
 
     /// Writes only the listed fields, each of which must be in the data.
+    ///
+    /// - Parameter names: Strings and field paths, as FirebaseFirestore takes them.
     static func merge(
-        _ path: DocumentPath, _ data: [String: Any], fields names: [any FieldName]
+        _ path: DocumentPath, _ data: [String: Any], fields names: [Any]
     ) throws(FirestoreError) -> Mutation {
         var listed: [FieldPath] = []
-        for name in names { listed.append(try name.resolved()) }
+        for name in names {
+            guard let name = name as? any FieldName else {
+                throw .invalidArgument("\(name) is neither a String nor a FieldPath.")
+            }
+            listed.append(try name.resolved())
+        }
         try refuseOverlap(listed)
         let parsed = try ValueParser.fields(data)
         func isListed(_ field: FieldPath) -> Bool { listed.contains { $0.isPrefix(of: field) } }

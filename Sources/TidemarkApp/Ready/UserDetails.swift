@@ -102,6 +102,7 @@ public actor UserDetails {
 
     private func ask(_ ids: [ByteString]) async -> FirestoreError? {
         defer { for id in ids { reading[id] = nil } }
+        // tidemark:ignore too-many-values the callers ask for at most 30
         let query = collection.whereField(FieldPath.documentID, in: ids.map(\.text))
         do throws(FirestoreError) {
             let snapshot = try await query.getDocuments(source: .server)

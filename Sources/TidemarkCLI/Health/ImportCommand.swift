@@ -6,7 +6,7 @@ import TidemarkHealth
 struct ImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import", abstract: "Bring in what another program has exported.",
-        subcommands: [HealthImportCommand.self])
+        subcommands: [HealthImportCommand.self, FirestoreImportCommand.self])
 }
 
 struct HealthImportCommand: AsyncParsableCommand {

@@ -37,6 +37,11 @@ package struct Attribute: Hashable, Sendable {
     package static func data(_ name: DataName, _ value: String) -> Attribute {
         Attribute("data-" + name.rawValue, value)
     }
+    /// A length or a frame of a drawing.
+    package static func drawing(_ name: DrawingName, _ value: String) -> Attribute {
+        Attribute(name.rawValue, value)
+    }
+    package static let post = Attribute("method", "post")
     package static let current = Attribute("aria-current", "page")
     package static let live = Attribute("aria-live", "polite")
     package static let selected = Attribute("selected", nil)
@@ -68,7 +73,10 @@ package struct Attribute: Hashable, Sendable {
     package static let ownDirection = Attribute("dir", "auto")
     package static let focusable = Attribute("tabindex", "0")
 
-    package enum InputType: String { case text, number, hidden, submit, button, search }
+    package enum InputType: String {
+        case text, number, hidden, submit, button, search, range, password
+    }
+    package enum DrawingName: String { case x, y, width, height, viewBox }
     package enum DataName: String { case part, source, update, path, key, order }
 }
 

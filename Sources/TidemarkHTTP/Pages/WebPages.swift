@@ -97,3 +97,17 @@ public struct ServerEvent: Hashable, Sendable {
         return lines.joined(separator: "\n") + "\n\n"
     }
 }
+
+/// Pages of several kinds: the first that knows a path answers.
+public struct PagesInOrder: WebPages {
+    private let pages: [any WebPages]
+
+    public init(_ pages: [any WebPages]) { self.pages = pages }
+
+    public func answer(_ request: PageRequest) async -> PageAnswer? {
+        for page in pages {
+            if let answer = await page.answer(request) { return answer }
+        }
+        return nil
+    }
+}

@@ -64,7 +64,9 @@ public struct WebPolicy: Sendable, Hashable {
                     """))
         }
         if call.method == "OPTIONS", let origin { return .preflight(origin: origin) }
-        if call.method == "POST", !call.hasCredentials, !hasSafeContent(call) {
+        if call.method == "POST", !call.isAnyContentExpected, !call.hasCredentials,
+            !hasSafeContent(call)
+        {
             return .refused(.noContentType)
         }
         return .allowed(origin: origin)
@@ -119,6 +121,8 @@ struct WebCall: Hashable, Sendable {
     var hasCredentials = false
     /// Whether Google's own clients send this call as a form.
     var isFormExpected = false
+    /// Whether Google's own clients send this call as any type of content. The first two rules hold alone.
+    var isAnyContentExpected = false
 
     /// The content type without its parameters.
     var mediaType: String {

@@ -18,7 +18,7 @@ package struct WireReader {
 
     /// A field's number and wire type in one: `field << 3 | wire type`.
     @inline(__always)
-    mutating func tag() throws(CodecError) -> UInt64 {
+    package mutating func tag() throws(CodecError) -> UInt64 {
         let raw = try varint()
         guard raw >> 3 != 0, raw >> 3 <= 536_870_911 else { throw .malformed }
         return raw
@@ -71,7 +71,7 @@ package struct WireReader {
     }
 
     @inline(__always)
-    mutating func message() throws(CodecError) -> WireReader {
+    package mutating func message() throws(CodecError) -> WireReader {
         WireReader(try lengthDelimited())
     }
 
@@ -81,14 +81,14 @@ package struct WireReader {
 
     /// Decoding repairs what is not UTF-8, and then the bytes differ. Five times as fast for short
     /// texts as `String(validating:as:)`.
-    static func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodecError) -> String {
+    package static func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodecError) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.withBytes({ Comparison.bytes($0, bytes) }) == .equal else { throw .invalidUTF8 }
         return text
     }
 
     /// Passes over the contents of the field whose tag was read last.
-    mutating func skip(_ tag: UInt64) throws(CodecError) {
+    package mutating func skip(_ tag: UInt64) throws(CodecError) {
         switch tag & 7 {
         case 0: _ = try varint()
         case 1: _ = try fixed64()

@@ -45,7 +45,7 @@ package struct WireWriter {
         }
     }
 
-    mutating func data(_ field: UInt64, _ value: [UInt8]) {
+    package mutating func data(_ field: UInt64, _ value: [UInt8]) {
         tag(field, 2)
         data(value)
     }

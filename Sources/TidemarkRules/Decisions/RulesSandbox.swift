@@ -16,34 +16,12 @@ public struct RulesSandbox: Sendable {
 
     /// - Throws: ``InvalidRules`` with every error of the file.
     public init(_ text: String, at time: Timestamp = .epoch) throws(InvalidRules) {
-        rules = try Ruleset(text)
+        self.init(try Ruleset(text), at: time)
+    }
+
+    public init(_ rules: Ruleset, at time: Timestamp = .epoch) {
+        self.rules = rules
         self.time = time
-    }
-
-    /// Who asks.
-    public enum Person: Sendable {
-        case nobody
-        case account(uid: String, claims: MapValue)
-
-        public static func user(_ uid: String) -> Person {
-            .account(uid: uid, claims: MapValue())
-        }
-
-        fileprivate var caller: RulesCaller? {
-            switch self {
-            case .nobody: nil
-            case .account(let uid, let claims): RulesCaller(uid: uid, claims: claims)
-            }
-        }
-    }
-
-    /// What is asked. Writes change nothing in the sandbox.
-    public enum Operation: Sendable {
-        case get(String)
-        case list(Query)
-        /// Sets the document: a create, or an update where it exists.
-        case set(String, MapValue)
-        case delete(String)
     }
 
     /// The fields of a document; nil where there is none, or the path names none.
@@ -56,64 +34,48 @@ public struct RulesSandbox: Sendable {
     }
 
     /// Whether the rules allow it.
-    public func allows(_ operation: Operation, as person: Person) -> Bool {
-        decide(operation, as: person, trace: nil)?.isAllowed ?? false
+    public func allows(_ operation: RulesOperation, as person: RulesPerson) -> Bool {
+        judge(operation, as: person, tracing: .never)?.isAllowed ?? false
     }
 
     /// Why the rules refuse it, with the values that decided; nil when they allow it.
-    public func refusal(of operation: Operation, as person: Person) -> String? {
-        let trace = RulesTrace()
-        guard let decision = decide(operation, as: person, trace: trace) else {
+    public func refusal(of operation: RulesOperation, as person: RulesPerson) -> String? {
+        guard let judgement = judge(operation, as: person, tracing: .always) else {
             return "The path names no document."
         }
-        return decision.isAllowed ? nil : decision.reason(in: rules.source, trace: trace)
+        return judgement.isAllowed ? nil : judgement.reason(in: rules.source)
     }
 
     /// The value of each expression that was evaluated, in order.
-    public func explanation(of operation: Operation, as person: Person) -> [String] {
-        let trace = RulesTrace()
-        _ = decide(operation, as: person, trace: trace)
-        return trace.lines(of: rules.source)
+    public func explanation(of operation: RulesOperation, as person: RulesPerson) -> [String] {
+        judge(operation, as: person, tracing: .always)?.lines(of: rules.source) ?? []
     }
 
-    private func decide(
-        _ operation: Operation, as person: Person, trace: RulesTrace?
-    ) -> RulesDecision? {
-        switch operation {
-        case .list(let query):
-            let world = SandboxDocuments(before: documents, after: documents)
-            return rules.decide(query, as: person.caller, at: time, reading: world, trace: trace)
-        case .get(let path): return decide(.get, path, nil, person, trace)
-        case .delete(let path): return decide(.delete, path, nil, person, trace)
-        case .set(let path, let fields):
-            let method: RulesMethod = self[path] == nil ? .create : .update
-            return decide(method, path, fields, person, trace)
-        }
+    /// The last judgement of those that the operation needs: the refused one, where there is one.
+    ///
+    /// - Returns: Nil for a path that names no document.
+    private func judge(
+        _ operation: RulesOperation, as person: RulesPerson, tracing: RulesJudge.Tracing
+    ) -> RulesJudgement? {
+        try? judgements(of: operation, as: person, tracing: tracing).last
     }
 
-    private func decide(
-        _ method: RulesMethod, _ path: String, _ after: MapValue?, _ person: Person,
-        _ trace: RulesTrace?
-    ) -> RulesDecision? {
-        guard let path = try? DocumentPath(path) else { return nil }
-        var world = SandboxDocuments(before: documents, after: documents)
-        if method != .get { world.after[path] = after }
-        let request = RulesRequest(
-            method, path, as: person.caller, at: time, before: documents[path], after: after)
-        return rules.decide(request, reading: world, trace: trace)
+    /// What the rules decide about each read or write of an operation, up to the first refusal.
+    ///
+    /// - Throws: `InvalidPath` for a path that names no document.
+    package func judgements(
+        of operation: RulesOperation, as person: RulesPerson, tracing: RulesJudge.Tracing = .always
+    ) throws -> [RulesJudgement] {
+        let question = try operation.question()
+        var judge = RulesJudge(
+            rules, as: person.caller, at: time, of: SandboxDatabase(documents: documents),
+            operations: question.operations, tracing: tracing)
+        return try judge.judge(question)
     }
 }
 
-private struct SandboxDocuments: RulesDocuments {
-    let before: [DocumentPath: MapValue]
-    var after: [DocumentPath: MapValue]
+private struct SandboxDatabase: RulesDatabase {
+    let documents: [DocumentPath: MapValue]
 
-    func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
-        guard let document = path.document(in: "(default)") else {
-            return .refused("The path names no document.")
-        }
-        let isAfter = function == .getAfter || function == .existsAfter
-        guard let fields = (isAfter ? after : before)[document] else { return .missing }
-        return .document(.document(RulesMap(fields), at: path))
-    }
+    func fields(of document: DocumentPath) -> MapValue? { documents[document] }
 }

@@ -7,7 +7,7 @@ extension Evaluator {
         let left = try evaluate(leftNode)
         let right = try evaluate(rightNode)
         if left.isKnowledge || right.isKnowledge {
-            return RulesValue.judge(symbol, left, right, &self)
+            return ProofOperators.judge(symbol, left, right, &self)
         }
         // What is known of parts says nothing of the whole. The keys of a map are known.
         if isProof, symbol != .isIn || !right.isMap, left.holdsKnowledge || right.holdsKnowledge {
@@ -64,7 +64,7 @@ extension Evaluator {
     ) {
         guard case .binary(_, let operand, _) = node.operation, case .null = left,
             case .member(let query, "limit") = operand.operation,
-            case .member(_, "query") = query.operation, let text = right.swift
+            case .member(_, "query") = query.operation, let text = SwiftLiteral.text(of: right)
         else { return }
         lacking.append(MissingCondition(field: "", test: .limit(text)))
     }
@@ -212,81 +212,5 @@ extension Timestamp {
         let nanoseconds = Int32(remainder + borrow * 1_000_000_000)
         guard Timestamp.isValid(seconds: seconds, nanoseconds: nanoseconds) else { return nil }
         self.init(seconds: seconds, nanoseconds: nanoseconds)
-    }
-}
-
-extension RulesValue {
-    /// About how much a look at all of it costs.
-    var extent: Int {
-        switch self {
-        case .string(let text): 1 + text.utf8.count / 16
-        case .bytes(let bytes): 1 + bytes.count / 16
-        case .list(let values), .set(let values): values.reduce(1) { $0 + $1.extent }
-        case .map(let map): map.entries.reduce(1) { $0 + $1.value.extent }
-        default: 1
-        }
-    }
-
-    /// An operation on something that differs between a query's results.
-    static func judge(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue,
-        _ evaluator: inout Evaluator
-    ) -> RulesValue {
-        if let answer = decided(symbol, left, right) { return .boolean(answer) }
-        switch (left, right) {
-        case (.known(let knowledge), _) where !right.isKnowledge:
-            evaluator.lack(knowledge, symbol, right)
-        case (_, .known(let knowledge)) where !left.isKnowledge:
-            if symbol == .isIn, let text = left.swift {
-                evaluator.lack(knowledge, .contains(text))
-            } else if let mirrored = symbol.mirrored {
-                evaluator.lack(knowledge, mirrored, left)
-            }
-        default: break
-        }
-        return .known(Knowledge())
-    }
-
-    private static func decided(
-        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue
-    ) -> Bool? {
-        switch (symbol, left, right) {
-        case (_, .known, .known): return nil
-        case (.isIn, .known(let knowledge), .list(let values)),
-            (.isIn, .known(let knowledge), .set(let values)):
-            let answers = values.map { knowledge.equals($0) }
-            if answers.contains(true) { return true }
-            return knowledge.isThere && answers.allSatisfy({ $0 == false }) ? false : nil
-        case (.isIn, .string(let key), .known(let knowledge)) where knowledge.hasMember(key):
-            return true
-        case (.isIn, _, .known(let knowledge)):
-            return knowledge.contains(left) ? true : nil
-        case (.equal, .known(let knowledge), _): return knowledge.equals(right)
-        case (.notEqual, .known(let knowledge), _): return knowledge.equals(right).map { !$0 }
-        case (.less, .known(let knowledge), _): return knowledge.isBelow(right, orEqual: false)
-        case (.lessOrEqual, .known(let knowledge), _):
-            return knowledge.isBelow(right, orEqual: true)
-        case (.greater, .known(let knowledge), _):
-            return knowledge.isBelow(right, orEqual: true).map { !$0 }
-        case (.greaterOrEqual, .known(let knowledge), _):
-            return knowledge.isBelow(right, orEqual: false).map { !$0 }
-        case (_, _, .known):
-            return symbol.mirrored.flatMap { decided($0, right, left) }
-        default: return nil
-        }
-    }
-}
-
-extension BinaryOperator {
-    /// The operator that says the same with its operands exchanged.
-    var mirrored: BinaryOperator? {
-        switch self {
-        case .equal, .notEqual: self
-        case .less: .greater
-        case .lessOrEqual: .greaterOrEqual
-        case .greater: .less
-        case .greaterOrEqual: .lessOrEqual
-        default: nil
-        }
     }
 }

@@ -89,7 +89,7 @@ extension Evaluator {
                 ? wanted.allSatisfy(knowledge.contains) : wanted.contains(where: knowledge.contains)
             if isSure, knowledge.isThere { return .boolean(true) }
             for element in wanted {
-                if let text = element.swift, !knowledge.contains(element) {
+                if let text = SwiftLiteral.text(of: element), !knowledge.contains(element) {
                     lack(knowledge, .contains(text))
                 }
             }

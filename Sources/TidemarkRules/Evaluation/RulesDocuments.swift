@@ -50,8 +50,27 @@ public struct RulesReads: Sendable {
     /// Documents that were read, each counted once for each function: what is billed.
     public var count: Int { found.count }
 
+    /// What was read already.
+    func known(_ function: RulesRead, _ path: RulesPath) -> RulesLookup? {
+        found[Key(path: path, function: function)]
+    }
+
+    /// About how many bytes of documents it holds.
+    var extent: Int {
+        found.values.reduce(0) { sum, lookup in
+            if case .document(let document) = lookup { sum + document.extent } else { sum + 64 }
+        }
+    }
+
     /// Begins the next document or write of the request.
     public mutating func beginOperation() { ofOperation = [] }
+
+    private var mostOfOperation: Int {
+        #if TIDEMARK_DEFECTS
+            if RulesDefect.planted == .oneReadMore { return RulesLimits.readsPerOperation + 1 }
+        #endif
+        return RulesLimits.readsPerOperation
+    }
 
     /// What the document is; nil when no more may be read.
     mutating func answer(
@@ -59,11 +78,11 @@ public struct RulesReads: Sendable {
     ) -> RulesLookup? {
         let key = Key(path: path, function: function)
         if !ofOperation.contains(key) {
-            if ofOperation.count >= RulesLimits.readsPerOperation { return nil }
+            if ofOperation.count >= mostOfOperation { return nil }
             ofOperation.insert(key)
         }
         if let lookup = found[key] { return lookup }
-        if found.count >= mostOfRequest { return nil }
+        if found.count >= max(mostOfRequest, mostOfOperation) { return nil }
         let lookup = documents.lookUp(path, for: function)
         found[key] = lookup
         return lookup

@@ -50,6 +50,22 @@ public struct RulesRequest: Sendable {
     }
 }
 
+extension RulesRequest {
+    /// The document, below the database.
+    var documentPath: String {
+        let segments = path.map { part in
+            if case .text(let text) = part { text } else { "*" }
+        }
+        return segments.dropFirst(3).joined(separator: "/")
+    }
+
+    /// About how many bytes of documents it holds.
+    var extent: Int {
+        guard case .value(.map(let before)) = resource else { return request.extent }
+        return request.extent + before.extent
+    }
+}
+
 /// The account that a request comes from.
 public struct RulesCaller: Sendable {
     public let uid: String

@@ -13,6 +13,8 @@ public final class RulesTrace {
 
     public init() {}
 
+    init(_ entries: [Entry]) { self.entries = entries }
+
     func note(_ node: Node, _ outcome: Result<RulesValue, RulesFailure>) {
         guard entries.count < 20 * RulesLimits.evaluations else { return }
         entries.append(Entry(range: node.start..<node.end, outcome: outcome))

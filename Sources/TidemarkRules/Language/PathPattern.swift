@@ -25,6 +25,30 @@ struct PathPattern: Sendable {
         return fits(segments[...], path[...], &captures) ? captures : nil
     }
 
+    /// Whether it fits every path that `other` fits.
+    func covers(_ other: PathPattern) -> Bool {
+        let path = other.segments.map { segment -> Part in
+            switch segment {
+            case .literal(let text): .text(text)
+            case .one: .anyOne
+            case .many: .anyNumber
+            }
+        }
+        return captures(of: path) != nil
+    }
+
+    /// Whether it fits the path of any document.
+    var fitsDocuments: Bool {
+        let isOfMany = segments.contains { if case .many = $0 { true } else { false } }
+        guard segments.count > 3 else { return isOfMany }
+        for (index, name) in [(0, "databases"), (2, "documents")] {
+            if case .literal(let text) = segments[index], text != name { return false }
+            // What a recursive wildcard before it takes is not known.
+            if case .many = segments[index] { return true }
+        }
+        return isOfMany || segments.count % 2 == 1
+    }
+
     private func fits(
         _ pattern: ArraySlice<PatternSegment>, _ path: ArraySlice<Part>,
         _ captures: inout [RulesValue]

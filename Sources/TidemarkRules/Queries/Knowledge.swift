@@ -50,15 +50,22 @@ extension Knowledge {
         if let member = member(name) { return member }
         var unknown = Knowledge()
         unknown.field = isDocument ? FieldPath(name: name) : field?.appending(name)
+        #if TIDEMARK_DEFECTS
+            if RulesDefect.planted == .missingFieldsThere { unknown.isThere = true }
+        #endif
         return .known(unknown)
     }
 
     /// Whether it is sure to have a member of that name.
     func hasMember(_ name: String) -> Bool {
         switch member(name) {
-        case .known(let knowledge)?: knowledge.isThere
-        case nil: false
-        default: true
+        case .known(let knowledge)?: return knowledge.isThere
+        case nil:
+            #if TIDEMARK_DEFECTS
+                if RulesDefect.planted == .missingFieldsThere { return true }
+            #endif
+            return false
+        default: return true
         }
     }
 
@@ -101,6 +108,9 @@ extension Knowledge {
         guard isThere, let kind, kind == other.kind, !other.isNaN else { return nil }
         if let upper, let order = RulesValue.order(upper.value, other) {
             if order == .ascending { return true }
+            #if TIDEMARK_DEFECTS
+                if RulesDefect.planted == .openEndsIncluded, order == .equal { return true }
+            #endif
             if order == .equal, orEqual || !upper.isIncluded { return true }
         }
         if let lower, let order = RulesValue.order(lower.value, other) {

@@ -34,7 +34,7 @@ extension Evaluator {
     }
 
     mutating func lack(_ knowledge: Knowledge, _ symbol: BinaryOperator, _ value: RulesValue) {
-        guard let text = value.swift else { return }
+        guard let text = SwiftLiteral.text(of: value) else { return }
         switch symbol {
         case .equal: lack(knowledge, .compared("isEqualTo", text))
         case .notEqual: lack(knowledge, .compared("isNotEqualTo", text))
@@ -48,19 +48,20 @@ extension Evaluator {
     }
 }
 
-extension RulesValue {
-    /// As Swift writes it; nil for what has no literal there.
-    var swift: String? {
-        switch self {
+/// Values as Swift writes them.
+enum SwiftLiteral {
+    /// Nil for what has no literal there.
+    static func text(of value: RulesValue) -> String? {
+        switch value {
         case .null: return "nil"
-        case .boolean, .integer, .float: return description
+        case .boolean, .integer, .float: return value.description
         case .string(let text):
             let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
             return "\"\(escaped)\""
         case .timestamp(let time): return "Timestamp(milliseconds: \(time.milliseconds))"
         case .path(let path): return "\"\(path.segments.dropFirst(3).joined(separator: "/"))\""
         case .list(let values):
-            let texts = values.prefix(30).compactMap(\.swift)
+            let texts = values.prefix(30).compactMap(text)
             return texts.count == values.count ? "[" + texts.joined(separator: ", ") + "]" : nil
         default: return nil
         }

@@ -21,7 +21,11 @@ extension Ruleset {
         var reads = reads
         reads.beginOperation()
         var verdicts: [RulesDecision.Verdict] = []
-        for conjunction in Self.conjunctions(of: query.filter) {
+        var conjunctions = Self.conjunctions(of: query.filter)
+        #if TIDEMARK_DEFECTS
+            if RulesDefect.planted == .firstAlternativeOnly { conjunctions = [conjunctions[0]] }
+        #endif
+        for conjunction in conjunctions {
             let facts = QueryFacts(conjunction, of: query)
             let request = RulesRequest(query, facts, in: database, as: caller, at: time)
             var evaluator = Evaluator(self, request, documents, reads: reads, trace: trace)

@@ -70,6 +70,17 @@ public struct RulesMap: Sendable {
         if case .entries(let entries) = storage { entries } else { [] }
     }
 
+    /// About how many bytes it holds.
+    var extent: Int {
+        switch storage {
+        case .fields(let fields): fields.storageSize
+        case .entries(let entries):
+            entries.reduce(0) { sum, entry in
+                if case .map(let map) = entry.value { sum + map.extent } else { sum + 64 }
+            }
+        }
+    }
+
     var keys: [RulesValue] {
         switch storage {
         case .fields(let fields): fields.map { .string($0.key) }

@@ -148,4 +148,15 @@ extension RulesValue {
         default: nil
         }
     }
+
+    /// About how much a look at all of it costs.
+    var extent: Int {
+        switch self {
+        case .string(let text): 1 + text.utf8.count / 16
+        case .bytes(let bytes): 1 + bytes.count / 16
+        case .list(let values), .set(let values): values.reduce(1) { $0 + $1.extent }
+        case .map(let map): map.entries.reduce(1) { $0 + $1.value.extent }
+        default: 1
+        }
+    }
 }

@@ -31,7 +31,11 @@ struct CommitDraft {
     init(database: DatabaseID, time: Timestamp) {
         self.database = database
         self.time = time
-        requestTime = Timestamp(milliseconds: time.milliseconds)
+        requestTime = Self.requestTime(of: time)
+    }
+
+    static func requestTime(of time: Timestamp) -> Timestamp {
+        Timestamp(milliseconds: time.milliseconds)
     }
 
     /// Applies a mutation, already validated.

@@ -72,8 +72,7 @@ struct CommitStage {
         let time: Timestamp
         do {
             (row, time) = try takeCommitTime(database)
-            let draft = try granted(valid, database, time, transaction, claimant)
-            try askRules(valid, context, draft.draft.requestTime, transaction)
+            let draft = try granted(valid, context, time, transaction, claimant)
             let reply = CommitReply(results: draft.results, commitTime: time)
             // From here on a failure is the store's, and undoes the whole batch.
             commits.append(try store(draft.draft.differences, database, row, time, transaction))
@@ -242,11 +241,13 @@ struct CommitStage {
     /// - Throws: ``LockWait`` when the commit must wait, even one that would be refused as things are;
     ///   ``RPCStatus``, ``StoreError``.
     private mutating func granted(
-        _ mutations: [Mutation], _ database: DatabaseID, _ time: Timestamp,
+        _ mutations: [Mutation], _ context: CallContext, _ time: Timestamp,
         _ transaction: StoreTransaction, _ claimant: LockClaimant
     ) throws -> PreparedCommit {
+        let database = context.database
         guard transactions.concerns(database) else {
             if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
+            try askRules(mutations, context, CommitDraft.requestTime(of: time), transaction)
             return try prepare(mutations, database, time, transaction)
         }
         let outcome: Result<PreparedCommit, RPCStatus>
@@ -266,6 +267,8 @@ struct CommitStage {
             throw LockWait(ticket: ticket)
         }
         if case .transaction(let id, _) = claimant { end(id, .rolledBack) }
+        // Before what else is wrong is told: who is refused does not learn whether a document is there.
+        try askRules(mutations, context, CommitDraft.requestTime(of: time), transaction)
         return try outcome.get()
     }
 

@@ -7,7 +7,9 @@ final class RulesChecks {
     private let clocks: DatabaseClocks
     private let meter: UsageMeter
     /// Nil where everything is allowed.
-    private var settings: RulesSettings?
+    private(set) var settings: RulesSettings?
+    /// Nil where nothing is recorded.
+    private(set) var record: RulesRecord?
 
     init(_ clocks: DatabaseClocks, _ meter: UsageMeter) {
         self.clocks = clocks
@@ -17,7 +19,16 @@ final class RulesChecks {
     /// What the meter counts the reads of rules under: no collection has a name like that.
     static let target = "(rules)"
 
-    func set(_ settings: RulesSettings?) { self.settings = settings }
+    func set(_ settings: RulesSettings?) {
+        self.settings = settings
+        record = settings.flatMap {
+            $0.isRecorded ? RulesRecord(of: $0.rules, after: record) : nil
+        }
+    }
+
+    func clearRecord() {
+        if let settings { record?.clear(settings.rules) }
+    }
 
     /// Asks the rules about a request that reads.
     ///
@@ -30,7 +41,7 @@ final class RulesChecks {
         if case .batchGetDocuments(let request) = request { operations = request.paths.count }
         guard var gate = try gate(context, transaction, operations) else { return }
         // What was read for an answer of no is billed, too.
-        defer { bill(gate, request.method, context) }
+        defer { finish(gate, request.method, context) }
         switch request {
         case .getDocument(let request): try gate.check(get: request.path)
         case .batchGetDocuments(let request):
@@ -57,7 +68,7 @@ final class RulesChecks {
         var operations = 1
         if case .documents(let paths) = kind { operations = paths.count }
         guard var gate = try gate(context, transaction, operations) else { return }
-        defer { bill(gate, .listen, context) }
+        defer { finish(gate, .listen, context) }
         switch kind {
         case .query(let query): try gate.check(query)
         case .documents(let paths): for path in paths { try gate.check(get: path) }
@@ -66,7 +77,7 @@ final class RulesChecks {
 
     /// Asks the rules about the writes of a commit.
     ///
-    /// - Parameter bill: Called with what the rules have read, also when the answer is no.
+    /// - Parameter bill: Called with how many documents the rules have read, also when they refuse.
     /// - Throws: ``RPCStatus`` `permissionDenied` with the reason; ``StoreError``.
     func check(
         _ mutations: [Mutation], _ context: CallContext, _ requestTime: Timestamp,
@@ -76,8 +87,11 @@ final class RulesChecks {
             var gate = try RulesGate(
                 settings, context, at: requestTime, transaction, operations: mutations.count)
         else { return }
-        defer { bill(gate.reads.count) }
-        try gate.check(mutations, requestTime)
+        defer {
+            bill(gate.reads)
+            note(gate, context)
+        }
+        try gate.check(mutations)
     }
 
     /// - Returns: Nil for whom rules are not asked about: administrators, and the server's own calls.
@@ -89,7 +103,47 @@ final class RulesChecks {
             settings, context, at: clocks.now, transaction, operations: operations)
     }
 
-    private func bill(_ gate: RulesGate, _ method: RPCMethod, _ context: CallContext) {
-        meter.countReads(gate.reads.count, by: method, context, on: Self.target)
+    private func finish(_ gate: RulesGate, _ method: RPCMethod, _ context: CallContext) {
+        meter.countReads(gate.reads, by: method, context, on: Self.target)
+        note(gate, context)
+    }
+
+    private func note(_ gate: RulesGate, _ context: CallContext) {
+        for judgement in gate.judgements { record?.note(judgement, context, at: clocks.now) }
+    }
+}
+
+// MARK: Questions beside the calls
+
+extension RulesChecks {
+    /// What the rules say to a question, for those who want to know. Nothing is recorded or billed.
+    ///
+    /// - Parameter rules: Others than those in force; nil for these.
+    /// - Returns: Nil where there are no rules.
+    func judge(
+        _ question: RulesQuestion, as caller: RulesCaller?, in database: DatabaseID,
+        under rules: Ruleset?, _ transaction: StoreTransaction
+    ) throws -> (judgements: [RulesJudgement], reads: Int, source: SourceText)? {
+        guard let rules = rules ?? settings?.rules else { return nil }
+        let requestTime = Timestamp(milliseconds: clocks.now.milliseconds)
+        var judge = RulesJudge(
+            rules, as: caller, at: requestTime, in: database.database,
+            of: StoredDocuments(transaction.documents(of: database)),
+            operations: question.operations, tracing: .always)
+        let judgements = try judge.judge(question)
+        return (judgements, judge.reads.count, rules.source)
+    }
+
+    /// Which of the last requests other rules decide otherwise.
+    func flips(under rules: Ruleset, _ transaction: StoreTransaction) -> [RulesFlip] {
+        (record?.latest ?? []).compactMap { request in
+            guard let judgement = request.judgement else { return nil }
+            let documents = StoredDocuments(transaction.documents(of: request.database))
+            let decision = judgement.again(under: rules, reading: documents)
+            if decision.isAllowed == request.isAllowed { return nil }
+            return RulesFlip(
+                request: request, isAllowed: decision.isAllowed,
+                reason: decision.reason(in: rules.source))
+        }
     }
 }

@@ -7,12 +7,9 @@ import TidemarkStore
 /// The rules see the database as it is in the transaction that the request is performed in.
 struct RulesGate {
     private let settings: RulesSettings
-    private let caller: RulesCaller?
-    private let context: CallContext
-    private let time: Timestamp
-    private let table: DocumentTable
-    /// What the rules of the request have read.
-    private(set) var reads: RulesReads
+    private var judge: RulesJudge
+    /// What was decided, for the record; empty where none is kept.
+    private(set) var judgements: [RulesJudgement] = []
 
     /// - Parameter operations: How many documents or writes the request has.
     /// - Returns: Nil for an administrator, who may do everything.
@@ -21,99 +18,43 @@ struct RulesGate {
         _ settings: RulesSettings, _ context: CallContext, at time: Timestamp,
         _ transaction: StoreTransaction, operations: Int = 1
     ) throws(RPCStatus) {
+        let caller: RulesCaller?
         switch try RulesIdentity(context.token, administrators: settings.administrators) {
         case .administrator: return nil
-        case .caller(let caller): self.caller = caller
+        case .caller(let found): caller = found
         }
         self.settings = settings
-        self.context = context
-        self.time = time
-        table = transaction.documents(of: context.database)
-        reads = RulesReads(operations: operations)
+        let tracing: RulesJudge.Tracing =
+            settings.isRecorded ? .always : settings.errors == .explained ? .refusals : .never
+        judge = RulesJudge(
+            settings.rules, as: caller, at: time, in: context.database.database,
+            of: StoredDocuments(transaction.documents(of: context.database)),
+            operations: operations, tracing: tracing)
     }
 
-    private var database: String { context.database.database }
-
-    private func stored(_ path: DocumentPath) throws(StoreError) -> MapValue? {
-        try table.document(at: path)?.document?.fields
-    }
-
-    // MARK: Reads
+    /// How many documents the rules of the request have read.
+    var reads: Int { judge.reads.count }
 
     /// - Throws: ``RPCStatus`` `permissionDenied`; ``StoreError``.
     mutating func check(get path: DocumentPath) throws {
-        let request = RulesRequest(
-            .get, path, in: database, as: caller, at: time, before: try stored(path))
-        try decide(documents(after: [:])) { rules, documents, reads, trace in
-            rules.decide(request, reading: documents, reads: reads, trace: trace)
-        }
+        try allow([try judge.judge(get: path)])
     }
 
-    mutating func check(_ query: Query) throws {
-        let (database, caller, time) = (database, caller, time)
-        try decide(documents(after: [:])) { rules, documents, reads, trace in
-            rules.decide(
-                query, in: database, as: caller, at: time, reading: documents, reads: reads,
-                trace: trace)
-        }
-    }
+    mutating func check(_ query: Query) throws { try allow([judge.judge(query)]) }
 
     /// What only administrators may do, as listing the ids of collections.
     func refuseOthers() throws(RPCStatus) {
         throw refusal("Only administrators may do this where rules are in force.")
     }
 
-    // MARK: Writes
-
     /// Checks each write against what those before it made, and what all of them make.
-    mutating func check(_ mutations: [Mutation], _ requestTime: Timestamp) throws {
-        var states: [DocumentPath: MapValue?] = [:]
-        var requests: [RulesRequest] = []
-        for mutation in mutations {
-            let path = mutation.path
-            let before = try states[path] ?? stored(path)
-            let after = mutation.applied(to: before) { _ in .timestamp(requestTime) }.fields
-            let method: RulesMethod =
-                switch mutation.operation {
-                case .verify: .get
-                case .delete: .delete
-                case .set, .patch: before == nil ? .create : .update
-                }
-            let isWrite = method == .create || method == .update
-            requests.append(
-                RulesRequest(
-                    method, path, in: database, as: caller, at: requestTime, before: before,
-                    after: isWrite ? after : nil))
-            if method != .get { states[path] = .some(after) }
-        }
-        for request in requests {
-            try decide(documents(after: states)) { rules, documents, reads, trace in
-                rules.decide(request, reading: documents, reads: reads, trace: trace)
-            }
-        }
-    }
+    mutating func check(_ mutations: [Mutation]) throws { try allow(try judge.judge(mutations)) }
 
-    // MARK: Decisions
-
-    private func documents(after states: [DocumentPath: MapValue?]) -> CommitDocuments {
-        CommitDocuments(table: table, database: database, after: states)
-    }
-
-    /// Decides; when the answer is no, decides again with a trace, to say why.
-    private mutating func decide(
-        _ documents: CommitDocuments,
-        _ ask: (Ruleset, CommitDocuments, RulesReads, RulesTrace?) -> RulesDecision
-    ) throws(RPCStatus) {
-        let decision = ask(settings.rules, documents, reads, nil)
-        if decision.isAllowed {
-            reads = decision.reads
-            return
-        }
-        guard settings.errors == .explained else { throw refusal("") }
-        let trace = RulesTrace()
-        let again = ask(settings.rules, documents, reads, trace)
-        reads = again.reads
-        throw refusal(again.reason(in: settings.rules.source, trace: trace))
+    private mutating func allow(_ judged: [RulesJudgement]) throws(RPCStatus) {
+        if settings.isRecorded { judgements += judged }
+        guard let last = judged.last, !last.isAllowed else { return }
+        throw refusal(
+            settings.errors == .explained ? last.reason(in: settings.rules.source) : "")
     }
 
     private func refusal(_ reason: String) -> RPCStatus {
@@ -123,26 +64,13 @@ struct RulesGate {
     }
 }
 
-/// The documents as they are, and as a commit will leave them.
-private struct CommitDocuments: RulesDocuments {
-    let table: DocumentTable
-    let database: String
-    let after: [DocumentPath: MapValue?]
+/// The documents of a database, as a transaction of the store sees them.
+struct StoredDocuments: RulesDatabase {
+    private let table: DocumentTable
 
-    func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
-        guard let document = path.document(in: database) else {
-            return .refused("The path names no document of this database.")
-        }
-        let isAfter = function == .getAfter || function == .existsAfter
-        if isAfter, let fields = after[document] { return lookup(fields, path) }
-        do throws(StoreError) {
-            return lookup(try table.document(at: document)?.document?.fields, path)
-        } catch {
-            return .refused("The store failed.")
-        }
-    }
+    init(_ table: DocumentTable) { self.table = table }
 
-    private func lookup(_ fields: MapValue?, _ path: RulesPath) -> RulesLookup {
-        fields.map { .document(.document(RulesMap($0), at: path)) } ?? .missing
+    func fields(of document: DocumentPath) throws(StoreError) -> MapValue? {
+        try table.document(at: document)?.document?.fields
     }
 }

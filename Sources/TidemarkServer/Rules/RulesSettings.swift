@@ -13,6 +13,9 @@ public struct RulesSettings: Sendable {
     public var errors: Errors
     /// Tokens of administrators beside `owner`: rules are not asked about their calls.
     public var administrators: Set<String>
+    /// Whether the server remembers what the rules decided: the last requests, and the coverage of the
+    /// file. About doubles what an evaluation costs.
+    public var isRecorded = true
 
     public init(
         _ rules: Ruleset, errors: Errors = .explained, administrators: Set<String> = []

@@ -97,13 +97,18 @@ public final class FirestoreServer: Sendable {
         executor.async { [weak self] in self?.wake() }
     }
 
-    /// Puts rules in force, or none with nil: for every call from now on. Listens are asked about again,
-    /// and those that the new rules refuse end with `permissionDenied`.
-    public func setRules(_ settings: RulesSettings?) {
-        core.withLock { $0.rules.set(settings) }
-        executor.async { [self] in
-            // A store that cannot be read refuses nobody: the next message of the listen meets it too.
-            deliver((try? core.withLock { core throws in try core.judgeListensAgain() }) ?? [])
+    /// Performs what the core has to tell of indexes. Before the answers go out, so that whoever has
+    /// one finds the file as it was promised. Only on the executor.
+    func tellOfIndexes() {
+        let notices = core.withLock { $0.indexes.takeNotices() }
+        for notice in notices {
+            switch notice {
+            case .log(let line): environment.log(line)
+            case .add(let index, let path):
+                do throws(IndexFileError) { try environment.addIndexes([index], path) } catch {
+                    environment.log("index not added: \(error.message)")
+                }
+            }
         }
     }
 

@@ -72,12 +72,14 @@ public final class LocalFirestore: Sendable {
     ///   - readDeadline: How long a read waits for the server, in virtual time; nil for no limit.
     ///   - readBudgets: What it may read a day.
     ///   - indexAdvisor: Collects its queries' indexes; one may serve all clients of a test run.
+    ///   - token: The bearer token of its calls, as security rules see it: `owner` for an administrator,
+    ///     nil for nobody. ``firestore(as:label:)`` makes one of an account.
     /// - Throws: `FirestoreError` when the cache cannot be opened.
     public func firestore(
         projectID: String? = nil, databaseID: String = "(default)", label: String? = nil,
         cache: FirestoreSettings.Cache = .memory, readDeadline: Duration? = .seconds(10),
         readBudgets: [ReadBudget] = [],
-        indexAdvisor: IndexAdvisor? = nil
+        indexAdvisor: IndexAdvisor? = nil, token: String? = nil
     ) throws(FirestoreError) -> Firestore {
         let clock = clock
         let chance = Mutex(SeededRandom(seed: 2))
@@ -86,7 +88,7 @@ public final class LocalFirestore: Sendable {
             now: { clock.now },
             random: { Double.random(in: 0..<1, using: chance) })
         let settings = FirestoreSettings(
-            cache: cache, label: label, readDeadline: readDeadline)
+            cache: cache, label: label, readDeadline: readDeadline, token: token)
         settings.readBudgets = readBudgets
         settings.indexAdvisor = indexAdvisor
         let client = try Firestore(

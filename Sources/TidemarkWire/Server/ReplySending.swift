@@ -1,6 +1,6 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
-import TidemarkModel
+package import TidemarkModel
 
 /// What one call or stream has to send, and the sending of it.
 ///
@@ -101,7 +101,7 @@ struct ReplySending<Message: Sendable>: Sendable {
 
 extension Outbox {
     /// Queues a message of a call, and tells the call when that was enough or too much.
-    func offer<Response>(_ event: Message, bytes: Int, for call: ServerCallHandle)
+    package func offer<Response>(_ event: Message, bytes: Int, for call: ServerCallHandle)
     where Message == StreamEvent<Response> {
         switch offer(event, bytes: bytes) {
         case .queued, .closed: break

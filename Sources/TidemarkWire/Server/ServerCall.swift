@@ -1,7 +1,7 @@
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import Synchronization
-import TidemarkModel
+package import TidemarkModel
 
 /// A call with one request, on the server's side.
 struct ServerCall: Sendable {
@@ -120,7 +120,7 @@ struct ServerCall: Sendable {
 }
 
 /// The handle of a call or stream whose sink may want it before it is there.
-final class ServerCallHandle: Sendable {
+package final class ServerCallHandle: Sendable {
     private struct State {
         var call: (any CancellableCall)?
         var isCancelled = false
@@ -129,7 +129,9 @@ final class ServerCallHandle: Sendable {
 
     private let state = Mutex(State())
 
-    func set(_ call: any CancellableCall) {
+    package init() {}
+
+    package func set(_ call: any CancellableCall) {
         let (isCancelled, isPaused) = state.withLock { state in
             state.call = call
             return (state.isCancelled, state.isPaused)
@@ -138,7 +140,7 @@ final class ServerCallHandle: Sendable {
     }
 
     /// Says whether the sink has room.
-    func set(isPaused: Bool) {
+    package func set(isPaused: Bool) {
         let call = state.withLock { state in
             state.isPaused = isPaused
             return state.call
@@ -146,7 +148,7 @@ final class ServerCallHandle: Sendable {
         if isPaused { call?.pause() } else { call?.resume() }
     }
 
-    func cancel() {
+    package func cancel() {
         let call = state.withLock { state in
             state.isCancelled = true
             return state.call

@@ -33,19 +33,13 @@ struct ServerCalls: Sendable {
         defer { desk.leave(context.remotePeer) }
         switch method {
         case .listen:
-            await ServerStream<ListenRequest, ListenResponse>(
-                open: { transport.listen($0, receive: $1) },
-                parse: { bytes throws(RPCStatus) in try .listen(bytes) },
-                encode: { ListenCoder($0).encode($1) }, size: { $0.wireSize }
-            ).run(stream, shared) { token async throws(RPCStatus) in
+            await ServerStream(transport, .listen).run(stream, shared) {
+                token async throws(RPCStatus) in
                 try await desk.caller(token, method)
             }
         case .write:
-            await ServerStream<WriteRequest, WriteResponse>(
-                open: { transport.write($0, receive: $1) },
-                parse: { bytes throws(RPCStatus) in try .write(bytes) },
-                encode: { WriteCoder($0).encode($1) }, size: { $0.wireSize }
-            ).run(stream, shared) { token async throws(RPCStatus) in
+            await ServerStream(transport, .write).run(stream, shared) {
+                token async throws(RPCStatus) in
                 try await desk.caller(token, method)
             }
         default: await ServerCall(transport, method, shared).run(stream)

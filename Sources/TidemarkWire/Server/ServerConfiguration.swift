@@ -24,9 +24,12 @@ extension GRPCServer {
     static let leaving = Duration.milliseconds(500)
 
     static func transport(
-        host: String, port: Int, _ connections: OpenConnections
-    ) throws(RPCStatus) -> HTTP2ServerTransport.Posix {
-        var config = HTTP2ServerTransport.Posix.Config.defaults
+        host: String, port: Int, _ connections: OpenConnections, _ plain: PlainConnections?
+    ) throws(RPCStatus) -> HTTP2ServerTransport.Custom<SharedPort> {
+        guard (0...65_535).contains(port) else {
+            throw .invalidArgument("\(port) is no port: 0 to 65535.")
+        }
+        var config = HTTP2ServerTransport.Custom<SharedPort>.Config.defaults
         config.rpc.maxRequestPayloadSize = maxMessageBytes
         // A few more than are served, so that the others can be told why not.
         config.http2 = .init(
@@ -41,20 +44,12 @@ extension GRPCServer {
                     minPingIntervalWithoutCalls: .seconds(1), allowWithoutCalls: true)))
         config.channelDebuggingCallbacks.onAcceptTCPConnection = { connections.add($0) }
         config.channelDebuggingCallbacks.onAcceptHTTP2Stream = { PackedRequests.add(to: $0) }
-        let transport = HTTP2ServerTransport.Posix(
-            address: try address(host, port), transportSecurity: .plaintext, config: config)
+        let listener = SharedPort(
+            host: host == "localhost" ? "127.0.0.1" : host, port: port, plain: plain)
+        let transport = HTTP2ServerTransport.Custom(listenerFactory: listener, config: config)
         var context = GRPCServerContext()
         context.methods = RPCMethod.allCases.map(\.descriptor)
         transport.configure(context: context)
         return transport
-    }
-
-    private static func address(_ host: String, _ port: Int) throws(RPCStatus) -> SocketAddress {
-        guard (0...65_535).contains(port) else {
-            throw .invalidArgument("\(port) is no port: 0 to 65535.")
-        }
-        if host == "localhost" { return .ipv4(host: "127.0.0.1", port: port) }
-        return host.utf8.contains(UInt8(ascii: ":"))
-            ? .ipv6(host: host, port: port) : .ipv4(host: host, port: port)
     }
 }

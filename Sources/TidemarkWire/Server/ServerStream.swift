@@ -5,12 +5,15 @@ import TidemarkModel
 /// A listen or write stream, on the server's side. It is opened on the transport when its first
 /// message has named the database.
 struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
-    typealias Sink = @Sendable (StreamEvent<Response>) -> Void
+    private typealias Sink = StreamCoding<Message, Response>.Sink
 
-    let open: @Sendable (CallContext, @escaping Sink) -> any RequestStream<Message>
-    let parse: @Sendable ([UInt8]) throws(RPCStatus) -> IncomingMessage<Message>
-    let encode: @Sendable (Names, Response) -> [UInt8]
-    let size: @Sendable (Response) -> Int
+    private let transport: any Transport
+    private let coding: StreamCoding<Message, Response>
+
+    init(_ transport: any Transport, _ coding: StreamCoding<Message, Response>) {
+        self.transport = transport
+        self.coding = coding
+    }
 
     /// - Parameter check: Who calls, by the token they show; or refuses them.
     func run(
@@ -19,9 +22,9 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     ) async {
         let streams = shared.streams
         let handle = ServerCallHandle()
-        let database = SharedDatabase()
+        let messages = StreamMessages(coding)
         let sending = ReplySending<Response>(
-            shared.budget, handle, size: size, encode: { encode(database.names, $0) })
+            shared.budget, handle, size: coding.size, encode: { messages.bytes(of: $0) })
         defer { sending.close() }
         let outbox = sending.outbox
         let end: @Sendable (RPCStatus) -> Void = { status in
@@ -35,7 +38,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
                 group.addTask {
                     do throws(RPCStatus) {
                         try await receiveAll(
-                            stream.inbound, shared.unpacking, outbox, handle, database, check)
+                            stream.inbound, shared.unpacking, outbox, handle, messages, check)
                     } catch { end(error) }
                 }
                 await sending.run(stream)
@@ -50,7 +53,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     private func receiveAll(
         _ inbound: ServerTransportInbound, _ unpacking: Unpacking,
         _ outbox: Outbox<StreamEvent<Response>>, _ handle: ServerCallHandle,
-        _ database: SharedDatabase,
+        _ messages: StreamMessages<Message, Response>,
         _ check: @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
     ) async throws(RPCStatus) {
         var parts = inbound.makeAsyncIterator()
@@ -66,12 +69,11 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
                 continue
             }
             let received = try unpacking.request(bytes, isPacked: metadata.isPacked)
-            let incoming = try parse(received.bytes)
-            let names = try database.names(naming: incoming.database)
-            let message = try incoming.decode(names)
+            let (database, message) = try messages.message(received.bytes)
             if request == nil {
-                try caller.checkReach(of: names.database)
-                let opened = open(metadata.context(names.database), sink(outbox, handle))
+                try caller.checkReach(of: database)
+                let opened = messages.open(
+                    transport, metadata.context(database), receive: sink(outbox, handle))
                 handle.set(opened)
                 request = opened
             }
@@ -85,11 +87,11 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     private func sink(
         _ outbox: Outbox<StreamEvent<Response>>, _ handle: ServerCallHandle
     ) -> Sink {
-        { [size] event in
+        { [coding] event in
             switch event {
             case .ended: outbox.finish(with: [event])
             case .message(let response):
-                outbox.offer(event, bytes: size(response), for: handle)
+                outbox.offer(event, bytes: coding.size(response), for: handle)
             }
         }
     }

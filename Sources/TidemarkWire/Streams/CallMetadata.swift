@@ -2,14 +2,14 @@ import GRPCCore
 import TidemarkModel
 
 /// The names of the metadata that both ends speak.
-enum MetadataKey {
-    static let label = "x-tidemark-label"
-    static let client = "x-tidemark-client"
+package enum MetadataKey {
+    package static let label = "x-tidemark-label"
+    package static let client = "x-tidemark-client"
     /// "1" asks for what the call was billed, in its trailers.
-    static let usage = "x-tidemark-usage"
+    package static let usage = "x-tidemark-usage"
     static let authorization = "authorization"
     /// Firebase App Check's token, without a scheme before it.
-    static let appCheck = "x-firebase-appcheck"
+    package static let appCheck = "x-firebase-appcheck"
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
     static let timeout = "grpc-timeout"

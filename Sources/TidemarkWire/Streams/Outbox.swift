@@ -2,8 +2,8 @@ import Synchronization
 
 /// Messages on their way to a socket: filled from any thread without waiting, emptied in batches by
 /// one task. Bounded by the messages' sizes, and by what all streams of a server may hold.
-final class Outbox<Message: Sendable>: Sendable {
-    enum Offer {
+package final class Outbox<Message: Sendable>: Sendable {
+    package enum Offer {
         case queued
         /// Queued, and whoever can wait should, until there is room.
         case crowded
@@ -48,7 +48,7 @@ final class Outbox<Message: Sendable>: Sendable {
     ///   - window: From how many on it is crowded, until half of them are sent.
     ///   - budget: What it shares with other streams.
     ///   - onRoom: Told when it is no longer crowded, in the task that empties it.
-    init(
+    package init(
         limit: Int, window: Int = .max, budget: SendBudget? = nil,
         onRoom: (@Sendable () -> Void)? = nil
     ) {
@@ -60,13 +60,13 @@ final class Outbox<Message: Sendable>: Sendable {
     }
 
     /// What the budget asks of a stream.
-    var held: (bytes: Int, since: UInt64) {
+    package var held: (bytes: Int, since: UInt64) {
         state.withLock { ($0.queued + $0.sending, $0.since) }
     }
 
-    var isCrowded: Bool { state.withLock { $0.isCrowded } }
+    package var isCrowded: Bool { state.withLock { $0.isCrowded } }
 
-    func offer(_ message: Message, bytes: Int) -> Offer {
+    package func offer(_ message: Message, bytes: Int) -> Offer {
         let (offer, waiter): (Offer, CheckedContinuation<[Message]?, Never>?) = state.withLock {
             if $0.isClosed { return (.closed, nil) }
             let held = $0.queued + $0.sending + bytes
@@ -86,10 +86,12 @@ final class Outbox<Message: Sendable>: Sendable {
     }
 
     /// Nothing more comes after `last`; what is queued is still given out.
-    func finish(with last: [Message] = [], bytes: Int = 0) { close(dropping: false, last, bytes) }
+    package func finish(with last: [Message] = [], bytes: Int = 0) {
+        close(dropping: false, last, bytes)
+    }
 
     /// Nothing more comes but `last`, and what is queued is dropped.
-    func fail(with last: [Message] = []) { close(dropping: true, last, 0) }
+    package func fail(with last: [Message] = []) { close(dropping: true, last, 0) }
 
     private func close(dropping: Bool, _ last: [Message], _ bytes: Int) {
         var dropped = 0
@@ -114,7 +116,7 @@ final class Outbox<Message: Sendable>: Sendable {
     }
 
     /// Lets go of all that it holds, its end too, and ends with `last`.
-    func evict(with last: [Message]) {
+    package func evict(with last: [Message]) {
         let (dropped, waiter) = state.withLock { state in
             let dropped = state.drop()
             state.isClosed = true
@@ -129,7 +131,7 @@ final class Outbox<Message: Sendable>: Sendable {
     /// All that is queued, as soon as there is something; nil at the end. What was given out before
     /// counts as sent. For one caller at a time; the caller's cancellation does not end the wait,
     /// ``fail(with:)`` does.
-    func next() async -> [Message]? {
+    package func next() async -> [Message]? {
         didSend(.max)
         return await withCheckedContinuation { continuation in
             let ready: [Message]?? = state.withLock {
@@ -144,10 +146,10 @@ final class Outbox<Message: Sendable>: Sendable {
     }
 
     /// What is queued now, without waiting.
-    func takeAll() -> [Message] { state.withLock { $0.takeAll() } }
+    package func takeAll() -> [Message] { state.withLock { $0.takeAll() } }
 
     /// Says that so many bytes of what was given out are sent, or all of them.
-    func didSend(_ bytes: Int) {
+    package func didSend(_ bytes: Int) {
         let (sent, hasRoom) = state.withLock { state in
             let sent = min(bytes, state.sending)
             state.sending -= sent

@@ -6,13 +6,21 @@ import Synchronization
 /// at least half of their share: small ones would give little back. The one that has waited least is
 /// let be, so that a message that is larger than the budget reaches a reader at all. Time is counted
 /// in what readers take and in what begins to wait for them, by anyone.
-final class SendBudget: Sendable {
+package final class SendBudget: Sendable {
     /// One stream's part of the budget, and how to take it back.
-    struct Holder: Sendable {
+    package struct Holder: Sendable {
         /// Bytes that wait or are being sent, and the time since which none were taken.
         let held: @Sendable () -> (bytes: Int, since: UInt64)
         /// Gives all of them back, by ending the stream.
         let evict: @Sendable () -> Void
+
+        package init(
+            held: @escaping @Sendable () -> (bytes: Int, since: UInt64),
+            evict: @escaping @Sendable () -> Void
+        ) {
+            self.held = held
+            self.evict = evict
+        }
     }
 
     private struct State {
@@ -28,7 +36,7 @@ final class SendBudget: Sendable {
     private let isEvicting = Mutex(())
 
     /// - Parameter limit: In bytes.
-    init(limit: Int) {
+    package init(limit: Int) {
         precondition(limit > 0)
         self.limit = limit
     }
@@ -39,7 +47,7 @@ final class SendBudget: Sendable {
     /// Another moment of the time.
     func tick() -> UInt64 { clock.add(1, ordering: .relaxed).newValue }
 
-    func register(_ holder: Holder) -> Int {
+    package func register(_ holder: Holder) -> Int {
         state.withLock { state in
             state.lastID += 1
             state.holders[state.lastID] = holder
@@ -47,7 +55,7 @@ final class SendBudget: Sendable {
         }
     }
 
-    func unregister(_ id: Int) { state.withLock { _ = $0.holders.removeValue(forKey: id) } }
+    package func unregister(_ id: Int) { state.withLock { _ = $0.holders.removeValue(forKey: id) } }
 
     /// Counts bytes that wait. With no lock held: it may end streams, the caller's too.
     func add(_ bytes: Int) {

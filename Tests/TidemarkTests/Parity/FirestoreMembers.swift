@@ -143,7 +143,7 @@ import TidemarkTesting
         let counter = firestore.document("counters/a")
         try await counter.setData(["n": 1])
         let options = { () -> TransactionOptions in
-            var options = TransactionOptions()
+            let options = TransactionOptions()
             #expect(options.maxAttempts == 5)
             options.maxAttempts = 3
             return options

@@ -1,0 +1,146 @@
+import ArgumentParser
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import TidemarkRules
+import TidemarkServer
+
+extension RulesCommand {
+    /// What rules say to one question, with the value of each expression.
+    struct ExplainCommand: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "explain", abstract: "Say whether something is allowed, and why.",
+            discussion: """
+                Asks the server that runs on this machine, with its documents and rules: nothing is \
+                done, and nothing is billed. With --cases a file's documents and rules are asked. The \
+                exit code is 1 when it is not allowed.
+                """)
+
+        @Argument(help: "get, list, create, update, set or delete.")
+        var operation: String
+
+        @Argument(help: "The document, or for list the collection.")
+        var path: String
+
+        @Option(name: .customLong("as"), help: "The account's uid; without it nobody asks.")
+        var uid: String?
+
+        @Option(help: "The claims of the account's token, JSON, as in {\"admin\": true}.")
+        var token: String?
+
+        @Option(help: "The fields to write, JSON.")
+        var data: String?
+
+        @Option(
+            name: .customLong("where"),
+            help: "A condition of a list, JSON, as in [\"owner\", \"==\", \"ann\"]; again for more."
+        )
+        var conditions: [String] = []
+
+        @Option(help: "The limit of a list.")
+        var limit: Int?
+
+        @Option(help: "A file of cases, whose documents and rules are asked.")
+        var cases: String?
+
+        @Option(help: "The firestore.rules to ask, with --cases.")
+        var rules: String?
+
+        @Option(help: "The control port of the running server.")
+        var controlPort = 4_000
+
+        @Option(help: "The project of the documents, on the server.")
+        var project = "demo"
+
+        @Option(help: "The database of the project.")
+        var database = "(default)"
+
+        func run() async throws {
+            let question = try question()
+            let answer: Answer
+            if let cases {
+                answer = try judge(question, on: cases)
+            } else {
+                answer = try await ask(question)
+            }
+            print(answer.allowed ? "allowed" : "denied: \(answer.reason)")
+            for line in answer.trace { print("  \(line)") }
+            if !answer.allowed { throw ExitCode.failure }
+        }
+
+        private struct Answer: Decodable {
+            let allowed: Bool
+            let reason: String
+            let trace: [String]
+        }
+
+        /// As a case of a file writes it.
+        private func question() throws -> Data {
+            func json(_ text: String, _ option: String) throws -> Any {
+                let parsed = try? JSONSerialization.jsonObject(
+                    with: Data(text.utf8), options: .fragmentsAllowed)
+                guard let parsed else {
+                    throw ValidationError("\(option) is no JSON: \(text)")
+                }
+                return parsed
+            }
+            var fields: [String: Any] = [operation: path]
+            if let uid {
+                if let token {
+                    fields["as"] = ["uid": uid, "token": try json(token, "--token")]
+                } else {
+                    fields["as"] = uid
+                }
+            }
+            if let data { fields["data"] = try json(data, "--data") }
+            if !conditions.isEmpty {
+                fields["where"] = try conditions.map { try json($0, "--where") }
+            }
+            if let limit { fields["limit"] = limit }
+            return try JSONSerialization.data(withJSONObject: fields)
+        }
+
+        private func judge(_ question: Data, on cases: String) throws -> Answer {
+            let file = try RulesFiles.cases(cases, command: "explain")
+            let ruleset = try RulesFiles.rules(rules, beside: cases, file, command: "explain")
+            let test: RulesCase
+            do { test = try JSONDecoder().decode(RulesCase.self, from: question) } catch let error
+                as RulesCaseError
+            {
+                throw RulesFiles.failure(error.message, "explain")
+            }
+            guard let outcome = file.with([test]).run(ruleset).outcomes.first else {
+                throw RulesFiles.failure("There is nothing to judge.", "explain")
+            }
+            return Answer(
+                allowed: outcome.isAllowed, reason: outcome.reason, trace: outcome.trace)
+        }
+
+        private func ask(_ question: Data) async throws -> Answer {
+            let place = "http://127.0.0.1:\(controlPort)/tidemark/v1/rules/explain"
+            guard var address = URLComponents(string: place) else { throw ExitCode.failure }
+            address.queryItems = [
+                URLQueryItem(name: "project", value: project),
+                URLQueryItem(name: "database", value: database),
+            ]
+            var request = HTTPClientRequest(url: address.string ?? place)
+            request.method = .POST
+            request.headers.add(name: "content-type", value: "application/json")
+            request.body = .bytes(ByteBuffer(bytes: question))
+            let body: ByteBuffer
+            do {
+                let response = try await HTTPClient.shared.execute(request, timeout: .seconds(10))
+                body = try await response.body.collect(upTo: 16 << 20)
+            } catch {
+                throw RulesFiles.failure(
+                    "No server answers at port \(controlPort); --cases asks a file.", "explain")
+            }
+            let bytes = Data(body.readableBytesView)
+            if let answer = try? JSONDecoder().decode(Answer.self, from: bytes) { return answer }
+            let refusal = try? JSONDecoder().decode([String: String].self, from: bytes)
+            throw RulesFiles.failure(
+                refusal?["error"] ?? "The server's answer is not understood.", "explain")
+        }
+    }
+}

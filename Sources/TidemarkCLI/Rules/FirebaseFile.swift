@@ -1,0 +1,111 @@
+import Foundation
+
+/// What a `firebase.json` says of a local Firestore: its rules, its indexes and the ports.
+struct FirebaseFile: Hashable {
+    /// Its own path.
+    let path: String
+    /// Paths of files that are there; nil where it names none.
+    var rules: String?
+    var indexes: String?
+    var firestorePort: Int?
+    var accountsPort: Int?
+    /// Of the pages.
+    var controlPort: Int?
+    /// What it names and is not there.
+    var missing: [String] = []
+
+    struct Unreadable: Error, Hashable {
+        let message: String
+    }
+
+    /// - Parameter name: The option's value: a path, "none", or nil for the nearest around `folder`.
+    /// - Returns: Nil where there is none.
+    static func find(_ name: String?, around folder: String) throws(Unreadable) -> FirebaseFile? {
+        if name == "none" { return nil }
+        if let name { return try FirebaseFile(at: name) }
+        var folder = URL(fileURLWithPath: folder).standardizedFileURL
+        while true {
+            let path = folder.appendingPathComponent("firebase.json").path
+            if FileManager.default.fileExists(atPath: path) { return try FirebaseFile(at: path) }
+            let outer = folder.deletingLastPathComponent()
+            if outer == folder || folder.path == "/" { return nil }
+            folder = outer
+        }
+    }
+
+    init(at path: String) throws(Unreadable) {
+        self.path = path
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw Unreadable(message: "There is no file \(path).")
+        }
+        guard let contents = try? JSONDecoder().decode(Contents.self, from: data) else {
+            throw Unreadable(message: "\(path) is no firebase.json.")
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        let database = contents.firestore?.main
+        rules = found(database?.rules, in: folder)
+        indexes = found(database?.indexes, in: folder)
+        firestorePort = contents.emulators?.firestore?.port
+        accountsPort = contents.emulators?.auth?.port
+        controlPort = contents.emulators?.ui?.port
+    }
+
+    private mutating func found(_ name: String?, in folder: URL) -> String? {
+        guard let name else { return nil }
+        let path = URL(fileURLWithPath: name, relativeTo: folder).path
+        if FileManager.default.fileExists(atPath: path) { return path }
+        missing.append(name)
+        return nil
+    }
+
+    /// What was taken from it, in one line.
+    var remark: String {
+        let parts =
+            [("rules", rules), ("indexes", indexes)].compactMap { name, file in
+                file.map { "\(name) \($0)" }
+            }
+            + [
+                ("Firestore", firestorePort), ("accounts", accountsPort), ("console", controlPort),
+            ].compactMap { name, port in port.map { "\(name) port \($0)" } }
+            + missing.map { "\($0) is not there" }
+        return "\(path): "
+            + (parts.isEmpty ? "nothing for Firestore." : parts.joined(separator: ", "))
+    }
+
+    private struct Contents: Decodable {
+        let firestore: Databases?
+        let emulators: Emulators?
+    }
+
+    private struct Database: Decodable {
+        let database: String?
+        let rules: String?
+        let indexes: String?
+    }
+
+    /// One database, or a list of them.
+    private struct Databases: Decodable {
+        let all: [Database]
+
+        var main: Database? {
+            all.first { $0.database == nil || $0.database == "(default)" } ?? all.first
+        }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let list = try? container.decode([Database].self) {
+                all = list
+            } else {
+                all = [try container.decode(Database.self)]
+            }
+        }
+    }
+
+    private struct Emulators: Decodable {
+        let firestore: Emulator?
+        let auth: Emulator?
+        let ui: Emulator?
+    }
+
+    private struct Emulator: Decodable { let port: Int? }
+}

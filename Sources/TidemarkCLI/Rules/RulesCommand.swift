@@ -1,0 +1,119 @@
+import ArgumentParser
+import Foundation
+import TidemarkRules
+import TidemarkServer
+
+/// Security rules without a server.
+struct RulesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rules", abstract: "Check, test and explain security rules.",
+        subcommands: [CheckCommand.self, TestCommand.self, ExplainCommand.self])
+
+    struct CheckCommand: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check", abstract: "Say what is wrong with a rules file.",
+            discussion: """
+                Errors are what production refuses. Warnings are what is likely not meant: rules that \
+                never decide, conditions that everybody fulfils, lists that no query can be proven for, \
+                functions that nothing calls. The exit code is 1 when there are errors.
+                """)
+
+        @Argument(help: "The firestore.rules.")
+        var file = "firestore.rules"
+
+        @Flag(help: "Fail on warnings too.")
+        var strict = false
+
+        func run() throws {
+            let issues: [RulesIssue]
+            let text = try RulesFiles.read(file, command: "check")
+            do throws(InvalidRules) { issues = try Ruleset(text).advice } catch {
+                issues = error.issues
+            }
+            for issue in issues {
+                let place = "\(file):\(issue.position)"
+                print("\(place): \(issue.severity.rawValue): \(issue.message)")
+            }
+            let errors = issues.count { $0.severity == .error }
+            if issues.isEmpty { print("\(file): nothing is wrong.") }
+            if errors > 0 || strict && !issues.isEmpty { throw ExitCode.failure }
+        }
+    }
+
+    struct TestCommand: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "test", abstract: "Judge the cases of a file.",
+            discussion: """
+                The file has documents, and cases on them: who asks for what, and whether it is to be \
+                allowed. Documentation/SecurityRules.md describes it. Refusals and permissions that were \
+                not expected are shown with the value of each expression; the exit code is then 1.
+                """)
+
+        @Argument(help: "The file of cases, JSON.")
+        var cases: String
+
+        @Option(help: "The firestore.rules. (default: the one that the file of cases names)")
+        var rules: String?
+
+        @Flag(help: "Also list what no case has tested.")
+        var coverage = false
+
+        func run() throws {
+            let file = try RulesFiles.cases(cases, command: "test")
+            let ruleset = try RulesFiles.rules(rules, beside: cases, file, command: "test")
+            let (outcomes, covered) = file.run(ruleset)
+            for outcome in outcomes where !outcome.isAsExpected {
+                print("FAILED \(outcome.test.title): \(outcome.isAllowed ? "allowed" : "denied")")
+                if !outcome.reason.isEmpty { print("  \(outcome.reason)") }
+                for line in outcome.trace { print("    \(line)") }
+            }
+            let failed = outcomes.count { !$0.isAsExpected }
+            print("\(outcomes.count) cases, \(failed) not as expected.")
+            let untested = covered.untested
+            if coverage {
+                for issue in untested { print("untested: \(issue)") }
+            } else if !untested.isEmpty {
+                print("\(untested.count) things were not tested; --coverage lists them.")
+            }
+            if failed > 0 { throw ExitCode.failure }
+        }
+    }
+}
+
+/// Files that the commands read.
+enum RulesFiles {
+    static func read(_ path: String, command: String) throws -> String {
+        guard let data = FileManager.default.contents(atPath: path),
+            let text = String(validating: data, as: UTF8.self)
+        else { throw failure("\(path) cannot be read.", command) }
+        return text
+    }
+
+    static func cases(_ path: String, command: String) throws -> RulesCaseFile {
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw failure("There is no file \(path).", command)
+        }
+        do throws(RulesCaseError) { return try RulesCaseFile(data) } catch {
+            throw failure("\(path): \(error.message)", command)
+        }
+    }
+
+    /// - Parameters:
+    ///   - path: The option's value; nil for what the file of cases names, from its folder.
+    static func rules(
+        _ path: String?, beside cases: String, _ file: RulesCaseFile, command: String
+    ) throws -> Ruleset {
+        let folder = URL(fileURLWithPath: cases).deletingLastPathComponent()
+        let named = URL(fileURLWithPath: file.rules ?? "firestore.rules", relativeTo: folder).path
+        let path = path ?? named
+        let text = try read(path, command: command)
+        do throws(InvalidRules) { return try Ruleset(text) } catch {
+            let lines = error.issues.map { "\(path):\($0.position): \($0.message)" }
+            throw failure(lines.joined(separator: "\n"), command)
+        }
+    }
+
+    static func failure(_ sentence: String, _ command: String) -> any Error {
+        CleanExit.message("tidemark rules \(command): \(sentence)").asFailure
+    }
+}

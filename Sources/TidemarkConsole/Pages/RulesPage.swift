@@ -1,0 +1,159 @@
+import Foundation
+import TidemarkHTTP
+import TidemarkModel
+import TidemarkRules
+import TidemarkServer
+
+/// The rules: the file with what is wrong in it and what it has answered, a question to it, and the last
+/// requests that it was asked about.
+struct RulesPage: Page {
+    let rules: Ruleset?
+    /// The file that the rules are kept like; nil for none.
+    let file: String?
+    /// What is wrong with the file as it is now.
+    let problems: [String]
+    let coverage: RulesCoverage?
+    /// The newest first.
+    let requests: [JudgedRequest]
+    let question: RulesQuestionForm
+
+    var title: String { "Rules" }
+    var section: Section { .rules }
+
+    private enum CodingKeys: String, CodingKey {
+        case file, problems, source, warnings, untested, requests, allowed, reason, trace
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(file, forKey: .file)
+        try container.encode(problems, forKey: .problems)
+        try container.encodeIfPresent(rules?.source.text, forKey: .source)
+        try container.encode((rules?.advice ?? []).map(IssueJSON.init), forKey: .warnings)
+        try container.encode((coverage?.untested ?? []).map(IssueJSON.init), forKey: .untested)
+        try container.encode(requests.map(JudgedRequestJSON.init), forKey: .requests)
+        guard case .success(let answer)? = question.answer else { return }
+        try container.encode(answer.isAllowed, forKey: .allowed)
+        try container.encode(answer.reason, forKey: .reason)
+        try container.encode(answer.trace, forKey: .trace)
+    }
+
+    @HTMLBuilder var body: HTML {
+        if !problems.isEmpty {
+            Tag.div(.role("alert")) {
+                Tag.p {
+                    """
+                    \(file ?? "The file") cannot be used as it is now; the rules before it are in force.
+                    """
+                }
+                Tag.ul { for problem in problems { Tag.li { Tag.code { problem } } } }
+            }
+        }
+        if let rules {
+            question.form
+            question.result
+            Tag.h2 { "The file" }
+            source(rules)
+            Tag.h2 { "Try other rules" }
+            editor(rules)
+            Tag.h2 { "Last requests" }
+            requestTable
+        } else {
+            Tag.p {
+                """
+                No rules are in force: everything is allowed. Start the server with --rules FILE.
+                """
+            }
+        }
+    }
+
+    // MARK: Parts
+
+    private func source(_ rules: Ruleset) -> HTML {
+        let lines = rules.source.text.split(separator: "\n", omittingEmptySubsequences: false)
+        let notes = Dictionary(
+            grouping: rules.advice + (coverage?.untested ?? []), by: \.position.line)
+        let answers = Dictionary(grouping: coverage?.report ?? [], by: \.position.line)
+        return Tag.table(.class("source"), .label("The rules, line by line")) {
+            Tag.tbody {
+                for (index, line) in lines.enumerated() {
+                    Tag.tr(.id("L\(index + 1)")) {
+                        Tag.th(.scope("row"), .class("number")) { "\(index + 1)" }
+                        Tag.td { Tag.pre { String(line) } }
+                        Tag.td {
+                            for allow in answers[index + 1] ?? [] {
+                                Tag.small { Self.shown(allow.answers) }
+                            }
+                            for note in notes[index + 1] ?? [] {
+                                Tag.small(.role("note")) { note.message }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private static func shown(_ answers: RulesCoverage.Answers) -> String {
+        if answers.asked == 0 { return "not asked " }
+        let parts = [
+            ("allowed", answers.allowed), ("denied", answers.denied), ("failed", answers.failed),
+            ("not sure", answers.undecided),
+        ]
+        return parts.filter { $0.1 > 0 }.map { "\($0.1.grouped) \($0.0)" }.joined(separator: ", ")
+            + " "
+    }
+
+    private func editor(_ rules: Ruleset) -> HTML {
+        Tag.form(.class("query"), .data(.part, "rules")) {
+            Tag.label(.for("source")) {
+                "Other rules: see what is wrong with them, and which of the last requests they decide otherwise"
+            }
+            Tag.textarea(.id("source"), .rows(16), .noSpelling) { rules.source.text }
+            Tag.button(.type(.submit)) { "Try" }
+            Tag.button(.type(.button), .data(.part, "put")) {
+                "Put in force until the file changes"
+            }
+            Tag.output(.live)
+            Tag.ul(.data(.part, "found"))
+        }
+    }
+
+    private var requestTable: HTML {
+        if requests.isEmpty { return Tag.p { "None since the server started." } }
+        return Tag.div(.class("scroll")) { rows }
+    }
+
+    private var rows: HTML {
+        Tag.table {
+            Tag.thead {
+                Tag.tr {
+                    for name in ["Who", "Does", "Where", "Verdict", "Why"] {
+                        Tag.th(.scope("col")) { name }
+                    }
+                }
+            }
+            Tag.tbody {
+                for request in requests.prefix(100) {
+                    Tag.tr {
+                        Tag.td { Tag.bdi { request.uid ?? "nobody" } }
+                        Tag.td { request.method.rawValue }
+                        Tag.td { Tag.a(.href(again(request))) { Tag.bdi { request.path } } }
+                        Tag.td { request.isAllowed ? "allowed" : "denied" }
+                        Tag.td { request.reason }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The page that asks the same again.
+    private func again(_ request: JudgedRequest) -> PagePath {
+        PagePath(
+            ["rules"],
+            [
+                ("as", request.uid ?? ""), ("do", request.method.rawValue), ("path", request.path),
+                ("project", request.database.project), ("database", request.database.database),
+            ])
+    }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TidemarkHTTP
+import TidemarkModel
+import TidemarkRules
+import TidemarkServer
+
+/// A question to the rules, as its form has it, and the answer.
+struct RulesQuestionForm {
+    static let operations = ["get", "list", "create", "update", "set", "delete"]
+
+    let uid: String
+    let token: String
+    let operation: String
+    let path: String
+    let data: String
+    let project: String
+    let database: String
+    /// Nil where nothing was asked.
+    private(set) var answer: Result<RulesAnswer, RulesQuestionError>?
+
+    init(_ request: PageRequest, _ server: FirestoreServer) {
+        uid = request["as"] ?? ""
+        token = request["token"] ?? ""
+        operation = request["do"] ?? "get"
+        path = request["path"] ?? ""
+        data = request["data"] ?? ""
+        let first = server.databases().first
+        project = request["project"] ?? first?.project ?? "demo"
+        database = request["database"] ?? first?.database ?? "(default)"
+        guard !path.isEmpty else { return }
+        answer = Result { () throws(RulesQuestionError) in try ask(server) }
+    }
+
+    private func ask(_ server: FirestoreServer) throws(RulesQuestionError) -> RulesAnswer {
+        do {
+            let test = try JSONDecoder().decode(RulesCase.self, from: try json())
+            return try server.judge(
+                try test.operation.question(), as: test.person.caller,
+                in: try DatabaseID(project: project, database: database))
+        } catch let error as RulesCaseError {
+            throw RulesQuestionError(message: error.message)
+        } catch let error as InvalidPath {
+            throw RulesQuestionError(message: error.message)
+        } catch let error as RPCStatus {
+            throw RulesQuestionError(message: error.message)
+        } catch let error as RulesQuestionError {
+            throw error
+        } catch {
+            throw RulesQuestionError(message: "The question is not understood.")
+        }
+    }
+
+    /// As a case of `tidemark rules test` has it.
+    private func json() throws -> Data {
+        func parsed(_ text: String, _ name: String) throws -> Any {
+            guard let value = try? JSONSerialization.jsonObject(with: Data(text.utf8)) else {
+                throw RulesQuestionError(message: "\(name) must be JSON, as in {\"open\": true}.")
+            }
+            return value
+        }
+        // Of a query of all collections of a name the path begins with stars.
+        let isGroup = operation == "list" && path.hasPrefix("**/")
+        var fields: [String: Any] = [operation: isGroup ? String(path.dropFirst(3)) : path]
+        if isGroup { fields["group"] = true }
+        if !uid.isEmpty {
+            fields["as"] =
+                token.isEmpty ? uid : ["uid": uid, "token": try parsed(token, "The token")]
+        }
+        if ["create", "update", "set"].contains(operation) {
+            fields["data"] = try parsed(data.isEmpty ? "{}" : data, "The fields")
+        } else if operation == "list", !data.isEmpty {
+            guard let rest = try parsed(data, "The query") as? [String: Any] else {
+                throw RulesQuestionError(message: "The query is {\"where\": […], \"limit\": …}.")
+            }
+            fields.merge(rest) { old, _ in old }
+        }
+        return try JSONSerialization.data(withJSONObject: fields)
+    }
+
+    @HTMLBuilder var form: HTML {
+        Tag.form(.class("query"), .action(PagePath(["rules"]))) {
+            Tag.input(.type(.hidden), .name("project"), .value(project))
+            Tag.input(.type(.hidden), .name("database"), .value(database))
+            Tag.label(.for("as")) { "Account" }
+            Tag.input(.id("as"), .name("as"), .value(uid), .placeholder("uid; empty for nobody"))
+            Tag.label(.for("token")) { "Claims" }
+            Tag.input(
+                .id("token"), .name("token"), .value(token), .placeholder("{\"admin\": true}"))
+            Tag.label(.for("do")) { "Does" }
+            Tag.select(.id("do"), .name("do")) {
+                for name in Self.operations {
+                    if name == operation {
+                        Tag.option(.value(name), .selected) { name }
+                    } else {
+                        Tag.option(.value(name)) { name }
+                    }
+                }
+            }
+            Tag.label(.for("path")) { "Path" }
+            Tag.input(.id("path"), .name("path"), .value(path), .placeholder("rooms/blue"))
+            Tag.label(.for("data")) { "Fields, or a query's conditions" }
+            Tag.input(
+                .id("data"), .name("data"), .value(data),
+                .placeholder("{\"where\": [[\"owner\", \"==\", \"ann\"]]}"))
+            Tag.button(.type(.submit)) { "Judge" }
+        }
+    }
+
+    @HTMLBuilder var result: HTML {
+        switch answer {
+        case nil: HTML()
+        case .failure(let error)?: Tag.p(.role("alert")) { error.message }
+        case .success(let answer)?:
+            Tag.section(.label("Verdict")) {
+                Tag.p {
+                    Tag.strong { answer.isAllowed ? "Allowed" : "Denied" }
+                    answer.isAllowed ? "." : ". " + answer.reason
+                }
+                if !answer.trace.isEmpty {
+                    Tag.details {
+                        Tag.summary { "Each expression and its value" }
+                        Tag.pre { answer.trace.joined(separator: "\n") }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Why a question cannot be asked.
+struct RulesQuestionError: Error {
+    let message: String
+}
+
+extension Console {
+    func rulesPage(_ request: PageRequest, _ form: PageForm) -> PageAnswer {
+        form.answer(
+            RulesPage(
+                rules: server.rules?.rules, file: rules?.name, problems: rules?.problems ?? [],
+                coverage: server.rulesCoverage(), requests: server.judgedRequests().reversed(),
+                question: RulesQuestionForm(request, server)))
+    }
+}

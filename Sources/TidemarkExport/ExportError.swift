@@ -1,0 +1,45 @@
+/// Why an export cannot be written, or cannot be read. Nothing was imported.
+package enum ExportError: Error, Hashable, Sendable {
+    /// There is no export at that place.
+    case notAnExport(folder: String)
+    /// A folder that holds something else is not replaced.
+    case holdsSomethingElse(folder: String)
+    /// A file of the export cannot be opened, read or written; `reason` is the system's.
+    case file(path: String, reason: String)
+    /// A file is damaged, cut off or of another form; `problem` is a sentence.
+    case damaged(path: String, problem: String)
+    /// A file names another one that lies outside of the export.
+    case outside(path: String, named: String)
+    /// The export was made by a version that nobody has seen yet.
+    case unknownVersion(path: String)
+    /// The export is of another database than the one it is to be imported into.
+    case otherDatabase(path: String, found: String)
+    /// The server's documents cannot be read.
+    case unreadable(database: String, reason: String)
+    /// The server refused a part; `written` documents are in already.
+    case refused(written: Int, reason: String)
+
+    /// A sentence for a person.
+    package var message: String {
+        switch self {
+        case .notAnExport(let folder):
+            """
+            \(folder) is not an export: it holds neither firebase-export-metadata.json nor one file \
+            that ends with .overall_export_metadata.
+            """
+        case .holdsSomethingElse(let folder):
+            "\(folder) holds something else than an export, and is not replaced."
+        case .file(let path, let reason): "\(path): \(reason)."
+        case .damaged(let path, let problem): "\(path) is damaged: \(problem)"
+        case .outside(let path, let named):
+            "\(path) names \"\(named)\", which is outside of the export. Nothing was read from there."
+        case .unknownVersion(let path): "\(path) has a version that is not known here."
+        case .otherDatabase(let path, let found):
+            "\(path) is of the database \"\(found)\": import it into that one."
+        case .unreadable(let database, let reason):
+            "The documents of \(database) cannot be read: \(reason)"
+        case .refused(let written, let reason):
+            "The server refused a part, after \(written) documents were imported: \(reason)"
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// An export's folder while it is written: beside its place under a name of its own, and in its place
+/// only when it is whole.
+package struct ExportFolder {
+    private let place: String
+    /// Where to write until ``commit()``.
+    package let draft: String
+
+    /// - Parameter place: Where the export is to be. It may be missing, empty, or an export.
+    /// - Throws: ``ExportError`` when something else is there, or the folder cannot be made.
+    package init(at place: String) throws(ExportError) {
+        let url = URL(fileURLWithPath: place).standardizedFileURL
+        self.place = url.path
+        draft = url.path + ".unfinished-\(UUID().uuidString.prefix(8))"
+        try Self.checkMayReplace(self.place)
+        do {
+            try FileManager.default.createDirectory(
+                atPath: draft, withIntermediateDirectories: true)
+        } catch { throw .file(path: draft, reason: error.localizedDescription) }
+    }
+
+    private static func checkMayReplace(_ place: String) throws(ExportError) {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else { return }
+        guard isFolder.boolValue,
+            let contents = try? FileManager.default.contentsOfDirectory(atPath: place)
+        else { throw .holdsSomethingElse(folder: place) }
+        let isExport =
+            contents.isEmpty || contents.contains(ExportListing.fileName)
+            || contents.contains { $0.hasSuffix(ExportListing.overallSuffix) }
+        if !isExport { throw .holdsSomethingElse(folder: place) }
+    }
+
+    /// Puts what was written in its place. An export that was there is there until then, and is removed
+    /// after: at no moment is there none.
+    package func commit() throws(ExportError) {
+        do {
+            let files = FileManager.default
+            guard files.fileExists(atPath: place) else {
+                try files.moveItem(atPath: draft, toPath: place)
+                return
+            }
+            try Self.exchange(draft, place)
+            // What was there has the draft's name now.
+            try files.removeItem(atPath: draft)
+        } catch let error as ExportError { throw error } catch {
+            throw .file(path: place, reason: error.localizedDescription)
+        }
+    }
+
+    /// Removes what was written. What was in its place stays.
+    package func abandon() { try? FileManager.default.removeItem(atPath: draft) }
+
+    /// The two names change their folders, in one step where the file system can.
+    private static func exchange(_ one: String, _ other: String) throws(ExportError) {
+        if exchangedAtOnce(one, other) { return }
+        // Two steps. A kill between them leaves the old export under this name.
+        let old = other + ".before"
+        guard rename(other, old) == 0, rename(one, other) == 0, rename(old, one) == 0 else {
+            throw .file(path: other, reason: String(cString: strerror(errno)))
+        }
+    }
+
+    #if canImport(Darwin)
+        private static func exchangedAtOnce(_ one: String, _ other: String) -> Bool {
+            renamex_np(one, other, UInt32(RENAME_SWAP)) == 0
+        }
+    #else
+        private typealias Rename =
+            @convention(c) (
+                Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+            ) -> Int32
+
+        /// The C library's `renameat2`, which its headers show to C alone.
+        private static func exchangedAtOnce(_ one: String, _ other: String) -> Bool {
+            guard let symbol = dlsym(nil, "renameat2") else { return false }
+            let exchange: UInt32 = 2
+            return unsafeBitCast(symbol, to: Rename.self)(
+                AT_FDCWD, one, AT_FDCWD, other, exchange) == 0
+        }
+    #endif
+}

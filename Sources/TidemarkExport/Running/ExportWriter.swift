@@ -1,0 +1,76 @@
+import Foundation
+package import TidemarkModel
+
+/// Writes one database's documents in the official form, one after the other. Memory does not grow
+/// with their number.
+///
+/// The same documents make the same bytes.
+package struct ExportWriter {
+    private let folder: String
+    private let name: String
+    private let entities: EntityWriter
+    private var log: LogWriter?
+    private var documents = 0
+    private var newest: Int64 = 0
+
+    private static let kind = "all_namespaces_all_kinds"
+    private static let kindFolder = "all_namespaces/all_kinds"
+    private static let output = "output-0"
+
+    /// - Parameters:
+    ///   - folder: Where the export's own folder is made.
+    ///   - name: Of that folder, and of the file in it.
+    package init(
+        _ database: DatabaseID, in folder: String, name: String = "firestore_export"
+    ) throws(ExportError) {
+        self.folder = folder + "/" + name
+        self.name = name
+        entities = EntityWriter(database)
+        do {
+            try FileManager.default.createDirectory(
+                atPath: self.folder, withIntermediateDirectories: true)
+        } catch { throw .file(path: self.folder, reason: error.localizedDescription) }
+    }
+
+    /// The file that says what the export holds, from the folder it was made in.
+    package var metadataFile: String { "\(name)/\(name)\(ExportListing.overallSuffix)" }
+
+    /// - Parameter document: Behind the one before it in the order of names, so that the bytes are the
+    ///   same each time.
+    package mutating func add(_ document: Document) throws(ExportError) {
+        if log == nil {
+            let kindFolder = folder + "/" + Self.kindFolder
+            do {
+                try FileManager.default.createDirectory(
+                    atPath: kindFolder, withIntermediateDirectories: true)
+            } catch { throw .file(path: kindFolder, reason: error.localizedDescription) }
+            log = try LogWriter(kindFolder + "/" + Self.output)
+        }
+        try log?.append(entities.entity(document))
+        documents += 1
+        newest = max(newest, document.updateTime.microseconds)
+    }
+
+    /// Writes what the files hold. The export is whole only then.
+    ///
+    /// - Returns: How many documents it has.
+    package mutating func finish() throws(ExportError) -> Int {
+        var overall: ExportMetadata.Overall?
+        if var log {
+            try log.finish()
+            let file = "\(Self.kindFolder)/\(Self.kind).export_metadata"
+            let kind = ExportMetadata.Kind(name: name, time: newest, outputs: [Self.output])
+            let path = folder + "/" + file
+            do {
+                try Data(ExportMetadata.bytes(kind)).write(to: URL(fileURLWithPath: path))
+            } catch { throw .file(path: path, reason: error.localizedDescription) }
+            overall = ExportMetadata.Overall(
+                kindFile: file, documents: documents, bytes: log.size)
+        }
+        var metadata = try LogWriter(folder + "/" + name + ExportListing.overallSuffix)
+        try metadata.append(ExportMetadata.version)
+        try metadata.append(ExportMetadata.record(overall))
+        try metadata.finish()
+        return documents
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import TidemarkModel
+public import TidemarkServer
+
+/// What tools of Firebase ask of an emulator beside Firestore's own calls.
+///
+/// `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database. Source:
+/// server-protocol 5.3.
+public struct EmulatorEndpoints: WebPages {
+    private let server: FirestoreServer
+
+    public init(_ server: FirestoreServer) { self.server = server }
+
+    /// The names in the path; nil for another path.
+    static func database(clearedAt path: [String]) -> (project: String, database: String)? {
+        guard path.count == 7, path[0] == "emulator", path[1] == "v1", path[2] == "projects",
+            path[4] == "databases", path[6] == "documents"
+        else { return nil }
+        return (path[3], path[5])
+    }
+
+    public func answer(_ request: PageRequest) async -> PageAnswer? {
+        guard request.method == "DELETE", let names = Self.database(clearedAt: request.path) else {
+            return nil
+        }
+        guard let database = try? DatabaseID(project: names.project, database: names.database)
+        else {
+            return .json(
+                status: 400, ["error": "/\(request.path.joined(separator: "/")) names no database."]
+            )
+        }
+        do throws(RPCStatus) { try await server.clear(database) } catch {
+            return .json(status: 503, ["error": error.message])
+        }
+        return .json([:])
+    }
+}
+
+extension PageAnswer {
+    fileprivate static func json(status: Int = 200, _ fields: [String: String]) -> PageAnswer {
+        // Texts: there is nothing in them that JSON cannot say.
+        let data = (try? JSONEncoder().encode(fields)) ?? Data()
+        return PageAnswer(
+            status: status, type: "application/json", body: .bytes(Array(data)))
+    }
+}

@@ -1,0 +1,107 @@
+public import Foundation
+import Synchronization
+
+/// Tells Firebase's tools where the servers are, as the hub of its emulators does: `GET /emulators`, and a
+/// file in the temporary folder that says where the hub is.
+public final class EmulatorHub: WebPages {
+    /// The ports of the servers.
+    public struct Ports: Hashable, Sendable {
+        public var hub: Int
+        public var firestore: Int
+        /// Nil where there are no accounts.
+        public var accounts: Int?
+
+        public init(hub: Int, firestore: Int, accounts: Int?) {
+            self.hub = hub
+            self.firestore = firestore
+            self.accounts = accounts
+        }
+    }
+
+    private let host: String
+    private let version: String
+    private let ports = Mutex<Ports?>(nil)
+
+    /// - Parameters:
+    ///   - host: What the servers listen on.
+    ///   - version: What tools are told.
+    public init(host: String, version: String) {
+        self.host = host
+        self.version = version
+    }
+
+    /// Until then nothing is known.
+    public func set(_ ports: Ports) { self.ports.withLock { $0 = ports } }
+
+    public func answer(_ request: PageRequest) async -> PageAnswer? {
+        guard request.method == "GET", request.path == ["emulators"],
+            let ports = ports.withLock({ $0 })
+        else { return nil }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let data = (try? encoder.encode(emulators(ports))) ?? Data()
+        return PageAnswer(type: "application/json", body: .bytes(Array(data)))
+    }
+
+    private struct Emulator: Encodable {
+        struct Address: Encodable {
+            let address: String
+            let family: String
+            let port: Int
+        }
+
+        let name: String
+        let host: String
+        let port: Int
+        let listen: [Address]
+
+        init(_ name: String, _ host: String, _ port: Int) {
+            self.name = name
+            self.host = host
+            self.port = port
+            let family = host.utf8.contains(UInt8(ascii: ":")) ? "IPv6" : "IPv4"
+            listen = [Address(address: host, family: family, port: port)]
+        }
+    }
+
+    private func emulators(_ ports: Ports) -> [String: Emulator] {
+        var result = [
+            "hub": Emulator("hub", host, ports.hub),
+            "firestore": Emulator("firestore", host, ports.firestore),
+        ]
+        if let accounts = ports.accounts { result["auth"] = Emulator("auth", host, accounts) }
+        return result
+    }
+
+    // MARK: The file
+
+    private struct Locator: Encodable {
+        let version: String
+        let origins: [String]
+        let pid: Int32
+    }
+
+    /// `hub-PROJECT.json`, in the system's temporary folder.
+    public static func locator(of project: String) -> URL {
+        FileManager.default.temporaryDirectory.appending(path: "hub-\(project).json")
+    }
+
+    /// Writes the file by which tools find the hub of a project.
+    ///
+    /// - Throws: What the system says.
+    public func writeLocator(of project: String) throws {
+        guard let ports = ports.withLock({ $0 }) else { return }
+        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        let locator = Locator(
+            version: version, origins: ["http://\(name):\(ports.hub)"],
+            pid: ProcessInfo.processInfo.processIdentifier)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        try encoder.encode(locator).write(to: Self.locator(of: project), options: .atomic)
+    }
+
+    /// Removes it. Nothing when it is not there.
+    public static func removeLocator(of project: String) {
+        try? FileManager.default.removeItem(at: locator(of: project))
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Hummingbird
+import NIOCore
+import TidemarkREST
+
+private typealias FieldName = HTTPFields.Element.Name
+
+extension RESTRequest {
+    init(_ request: Hummingbird.Request, body: [UInt8]) {
+        var headers: [String: String] = [:]
+        for field in request.headers { headers[field.name.canonicalName] = field.value }
+        self.init(
+            method: request.method.rawValue, path: request.uri.path, query: request.uri.query,
+            headers: headers, body: body)
+    }
+}
+
+extension Response {
+    init(_ answer: HTTPAnswer, toPageOf origin: String?) {
+        var headers = HTTPFields.firestoreAnswer(toPageOf: origin)
+        headers[.contentType] = answer.contentType
+        headers[.cacheControl] = "no-store"
+        for (name, value) in answer.headers {
+            if let name = FieldName(name) { headers[name] = value }
+        }
+        let body: ResponseBody =
+            switch answer.body {
+            case .data(let data): ResponseBody(byteBuffer: ByteBuffer(bytes: data))
+            case .parts(let parts): .parts(parts)
+            }
+        self.init(status: .init(code: answer.status), headers: headers, body: body)
+    }
+
+    /// The answer to a browser that asks whether a page may call: as Firebase's emulator answers. Source:
+    /// webchannel-rest 2.
+    static func firestorePreflight(_ request: Hummingbird.Request, origin: String) -> Response {
+        var headers = HTTPFields.firestoreAnswer(toPageOf: origin)
+        headers[.accessControlAllowMethods] = "DELETE,GET,HEAD,PATCH,POST,PUT"
+        headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
+        headers[.accessControlMaxAge] = "3600"
+        let asks = FieldName("access-control-request-private-network")
+        if let asks, request.headers[asks] == "true",
+            let allows = FieldName("access-control-allow-private-network")
+        {
+            headers[allows] = "true"
+        }
+        return Response(status: .ok, headers: headers)
+    }
+}
+
+extension HTTPFields {
+    /// Calls of Google's clients carry credentials, which a browser lets through only for a page that is
+    /// named.
+    fileprivate static func firestoreAnswer(toPageOf origin: String?) -> HTTPFields {
+        var headers = HTTPFields.answer(toPageOf: origin)
+        guard origin != nil else { return headers }
+        headers[.accessControlAllowCredentials] = "true"
+        headers[.accessControlExposeHeaders] =
+            "x-client-wire-protocol, x-http-session-id, x-http-initial-response"
+        return headers
+    }
+}
+
+extension ResponseBody {
+    fileprivate static func parts(_ parts: any HTTPParts) -> ResponseBody {
+        ResponseBody { writer in
+            defer { parts.close() }
+            while let data = await parts.next() { try await writer.write(ByteBuffer(bytes: data)) }
+            try await writer.finish(nil)
+        }
+    }
+}

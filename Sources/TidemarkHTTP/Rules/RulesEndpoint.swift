@@ -1,0 +1,171 @@
+import Foundation
+import TidemarkModel
+public import TidemarkRules
+public import TidemarkServer
+
+/// What is asked of a server's security rules over HTTP, in its own words and in the emulator's.
+///
+/// - `GET /tidemark/v1/rules`: the file, what is wrong with it, and whether rules are in force.
+/// - `POST /tidemark/v1/rules/explain` with a case of `tidemark rules test`, as in
+///   `{"as": "ann", "get": "rooms/blue"}`: whether it is allowed, why not, and the value of each
+///   expression. The parameters `project` and `database` say where; by default `local`, `(default)`.
+/// - `POST /tidemark/v1/rules/try` with `{"source": TEXT}`: what is wrong with a file, and which of the
+///   last requests it decides otherwise than they were. Nothing is put in force.
+/// - `GET /tidemark/v1/rules/requests`: the last 500; `DELETE` forgets them and the coverage.
+/// - `GET /tidemark/v1/rules/coverage`: what each `allow` has answered, and what was not tested.
+/// - `PUT /emulator/v1/projects/P:securityRules` with `{"rules": {"files": [{"content": TEXT}]}}` puts
+///   rules in force, for whatever project. `GET …:ruleCoverage` and `…:ruleCoverage.html` show what was
+///   asked of them. Google's rules-testing libraries use these.
+public struct RulesEndpoint: WebPages {
+    private let server: FirestoreServer
+    private let watch: RulesFileWatch?
+    private let settings: @Sendable (Ruleset) -> RulesSettings
+
+    /// - Parameters:
+    ///   - server: Whose rules they are.
+    ///   - watch: The file that they are kept like; nil for none.
+    ///   - settings: What becomes of rules that are put; nil keeps what is in force beside them.
+    public init(
+        _ server: FirestoreServer, watch: RulesFileWatch? = nil,
+        settings: (@Sendable (Ruleset) -> RulesSettings)? = nil
+    ) {
+        self.server = server
+        self.watch = watch
+        self.settings =
+            settings
+            ?? { rules in
+                var next = server.rules ?? RulesSettings(rules)
+                next.rules = rules
+                return next
+            }
+    }
+
+    /// Whether it answers at a path, if with an error.
+    public static func isPath(_ path: String) -> Bool {
+        path == "/tidemark/v1/rules" || path.hasPrefix("/tidemark/v1/rules/")
+            || path.hasPrefix("/emulator/v1/projects/") && path.contains(":")
+    }
+
+    /// - Returns: Nil for what it does not know.
+    public func answer(_ request: PageRequest) async -> PageAnswer? {
+        let path = request.path
+        if path.count == 4, path[0] == "emulator", path[1] == "v1", path[2] == "projects",
+            let colon = path[3].lastIndex(of: ":")
+        {
+            return emulator(request, String(path[3][path[3].index(after: colon)...]))
+        }
+        guard path.starts(with: ["tidemark", "v1", "rules"]) else { return nil }
+        switch (request.method, path.dropFirst(3).joined(separator: "/")) {
+        case ("GET", ""): return .rules(RulesState(server, watch))
+        case ("POST", "explain"): return explain(request)
+        case ("POST", "try"): return attempt(request)
+        case ("GET", "requests"): return .rules(server.judgedRequests().map(JudgedRequestJSON.init))
+        case ("DELETE", "requests"):
+            server.clearRulesRecord()
+            return .rules(["status": "cleared"])
+        case ("GET", "coverage"):
+            guard let coverage = server.rulesCoverage() else { return .noRules }
+            return .rules(CoverageJSON(coverage))
+        case (_, ""), (_, "explain"), (_, "try"), (_, "requests"), (_, "coverage"):
+            return .refusal(405, "The rules do not know the method \(request.method) there.")
+        default: return nil
+        }
+    }
+
+    private func explain(_ request: PageRequest) -> PageAnswer {
+        do {
+            let test = try JSONDecoder().decode(RulesCase.self, from: Data(request.body))
+            let database = try DatabaseID(
+                project: request["project"] ?? "local", database: request["database"] ?? "(default)"
+            )
+            let answer = try server.judge(
+                try test.operation.question(), as: test.person.caller, in: database)
+            return .rules(RulesAnswerJSON(answer))
+        } catch let error as RulesCaseError {
+            return .refusal(400, error.message)
+        } catch let error as InvalidPath {
+            return .refusal(400, error.message)
+        } catch let error as RPCStatus {
+            return .refusal(503, error.message)
+        } catch {
+            return .refusal(400, "The body is no JSON.")
+        }
+    }
+
+    private func attempt(_ request: PageRequest) -> PageAnswer {
+        struct Attempt: Decodable { let source: String }
+        guard let attempt = try? JSONDecoder().decode(Attempt.self, from: Data(request.body)) else {
+            return .refusal(400, "The body must be {\"source\": TEXT}.")
+        }
+        do throws(InvalidRules) {
+            let rules = try Ruleset(attempt.source)
+            do throws(RPCStatus) {
+                let flips = try server.flips(under: rules)
+                return .rules(AttemptJSON(issues: rules.advice, flips: flips))
+            } catch { return .refusal(503, error.message) }
+        } catch { return .rules(AttemptJSON(issues: error.issues, flips: [])) }
+    }
+
+    // MARK: The emulator's
+
+    private func emulator(_ request: PageRequest, _ verb: String) -> PageAnswer? {
+        switch (request.method, verb) {
+        case ("PUT", "securityRules"): return put(request)
+        case ("GET", "ruleCoverage"):
+            guard let coverage = server.rulesCoverage() else { return .noRules }
+            return .rules(RulesCoverageReport(coverage))
+        case ("GET", "ruleCoverage.html"):
+            guard let coverage = server.rulesCoverage() else { return .noRules }
+            return PageAnswer(
+                type: "text/html; charset=utf-8", body: .bytes(Array(coverage.html.utf8)))
+        case (_, "securityRules"), (_, "ruleCoverage"), (_, "ruleCoverage.html"):
+            return .emulatorRefusal(405, "Method not allowed.")
+        default: return nil
+        }
+    }
+
+    private func put(_ request: PageRequest) -> PageAnswer {
+        guard let order = try? JSONDecoder().decode(EmulatorRules.self, from: Data(request.body)),
+            let file = order.rules.files.first
+        else {
+            return .emulatorRefusal(
+                400, "The body must be {\"rules\": {\"files\": [{\"content\": TEXT}]}}.")
+        }
+        do throws(InvalidRules) {
+            let rules = try Ruleset(file.content)
+            server.setRules(settings(rules))
+            return .rules(EmulatorIssues(rules.warnings))
+        } catch {
+            if order.ignoreErrors == true { return .rules(EmulatorIssues(error.issues)) }
+            return .emulatorRefusal(400, "Error compiling rules:\n\(error.description)")
+        }
+    }
+}
+
+extension PageAnswer {
+    fileprivate static func rules(_ value: some Encodable, status: Int = 200) -> PageAnswer {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+        let data = (try? encoder.encode(value)) ?? Data()
+        return PageAnswer(status: status, type: "application/json", body: .bytes(Array(data)))
+    }
+
+    fileprivate static func refusal(_ status: Int, _ sentence: String) -> PageAnswer {
+        .rules(["error": sentence], status: status)
+    }
+
+    fileprivate static var noRules: PageAnswer {
+        refusal(404, "No rules are in force, or nothing is recorded of them.")
+    }
+
+    /// An error in the form that Google's libraries read.
+    fileprivate static func emulatorRefusal(_ status: Int, _ message: String) -> PageAnswer {
+        .rules(
+            EmulatorError(
+                error: EmulatorError.Body(
+                    code: status, message: message, status: "INVALID_ARGUMENT")),
+            status: status)
+    }
+}

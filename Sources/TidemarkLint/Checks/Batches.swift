@@ -1,0 +1,89 @@
+import SwiftSyntax
+
+/// `batch-without-bound`.
+enum Batches {
+    /// Google's documentation of the client's `batch()`.
+    static let maxWrites = 500
+
+    static func findings(in context: CheckContext) -> [Finding] {
+        context.operations.compactMap { operation in
+            guard operation.kind.isWrite, isBatched(operation),
+                let receiver = operation.call?.receiver
+            else { return nil }
+            let loops = operation.node.enclosingLoops
+            guard let loop = loops.first, let over = loop.over, !operation.node.isInTransaction
+            else { return nil }
+            // Made anew in the loop, or committed in it.
+            if isMade(receiver, inside: loop.node, context) { return nil }
+            if loops.contains(where: { $0.node.mentions("commit") }) { return nil }
+            return finding(operation, over, context)
+        }
+    }
+
+    private static func isBatched(_ operation: Operation) -> Bool {
+        if operation.receiver == .batch { return true }
+        return operation.receiver == .unknown && operation.call?.argument("forDocument") != nil
+    }
+
+    private static func isMade(
+        _ receiver: ExprSyntax, inside loop: Syntax, _ context: CheckContext
+    ) -> Bool {
+        guard let definition = context.definition(of: receiver) else { return false }
+        return loop.encloses(definition)
+    }
+
+    private static func finding(
+        _ operation: Operation, _ over: ExprSyntax, _ context: CheckContext
+    ) -> Finding? {
+        switch context.evaluator.value(over) {
+        case .list(let values) where values.count <= maxWrites: return nil
+        case .documents(let query):
+            if case .count(let limit) = query.limit, limit <= maxWrites { return nil }
+        default: break
+        }
+        if let length = Self.length(of: over) {
+            guard length > maxWrites else { return nil }
+            return context.finding(
+                .batchWithoutBound, operation, "This batch has \(length.grouped) writes.",
+                because: "A batch takes at most 500.",
+                mend: "Commit and begin a new batch after every 500 writes.", severity: .error)
+        }
+        if over.trimmedDescription.contains("allCases") { return nil }
+        if over.mentions(wordsOf: ["chunk", "prefix", "stride", "batch", "slice"]) { return nil }
+        if operation.node.enclosingFunction?.mentions(wordsOf: ["chunk", "stride", "prefix"])
+            == true
+        {
+            return nil
+        }
+        return context.finding(
+            .batchWithoutBound, operation,
+            "This batch has a write for each of `\(over.trimmedDescription.oneLine)`, however many "
+                + "these are.",
+            because: "A batch takes at most 500 writes, and a commit 10 MiB: with more, nothing is "
+                + "written, for the users who have most data.",
+            mend: "Commit and begin a new batch after every 500 writes.")
+    }
+
+    /// Of a range of literals.
+    private static func length(of over: ExprSyntax) -> Int? {
+        guard let sequence = over.bare.as(SequenceExprSyntax.self) else { return nil }
+        let elements = Array(sequence.elements)
+        guard elements.count == 3, let symbol = elements[1].as(BinaryOperatorExprSyntax.self),
+            let from = elements[0].as(IntegerLiteralExprSyntax.self).flatMap({ Int($0.digits) }),
+            let to = elements[2].as(IntegerLiteralExprSyntax.self).flatMap({ Int($0.digits) })
+        else { return nil }
+        return symbol.operator.text == "..." ? to - from + 1 : to - from
+    }
+}
+
+extension IntegerLiteralExprSyntax {
+    var digits: String { literal.text.filter { $0 != "_" } }
+}
+
+extension String {
+    /// For a sentence: without line ends, and not long.
+    var oneLine: String {
+        let line = split(whereSeparator: \.isNewline).map { String($0).trimmed }.joined()
+        return line.count <= 40 ? line : String(line.prefix(37)) + "…"
+    }
+}

@@ -1,0 +1,53 @@
+import SwiftSyntax
+
+/// `client-clock`.
+enum Clocks {
+    /// Times that are the user's or the app's own, and no moment of writing.
+    private static let own = [
+        "birth", "schedul", "expir", "due", "deadline", "start", "end", "until", "remind", "event",
+    ]
+
+    static func findings(in context: CheckContext) -> [Finding] {
+        var found: [AbsolutePosition: Finding] = [:]
+        var all: [Finding] = []
+        for operation in context.operations where operation.kind.isWrite {
+            for field in WrittenField.fields(of: operation, context) {
+                guard let key = field.key, context.evaluator.value(field.value) == .deviceTime,
+                    !own.contains(where: { key.lowercased().contains($0) })
+                else { continue }
+                let finding = finding(field, key, operation, context)
+                if found.updateValue(finding, forKey: field.value.position) == nil {
+                    all.append(finding)
+                }
+            }
+        }
+        return all
+    }
+
+    private static func finding(
+        _ field: WrittenField, _ key: String, _ operation: Operation, _ context: CheckContext
+    ) -> Finding {
+        let text = field.value.trimmedDescription
+        let isTime = [
+            "Timestamp()", "Timestamp(date: Date())", "Date()", "Date.now",
+            "Timestamp(date: .now)", "Timestamp(date: Date.now)", "Timestamp.init()",
+        ].contains(text)
+        var fix: Finding.Fix?
+        if isTime, field.isInCall, !field.isInList, operation.file.importsFirestore {
+            fix = Finding.Fix(
+                start: field.value.positionAfterSkippingLeadingTrivia.utf8Offset,
+                end: field.value.endPositionBeforeTrailingTrivia.utf8Offset,
+                text: "FieldValue.serverTimestamp()")
+        }
+        return context.finding(
+            .clientClock, in: operation.file, at: field.value,
+            "`\(key)` gets the time of the device's clock.",
+            because: "Devices' clocks are wrong, by seconds or by years: what is ordered by this "
+                + "field, or asked for since a time, is out of order or never found.",
+            mend: field.isInList
+                ? "Keep such entries as documents, whose time can be "
+                    + "`FieldValue.serverTimestamp()`."
+                : "Write `FieldValue.serverTimestamp()`, or declare the property as "
+                    + "`@ServerTimestamp var \(key): Timestamp?`.", fix: fix)
+    }
+}

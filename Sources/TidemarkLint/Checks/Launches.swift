@@ -1,0 +1,64 @@
+import SwiftSyntax
+
+/// `server-source-at-launch`.
+enum Launches {
+    static func findings(in context: CheckContext) -> [Finding] {
+        context.operations.compactMap { operation in
+            guard operation.kind == .getDocument || operation.kind == .getDocuments,
+                let source = operation.call?.argument("source"),
+                case .symbol("server") = context.evaluator.value(source),
+                let root = launch(of: operation, context)
+            else { return nil }
+            return context.finding(
+                .serverSourceAtLaunch, in: operation.file, at: source,
+                "This read waits for the server, and `\(root)` starts it.",
+                because: "Without a network, or when the server does not answer, it waits for as "
+                    + "long as the connection takes to fail, and what stands behind it waits too.",
+                mend:
+                    "Read by the default source or from the cache first, with a deadline; ask the "
+                    + "server for a check later, in the background.")
+        }
+    }
+
+    /// The function of a launch from which an operation is reached.
+    private static func launch(of operation: Operation, _ context: CheckContext) -> String? {
+        guard let node = operation.node.enclosingFunction else { return nil }
+        guard let function = context.project.functionsByNode[node.id] else {
+            return isBodyOfApp(operation.node, context) ? "the app's body" : nil
+        }
+        for caller in context.graph.callers(of: function) {
+            if let name = rootName(caller) { return name }
+            for site in context.project.calls[caller.name] ?? []
+            where context.graph.callee(of: site.node) === caller {
+                if isBodyOfApp(site.node, context) { return "the app's body" }
+            }
+        }
+        return nil
+    }
+
+    private static func rootName(_ function: FunctionFacts) -> String? {
+        switch function.name {
+        case "init":
+            return function.owner.map { "\($0).init" }
+        case "application":
+            let isLaunch = function.parameters.contains {
+                $0.label?.contains("FinishLaunching") == true
+            }
+            return isLaunch ? "application(_:didFinishLaunchingWithOptions:)" : nil
+        case "scene":
+            return function.parameters.contains { $0.label == "willConnectTo" }
+                ? "scene(_:willConnectTo:options:)" : nil
+        case "applicationDidBecomeActive", "sceneDidBecomeActive", "sceneWillEnterForeground",
+            "applicationDidFinishLaunching":
+            return function.name
+        default: return nil
+        }
+    }
+
+    private static func isBodyOfApp(_ node: some SyntaxProtocol, _ context: CheckContext) -> Bool {
+        guard let name = node.enclosingTypeName, let type = context.project.types[name] else {
+            return false
+        }
+        return type.inherits.contains("App")
+    }
+}

@@ -1,0 +1,207 @@
+import SwiftSyntax
+
+/// `read-in-loop` and `writes-in-loop`.
+enum Loops {
+    static func findings(in context: CheckContext) -> [Finding] {
+        var found: [Finding] = []
+        for operation in context.operations {
+            guard let loop = loop(around: operation.node, context) else { continue }
+            if operation.kind.isRead || operation.kind == .listen {
+                found += [read(operation, loop, context)].compactMap { $0 }
+            } else if operation.kind.isWrite, isAlone(operation) {
+                found.append(write(operation, loop, context))
+            }
+        }
+        return found + throughFunctions(context)
+    }
+
+    struct Loop {
+        let node: Syntax
+        let over: ExprSyntax
+        /// Of the documents it goes over, where these are a query's.
+        let query: QueryFacts?
+    }
+
+    /// The innermost loop over a list whose length the running app decides.
+    static func loop(around node: some SyntaxProtocol, _ context: CheckContext) -> Loop? {
+        guard !node.isInTransaction, let innermost = node.enclosingLoops.first,
+            let over = innermost.over
+        else { return nil }
+        if let loop = innermost.node.as(ForStmtSyntax.self), loop.awaitKeyword != nil { return nil }
+        let value = context.evaluator.value(over)
+        guard
+            isOfUnknownLength(
+                over, value, isClosure: innermost.node.is(FunctionCallExprSyntax.self))
+        else { return nil }
+        if case .documents(let facts) = value {
+            if case .count(let limit) = facts.limit, limit <= 10 { return nil }
+            return Loop(node: innermost.node, over: over, query: facts)
+        }
+        return Loop(node: innermost.node, over: over, query: nil)
+    }
+
+    private static func isOfUnknownLength(
+        _ over: ExprSyntax, _ value: Known, isClosure: Bool
+    ) -> Bool {
+        switch value {
+        case .list(let values) where values.count <= 20: return false
+        // What a user has marked in a list on the screen.
+        case .instance("IndexSet"): return false
+        case .documents, .elements: break
+        default:
+            // `user.map { }` of an optional, `$text.map { }` of a publisher.
+            if isClosure, over.lastName?.hasSuffix("s") != true { return false }
+        }
+        let text = over.trimmedDescription
+        if text.contains("allCases") || text.contains("ublisher") || text.hasPrefix("$") {
+            return false
+        }
+        let lower = text.lowercased()
+        if lower.contains("chunk") || lower.contains("stride(") || lower.contains("batch") {
+            return false
+        }
+        return !isRangeOfNumbers(over)
+    }
+
+    /// `1...3`, but not `0..<ids.count`.
+    private static func isRangeOfNumbers(_ over: ExprSyntax) -> Bool {
+        guard let sequence = over.bare.as(SequenceExprSyntax.self) else { return false }
+        let elements = Array(sequence.elements)
+        guard elements.count == 3, let symbol = elements[1].as(BinaryOperatorExprSyntax.self),
+            symbol.operator.text == "..." || symbol.operator.text == "..<"
+        else { return false }
+        return !elements[2].mentions("count") && !elements[2].mentions("endIndex")
+    }
+
+    // MARK: - Reads
+
+    private static func read(
+        _ operation: Operation, _ loop: Loop, _ context: CheckContext
+    ) -> Finding? {
+        if let query = operation.query,
+            query.conditions.contains(where: {
+                ($0.test == "in" || $0.test == "arrayContainsAny") && !$0.isOneValue
+            })
+        {
+            return nil
+        }
+        return context.finding(
+            .readInLoop, operation,
+            operation.kind == .listen
+                ? "A listener is added for each of `\(shown(loop.over))`."
+                : "This is read once for each of `\(shown(loop.over))`.",
+            because: reason, mend: mending, estimate(loop, context))
+    }
+
+    private static let reason =
+        "One request follows another, each a round trip, and each document is billed again whenever "
+        + "the list is shown."
+    private static let mending =
+        "Ask in groups of 30 with `whereField(FieldPath.documentID(), in: ids)`, keep what was "
+        + "asked for already, or store in the list's own documents what the list shows."
+
+    private static func estimate(_ loop: Loop, _ context: CheckContext) -> Estimate {
+        let count = context.scale.documents(of: loop.query)
+        return Estimate(
+            count, "one read for each of \(count.grouped) elements", context.scale)
+    }
+
+    private static func shown(_ over: ExprSyntax) -> String {
+        let text = over.trimmedDescription.split(whereSeparator: \.isNewline)
+            .map { String($0).trimmed }.joined()
+        return text.count <= 40 ? text : String(text.prefix(37)) + "…"
+    }
+
+    /// Calls in a loop of functions that read or write.
+    private static func throughFunctions(_ context: CheckContext) -> [Finding] {
+        let names = Set(context.graph.namesThatPerform)
+        var found: [Finding] = []
+        var told: Set<String> = []
+        for name in names.sorted() {
+            for site in context.project.calls[name] ?? [] {
+                guard let loop = loop(around: site.node, context),
+                    let function = context.graph.callee(of: site.node)
+                else { continue }
+                // One of several calls in a loop says it for all.
+                guard told.insert("\(name) \(loop.node.id)").inserted else { continue }
+                let performed = context.graph.performed(by: function)
+                let reads = performed.filter { $0.kind.isRead || $0.kind == .listen }
+                let writes = performed.filter(isAlone)
+                if let first = reads.first, !isBatched(first) {
+                    found.append(
+                        context.finding(
+                            .readInLoop, in: site.file, at: site.node.calledExpression.lastToken,
+                            "`\(name)` reads (\(first.place.short)), and is called for each of "
+                                + "`\(shown(loop.over))`.",
+                            because: reason, mend: mending, estimate(loop, context)))
+                } else if let first = writes.first {
+                    found.append(
+                        context.finding(
+                            .writesInLoop, in: site.file, at: site.node.calledExpression.lastToken,
+                            "`\(name)` writes (\(first.place.short)), and is called for each of "
+                                + "`\(shown(loop.over))`.",
+                            because: writeReason, mend: writeMending))
+                }
+            }
+        }
+        return found
+    }
+
+    private static func isBatched(_ operation: Operation) -> Bool {
+        operation.query?.conditions.contains {
+            ($0.test == "in" || $0.test == "arrayContainsAny") && !$0.isOneValue
+        } == true
+    }
+
+    // MARK: - Writes
+
+    private static let writeReason =
+        "An error half way leaves some written and some not, and each is a request of its own."
+    private static let writeMending =
+        "Collect them in batches, `let batch = db.batch()`, of at most 500, and commit each once."
+
+    private static func write(
+        _ operation: Operation, _ loop: Loop, _ context: CheckContext
+    ) -> Finding {
+        context.finding(
+            .writesInLoop, operation,
+            "This is written once for each of `\(shown(loop.over))`.",
+            because: writeReason, mend: writeMending)
+    }
+
+    /// Whether it is a write of its own, outside of batches and transactions.
+    static func isAlone(_ operation: Operation) -> Bool {
+        guard operation.kind.isWrite, operation.call?.argument("forDocument") == nil,
+            !operation.node.isInTransaction
+        else { return false }
+        switch operation.receiver {
+        case .document, .query: return true
+        case .unknown, .instance: return operation.kind != .delete
+        default: return false
+        }
+    }
+}
+
+extension QueryFacts.Condition {
+    /// `in: [id]`.
+    var isOneValue: Bool {
+        if case .list(let values) = value { return values.count <= 1 }
+        return false
+    }
+}
+
+extension ExprSyntax {
+    /// The last word of what is called, for the caret.
+    var lastToken: TokenSyntax {
+        bare.as(MemberAccessExprSyntax.self)?.declName.baseName
+            ?? lastToken(viewMode: .sourceAccurate) ?? .identifier("")
+    }
+}
+
+extension Place {
+    /// `Feed.swift:12`.
+    var short: String {
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        return "\(name):\(line)"
+    }
+}

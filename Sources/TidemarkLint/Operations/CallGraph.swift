@@ -1,0 +1,100 @@
+import SwiftSyntax
+
+/// What functions do with Firestore, by themselves and through what they call.
+final class CallGraph {
+    static let maxDepth = 4
+
+    let project: Project
+    let evaluator: Evaluator
+    let operations: [Operation]
+    private var byFunction: [SyntaxIdentifier: [Operation]] = [:]
+    private var reached: [SyntaxIdentifier: [Operation]] = [:]
+
+    init(_ project: Project, _ evaluator: Evaluator, _ operations: [Operation]) {
+        self.project = project
+        self.evaluator = evaluator
+        self.operations = operations
+        for operation in operations {
+            guard let function = operation.node.enclosingFunction else { continue }
+            byFunction[function.id, default: []].append(operation)
+        }
+    }
+
+    /// Operations inside of a function, in the order of the text.
+    func operations(in function: FunctionFacts) -> [Operation] {
+        byFunction[function.node.id] ?? []
+    }
+
+    /// Operations in a node, of those that stand in the same function.
+    func operations(within node: some SyntaxProtocol) -> [Operation] {
+        operations.filter { node.encloses($0.node) }
+    }
+
+    /// Names of functions that perform something themselves, or call one that does.
+    lazy var namesThatPerform: Set<String> = {
+        var names: Set<String> = []
+        for operation in operations {
+            guard let node = operation.node.enclosingFunction,
+                let function = project.functionsByNode[node.id]
+            else { continue }
+            for caller in callers(of: function) where caller.name != "init" {
+                names.insert(caller.name)
+            }
+        }
+        return names
+    }()
+
+    /// What a function performs, also through others, ``maxDepth`` calls deep.
+    func performed(by function: FunctionFacts, _ depth: Int = 0) -> [Operation] {
+        if depth == 0, let known = reached[function.node.id] { return known }
+        var all = operations(in: function)
+        if depth < Self.maxDepth, let body = function.body {
+            for call in body.all(FunctionCallExprSyntax.self) {
+                guard let next = callee(of: call), next !== function else { continue }
+                all += performed(by: next, depth + 1)
+            }
+        }
+        if depth == 0 { reached[function.node.id] = all }
+        return all
+    }
+
+    func callee(of call: FunctionCallExprSyntax) -> FunctionFacts? {
+        guard let name = call.calledName, project.allFunctions[name] != nil else { return nil }
+        let base = call.receiver.map { evaluator.value($0) }
+        return evaluator.function(called: call, base, Evaluator.Scope())
+    }
+
+    /// The operations that a statement or expression performs: its own, and those of the functions of
+    /// the project that it calls. Not those of closures that run later, unless asked for.
+    func performed(in node: some SyntaxProtocol) -> [Operation] {
+        var all = operations(within: node)
+        for call in node.all(FunctionCallExprSyntax.self) {
+            if let next = callee(of: call) { all += performed(by: next) }
+        }
+        return all
+    }
+
+    /// The functions that call one, ``maxDepth`` calls up, with itself.
+    func callers(of function: FunctionFacts) -> [FunctionFacts] {
+        var found = [function]
+        var seen: Set<SyntaxIdentifier> = [function.node.id]
+        var level = [function]
+        for _ in 0..<Self.maxDepth {
+            var next: [FunctionFacts] = []
+            for callee in level {
+                for site in project.calls[callee.name] ?? [] {
+                    guard self.callee(of: site.node) === callee,
+                        let node = site.node.enclosingFunction,
+                        let caller = project.functionsByNode[node.id],
+                        seen.insert(caller.node.id).inserted
+                    else { continue }
+                    next.append(caller)
+                }
+            }
+            found += next
+            level = next
+            if next.isEmpty || found.count > 200 { break }
+        }
+        return found
+    }
+}

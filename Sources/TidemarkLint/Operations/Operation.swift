@@ -1,0 +1,87 @@
+import SwiftSyntax
+
+/// One place where the code speaks to Firestore.
+struct Operation {
+    enum Kind: Hashable {
+        case listen, getDocuments, getDocument, aggregate
+        case setData, updateData, delete, addDocument
+        case commit, transaction
+
+        var isRead: Bool { self == .getDocuments || self == .getDocument || self == .aggregate }
+        var isWrite: Bool {
+            self == .setData || self == .updateData || self == .delete || self == .addDocument
+        }
+    }
+
+    let kind: Kind
+    /// What it is asked of.
+    let receiver: Known
+    let node: ExprSyntax
+    /// Nil for `.snapshots`.
+    let call: FunctionCallExprSyntax?
+    let file: SourceFile
+
+    /// The query of a listener or a read, whatever is known of it; nil for one of a document.
+    var query: QueryFacts? { receiver.query }
+
+    var isOfDocument: Bool {
+        switch receiver {
+        case .document, .documentSnapshot: true
+        default: kind == .getDocument
+        }
+    }
+
+    /// The name of the operation, where a caret points.
+    var name: TokenSyntax {
+        if let member = call?.calledExpression.bare.as(MemberAccessExprSyntax.self) {
+            return member.declName.baseName
+        }
+        if let member = node.as(MemberAccessExprSyntax.self) { return member.declName.baseName }
+        return node.firstToken(viewMode: .sourceAccurate) ?? .identifier("")
+    }
+
+    /// The first name after its receiver's last line: the whole expression's begin.
+    var place: Place { file.place(of: name) }
+}
+
+extension SyntaxProtocol {
+    /// The loops around it in its function, the innermost first; `over` is the list that one goes over.
+    /// A closure that runs later than its loop counts as in it.
+    var enclosingLoops: [(node: Syntax, over: ExprSyntax?)] {
+        var found: [(Syntax, ExprSyntax?)] = []
+        var inside = Syntax(self)
+        for parent in ancestors {
+            if let loop = parent.as(ForStmtSyntax.self), loop.body.encloses(inside) {
+                found.append((parent, loop.sequence))
+            } else if let loop = parent.as(WhileStmtSyntax.self), loop.body.encloses(inside) {
+                found.append((parent, nil))
+            } else if let loop = parent.as(RepeatStmtSyntax.self), loop.body.encloses(inside) {
+                found.append((parent, nil))
+            } else if let closure = parent.as(ClosureExprSyntax.self), let call = closure.calling,
+                let name = call.calledName, Self.loopNames.contains(name), let over = call.receiver
+            {
+                found.append((Syntax(call), over))
+            } else if parent.is(FunctionDeclSyntax.self) || parent.is(InitializerDeclSyntax.self)
+                || parent.is(AccessorBlockSyntax.self)
+            {
+                break
+            }
+            inside = parent
+        }
+        return found
+    }
+
+    private static var loopNames: Set<String> {
+        [
+            "forEach", "map", "compactMap", "flatMap", "asyncMap", "asyncForEach",
+            "concurrentForEach", "asyncCompactMap", "concurrentMap",
+        ]
+    }
+
+    /// Whether it stands inside of a call of `runTransaction`.
+    var isInTransaction: Bool {
+        ancestors.contains {
+            $0.as(FunctionCallExprSyntax.self)?.calledName == "runTransaction"
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import SwiftSyntax
+
+/// Finds where a project speaks to Firestore, and counts where it cannot tell what is asked.
+struct OperationFinder {
+    let project: Project
+    let evaluator: Evaluator
+
+    func all() -> [Operation] {
+        guard project.files.contains(where: \.importsFirestore) else { return [] }
+        var found: [Operation] = []
+        for (name, kind) in Self.kinds {
+            for site in project.calls[name] ?? [] {
+                if let operation = operation(name, kind, site) { found.append(operation) }
+            }
+        }
+        for (node, file) in project.sequences {
+            let receiver = node.base.map { evaluator.value($0) } ?? .unknown
+            switch receiver {
+            case .query, .document:
+                found.append(
+                    Operation(
+                        kind: .listen, receiver: receiver, node: ExprSyntax(node), call: nil,
+                        file: file))
+            default: break
+            }
+        }
+        return found.sorted { $0.place < $1.place }
+    }
+
+    private static let kinds: [(String, Operation.Kind)] = [
+        ("addSnapshotListener", .listen), ("snapshots", .listen),
+        ("getDocuments", .getDocuments), ("getDocument", .getDocument),
+        ("getAggregation", .aggregate), ("setData", .setData), ("updateData", .updateData),
+        ("delete", .delete), ("addDocument", .addDocument), ("deleteDocument", .delete),
+        ("commit", .commit), ("runTransaction", .transaction),
+    ]
+
+    private func operation(
+        _ name: String, _ kind: Operation.Kind, _ site: Project.CallSite
+    ) -> Operation? {
+        guard let base = site.node.receiver else { return nil }
+        let receiver = evaluator.value(base)
+        guard isOfFirestore(name, receiver, site.node) else { return nil }
+        return Operation(
+            kind: kind, receiver: receiver, node: ExprSyntax(site.node), call: site.node,
+            file: site.file)
+    }
+
+    /// A method of the project's own with the same name is none of Firestore's.
+    private func isOfFirestore(
+        _ name: String, _ receiver: Known, _ node: FunctionCallExprSyntax
+    ) -> Bool {
+        switch receiver {
+        case .query, .document, .aggregate, .batch, .transaction, .database: return true
+        case .instance(let type):
+            // An object that the project knows by a protocol of its own.
+            if project.types[type] != nil { return false }
+        case .unknown, .documentSnapshot: break
+        default: return false
+        }
+        switch name {
+        case "addSnapshotListener": return true
+        case "getDocuments": return Self.takes(node, [nil, "source", "completion"])
+        case "getDocument":
+            return Self.takes(node, [nil, "as", "source", "completion", "decoder", "with"])
+        case "setData", "updateData":
+            return !node.arguments.isEmpty
+                && Self.takes(
+                    node,
+                    [nil, "from", "merge", "mergeFields", "encoder", "forDocument", "completion"])
+        case "addDocument": return Self.takes(node, ["data", "from", "encoder", "completion"])
+        case "getAggregation": return true
+        case "deleteDocument": return node.arguments.count == 1
+        default: return false
+        }
+    }
+
+    private static func takes(_ node: FunctionCallExprSyntax, _ labels: Set<String?>) -> Bool {
+        node.labels.allSatisfy(labels.contains)
+    }
+}

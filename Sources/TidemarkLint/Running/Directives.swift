@@ -1,0 +1,71 @@
+import SwiftSyntax
+
+/// `// tidemark:ignore ID reason` in a file: on the line of a finding, or on the line before.
+struct Directives {
+    struct Directive: Hashable {
+        let line: Int
+        let ids: Set<String>
+        let reason: String
+        let isOfFile: Bool
+    }
+
+    private(set) var all: [Directive] = []
+
+    init(_ file: SourceFile) {
+        for (index, line) in file.lines.enumerated() {
+            guard let start = line.firstRange(of: "// tidemark:ignore") else { continue }
+            // In a string, or spoken of.
+            if let before = line[..<start.lowerBound].last, "`\"/".contains(before) { continue }
+            var rest = line[start.upperBound...]
+            let isOfFile = rest.hasPrefix("-file")
+            if isOfFile { rest = rest.dropFirst("-file".count) }
+            var words = rest.split(separator: " ", omittingEmptySubsequences: true)
+            guard !words.isEmpty else {
+                all.append(Directive(line: index + 1, ids: [], reason: "", isOfFile: isOfFile))
+                continue
+            }
+            let ids = Set(words.removeFirst().split(separator: ",").map(String.init))
+            all.append(
+                Directive(
+                    line: index + 1, ids: ids, reason: words.joined(separator: " "),
+                    isOfFile: isOfFile))
+        }
+    }
+
+    func covers(_ finding: Finding) -> Bool {
+        all.contains { directive in
+            directive.ids.contains(finding.id.rawValue)
+                && (directive.isOfFile || directive.line == finding.place.line
+                    || directive.line == finding.place.line - 1)
+        }
+    }
+
+    /// Those that name nothing that exists, or give no reason.
+    func faults(in file: SourceFile) -> [Finding] {
+        all.compactMap { directive in
+            let unknown = directive.ids.filter { FindingID(rawValue: $0) == nil }.sorted()
+            let message: String
+            if directive.ids.isEmpty {
+                message = "This names no finding to ignore."
+            } else if let first = unknown.first {
+                message = "There is no finding `\(first)`."
+            } else if directive.reason.isEmpty {
+                message = "This ignores a finding without a reason."
+            } else {
+                return nil
+            }
+            let line = file.line(directive.line)
+            let column =
+                (line.utf8.firstIndex(of: UInt8(ascii: "/")).map {
+                    line.utf8.distance(from: line.utf8.startIndex, to: $0)
+                } ?? 0) + 1
+            return Finding(
+                id: .ignoredWithoutReason, severity: FindingID.ignoredWithoutReason.severity,
+                place: Place(path: file.path, line: directive.line, column: column),
+                length: 18, message: message,
+                reason: "Whoever reads the code later cannot tell whether the reason still holds.",
+                mending: "Write `// tidemark:ignore ID reason`.", estimate: nil, fix: nil,
+                line: line.trimmed)
+        }
+    }
+}

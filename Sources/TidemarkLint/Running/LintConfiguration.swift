@@ -1,0 +1,95 @@
+package import Foundation
+import TidemarkModel
+
+/// `.tidemark-lint.json`: how large the app is, and what is looked for.
+package struct LintConfiguration: Codable, Sendable, Equatable {
+    package var documents: Int?
+    package var opens: Int?
+    package var users: Int?
+    /// Of the database, as in `nam5`: for its prices.
+    package var location: String?
+    /// Documents of collections, by the last part of their path.
+    package var collections: [String: Int]?
+    package var disabled: [String]?
+    package var severity: [String: Severity]?
+    /// Parts of paths of files that are not read.
+    package var exclude: [String]?
+    package var rules: String?
+    package var indexes: String?
+    package var baseline: String?
+
+    package init() {}
+
+    /// - Throws: ``LintConfigurationError`` with what is wrong.
+    package init(json: Data) throws(LintConfigurationError) {
+        do {
+            self = try JSONDecoder().decode(LintConfiguration.self, from: json)
+            let keys = try JSONSerialization.jsonObject(with: json) as? [String: Any]
+            let known = Set(CodingKeys.allCases.map(\.stringValue))
+            if let unknown = keys?.keys.filter({ !known.contains($0) }).min() {
+                throw LintConfigurationError("there is no setting `\(unknown)`")
+            }
+        } catch let error as LintConfigurationError {
+            throw error
+        } catch let error as DecodingError {
+            throw LintConfigurationError(Self.sentence(error))
+        } catch {
+            throw LintConfigurationError("it is no JSON")
+        }
+    }
+
+    enum CodingKeys: String, CodingKey, CaseIterable {
+        case documents, opens, users, location, collections, disabled, severity, exclude, rules
+        case indexes, baseline
+    }
+
+    private static func sentence(_ error: DecodingError) -> String {
+        switch error {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context),
+            .keyNotFound(_, let context):
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return "`\(path)`: \(context.debugDescription)"
+        case .dataCorrupted(let context): return context.debugDescription
+        @unknown default: return "it is no configuration"
+        }
+    }
+
+    /// The linter that it asks for.
+    package func linter() throws(LintConfigurationError) -> Linter {
+        var linter = Linter()
+        let scale = linter.scale
+        var prices = scale.prices
+        if let location {
+            guard let known = ReadPrices.table[location] else {
+                let all = ReadPrices.table.keys.sorted().joined(separator: ", ")
+                throw LintConfigurationError("no prices are known for `\(location)`: \(all)")
+            }
+            prices = known
+        }
+        let figures =
+            [documents, opens, users].compactMap { $0 } + (collections?.values.map { $0 } ?? [])
+        guard figures.allSatisfy({ (0...1_000_000_000).contains($0) }) else {
+            throw LintConfigurationError("figures go from 0 to 1,000,000,000")
+        }
+        linter.scale = Scale(
+            documents: documents ?? scale.documents, opens: opens ?? scale.opens,
+            users: users ?? scale.users, prices: prices, sizes: collections ?? [:])
+        linter.disabled = Set(try (disabled ?? []).map(Self.id))
+        for (name, severity) in severity ?? [:] { linter.severities[try Self.id(name)] = severity }
+        return linter
+    }
+
+    private static func id(_ name: String) throws(LintConfigurationError) -> FindingID {
+        guard let id = FindingID(rawValue: name) else {
+            throw LintConfigurationError("there is no finding `\(name)`")
+        }
+        return id
+    }
+}
+
+/// Why a configuration cannot be used: a sentence without the file's name.
+package struct LintConfigurationError: Error, Hashable, Sendable {
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}

@@ -1,0 +1,283 @@
+import SwiftSyntax
+
+extension Evaluator {
+    func name(_ node: DeclReferenceExprSyntax, _ scope: Scope) -> Known {
+        let name = node.baseName.bare
+        if let bound = scope.names[name] { return bound }
+        if name == "self" { return scope.me ?? me(at: node) }
+        if name == "Self" { return node.enclosingTypeName.map(Known.metatype) ?? .unknown }
+        if let local = local(name, at: Syntax(node), scope) { return local }
+        if let owner = ownerName(at: node, scope), let found = member(name, of: owner, scope) {
+            return found
+        }
+        if let global = project.globals[name] { return variable(global, scope) }
+        if project.types[name] != nil || name.first?.isUppercase == true { return .metatype(name) }
+        return .unknown
+    }
+
+    private func me(at node: some SyntaxProtocol) -> Known {
+        node.enclosingTypeName.map { Known.of(type: $0) } ?? .unknown
+    }
+
+    private func ownerName(at node: some SyntaxProtocol, _ scope: Scope) -> String? {
+        if case .instance(let name)? = scope.me { return name }
+        return node.enclosingTypeName
+    }
+
+    /// A property of a type or of what it inherits from.
+    func member(_ name: String, of owner: String, _ scope: Scope) -> Known? {
+        var current: String? = owner
+        for _ in 0..<8 {
+            guard let type = current.flatMap({ project.types[$0] }) else { return nil }
+            if let found = type.variables[name] { return variable(found, scope) }
+            current = type.inherits.first { project.types[$0] != nil }
+        }
+        return nil
+    }
+
+    func variable(_ facts: VariableFacts, _ scope: Scope) -> Known {
+        if facts.attributes.contains("AppStorage") { return .kept }
+        var inner = Scope()
+        inner.depth = scope.depth + 1
+        if let owner = facts.owner, case .instance(owner)? = scope.me { inner.me = scope.me }
+        if let initial = facts.initializer {
+            let found = value(initial, inner)
+            if found != .unknown, !(facts.mayChange && found.isPlainValue) { return found }
+        }
+        if let getter = facts.getter {
+            if facts.owner.map(isOfFirestore) == true, let me = scope.me { inner.me = me }
+            let found = result(of: getter, inner)
+            if found != .unknown { return found }
+        }
+        if let type = facts.type { return named(type) }
+        return .unknown
+    }
+
+    /// Whether an extension is one of a type of Firestore itself.
+    func isOfFirestore(_ name: String) -> Bool {
+        ["Query", "CollectionReference", "Firestore", "DocumentReference"].contains(name)
+    }
+
+    /// What a local name stands for where `node` stands; nil for none that is local.
+    private func local(_ name: String, at node: Syntax, _ scope: Scope) -> Known? {
+        for parent in node.ancestors {
+            if let items = parent.as(CodeBlockItemListSyntax.self) {
+                if let found = declared(name, in: items, before: node, scope) { return found }
+            } else if let branch = parent.as(IfExprSyntax.self),
+                branch.body.encloses(node) || branch.conditions.encloses(node),
+                let found = bound(name, in: branch.conditions, before: node, scope)
+            {
+                return found
+            } else if let loop = parent.as(ForStmtSyntax.self), loop.body.encloses(node),
+                let pattern = loop.pattern.as(IdentifierPatternSyntax.self),
+                pattern.identifier.bare == name
+            {
+                return element(of: value(loop.sequence, scope))
+            } else if let closure = parent.as(ClosureExprSyntax.self),
+                let found = parameter(name, of: closure, scope)
+            {
+                return found
+            } else if let function = project.functionsByNode[parent.id],
+                let parameter = function.parameters.first(where: { $0.name == name })
+            {
+                return self.parameter(parameter, of: function, scope)
+            } else if parent.is(MemberBlockSyntax.self) {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    private func declared(
+        _ name: String, in items: CodeBlockItemListSyntax, before node: Syntax, _ scope: Scope
+    ) -> Known? {
+        var found: (value: Known, isVariable: Bool)?
+        for item in items {
+            guard item.position < node.position,
+                !item.encloses(node) || item.item.is(GuardStmtSyntax.self)
+            else { break }
+            if let variable = item.item.as(VariableDeclSyntax.self) {
+                for binding in variable.bindings
+                where binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name {
+                    guard
+                        variable.parent?.parent?.parent?.is(SourceFileSyntax.self) != true
+                            || items.parent?.is(SourceFileSyntax.self) != true
+                            || scope.depth < Self.maxDepth
+                    else { continue }
+                    let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
+                    found = (self.initial(binding, scope), isVariable)
+                }
+            } else if let check = item.item.as(GuardStmtSyntax.self),
+                let value = bound(name, in: check.conditions, before: node, scope)
+            {
+                found = (value, false)
+            }
+        }
+        guard let found else { return nil }
+        return found.isVariable
+            ? assigned(name, in: items, before: node, from: found.value, scope) : found.value
+    }
+
+    private func initial(_ binding: PatternBindingSyntax, _ scope: Scope) -> Known {
+        if let initial = binding.initializer?.value {
+            let found = value(initial, scope)
+            if found != .unknown { return found }
+        }
+        if let getter = binding.accessorBlock, case .getter(let items) = getter.accessors {
+            return result(of: items, scope)
+        }
+        return named(binding.typeAnnotation?.type)
+    }
+
+    /// What a `var` holds after the assignments that stand before `node`.
+    private func assigned(
+        _ name: String, in items: CodeBlockItemListSyntax, before node: Syntax, from first: Known,
+        _ scope: Scope
+    ) -> Known {
+        var current = first
+        for item in items where item.position < node.position {
+            for sequence in item.all(SequenceExprSyntax.self)
+            where sequence.position < node.position {
+                let elements = Array(sequence.elements)
+                guard elements.count >= 3, elements[1].is(AssignmentExprSyntax.self),
+                    elements[0].as(DeclReferenceExprSyntax.self)?.baseName.bare == name,
+                    !sequence.encloses(node)
+                else { continue }
+                var inner = scope.deeper()
+                inner.names[name] = current
+                let new: Known
+                if elements.count == 3 {
+                    new = value(elements[2], inner)
+                } else {
+                    new = .unknown
+                }
+                // One that every way to `node` passes stands in a list of statements around it.
+                let list = sequence.ancestors.first { $0.is(CodeBlockItemListSyntax.self) }
+                let isSure = list.map { $0.encloses(node) } ?? false
+                current = isSure ? new : current.joined(with: new)
+            }
+        }
+        return current
+    }
+
+    private func bound(
+        _ name: String, in conditions: ConditionElementListSyntax, before node: Syntax,
+        _ scope: Scope
+    ) -> Known? {
+        for element in conditions where !element.encloses(node) {
+            guard let binding = element.condition.as(OptionalBindingConditionSyntax.self),
+                binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name
+            else { continue }
+            if let initial = binding.initializer?.value { return value(initial, scope) }
+            // `guard let x else`: the outer name.
+            var inner = scope.deeper()
+            inner.depth += 1
+            return local(name, at: Syntax(conditions.parent ?? Syntax(conditions)), inner)
+                ?? .unknown
+        }
+        return nil
+    }
+
+    private func parameter(
+        _ name: String, of closure: ClosureExprSyntax, _ scope: Scope
+    ) -> Known? {
+        let names =
+            closure.parameterNames ?? (name == "$0" ? ["$0"] : name == "$1" ? ["$0", "$1"] : [])
+        guard let index = names.firstIndex(of: name) else { return nil }
+        guard let call = closure.calling else { return .unknown }
+        return given(index, to: call, scope)
+    }
+
+    /// What a function gives to a closure.
+    private func given(_ index: Int, to call: FunctionCallExprSyntax, _ scope: Scope) -> Known {
+        guard let name = call.calledName else { return .unknown }
+        let receiver = call.receiver.map { value($0, scope) } ?? .unknown
+        switch name {
+        case "addSnapshotListener", "getDocuments", "getDocument":
+            guard index == 0 else { return .unknown }
+            switch receiver {
+            case .query(let facts): return .querySnapshot(facts)
+            case .document: return .documentSnapshot
+            default:
+                return switch name {
+                case "getDocuments": .querySnapshot(.unknown)
+                case "getDocument": .documentSnapshot
+                default: .unknown
+                }
+            }
+        case "runTransaction": return index == 0 ? .transaction : .unknown
+        case "map", "compactMap", "flatMap", "forEach", "filter", "first", "contains", "sorted",
+            "concurrentForEach", "asyncMap", "asyncForEach":
+            return index == 0 ? element(of: receiver) : .unknown
+        default: return .unknown
+        }
+    }
+
+    func element(of value: Known) -> Known {
+        switch value {
+        case .documents: .documentSnapshot
+        case .elements(let name): .of(type: name)
+        case .list(let values): values.count == 1 ? values[0] : .unknown
+        case .kept: .kept
+        default: .unknown
+        }
+    }
+
+    /// A parameter is what its callers give, where these agree, else what its type tells.
+    private func parameter(
+        _ parameter: FunctionFacts.Parameter, of function: FunctionFacts, _ scope: Scope
+    ) -> Known {
+        let typed = named(parameter.type)
+        guard scope.depth < 12, !typed.isObject else { return typed }
+        let calls = (project.calls[function.name] ?? []).filter { function.accepts($0.node.labels) }
+        guard (1...4).contains(calls.count), project.allFunctions[function.name]?.count == 1 else {
+            return typed
+        }
+        var found: Known?
+        for call in calls {
+            guard let argument = call.node.argument(parameter.label) else { return typed }
+            var inner = Scope()
+            inner.depth = scope.depth + 4
+            let value = value(argument, inner)
+            found = found.map { $0.joined(with: value) } ?? value
+        }
+        guard let found, found != .unknown else { return typed }
+        return found
+    }
+}
+
+extension Known {
+    /// Of a kind that a property is likely to change: not a reference, and not a number, which is
+    /// the size of a page.
+    fileprivate var isPlainValue: Bool {
+        switch self {
+        case .text, .flag, .list, .deviceTime, .symbol: true
+        default: false
+        }
+    }
+
+    /// Of a type of the project, whose members say more than a caller's argument.
+    fileprivate var isObject: Bool {
+        if case .instance(let name) = self {
+            return !["String", "Int", "Bool", "Date", "Double"].contains(name)
+        }
+        return false
+    }
+}
+
+extension ClosureExprSyntax {
+    /// The call that this closure is an argument of.
+    var calling: FunctionCallExprSyntax? {
+        var node = parent
+        while let current = node {
+            if let call = current.as(FunctionCallExprSyntax.self) { return call }
+            guard
+                current.is(LabeledExprSyntax.self) || current.is(LabeledExprListSyntax.self)
+                    || current.is(MultipleTrailingClosureElementSyntax.self)
+                    || current.is(MultipleTrailingClosureElementListSyntax.self)
+            else { return nil }
+            node = current.parent
+        }
+        return nil
+    }
+}

@@ -1,0 +1,81 @@
+import SwiftSyntax
+
+extension Evaluator {
+    private static let tests: Set<String> = [
+        "isEqualTo", "isNotEqualTo", "isLessThan", "isLessThanOrEqualTo", "isGreaterThan",
+        "isGreaterThanOrEqualTo", "arrayContains", "arrayContainsAny", "in", "notIn",
+    ]
+
+    /// A query that another one becomes; nil for a call that is none of these.
+    func chain(
+        _ name: String, _ node: FunctionCallExprSyntax, _ base: Known?, _ scope: Scope
+    ) -> QueryFacts? {
+        guard let base else { return nil }
+        let first = node.arguments.first
+        switch name {
+        case "whereField":
+            guard node.arguments.count == 2 else { return nil }
+        case "whereFilter", "start", "end":
+            guard node.arguments.count >= 1 else { return nil }
+        case "order": guard first?.label?.bare == "by" else { return nil }
+        case "limit":
+            guard first?.label?.bare == "to" || first?.label?.bare == "toLast" else { return nil }
+        default: return nil
+        }
+        var facts: QueryFacts
+        switch base {
+        case .query(let known): facts = known
+        case .unknown, .instance: facts = .unknown
+        default: return nil
+        }
+        apply(name, node, to: &facts, scope)
+        return facts
+    }
+
+    private func apply(
+        _ name: String, _ node: FunctionCallExprSyntax, to facts: inout QueryFacts, _ scope: Scope
+    ) {
+        let arguments = Array(node.arguments)
+        switch name {
+        case "whereField":
+            guard let test = arguments[1].label?.bare, Self.tests.contains(test) else {
+                facts.isComplete = false
+                return
+            }
+            let written = arguments[1].expression
+            facts.conditions.append(
+                QueryFacts.Condition(
+                    field: field(arguments[0].expression, scope), test: test,
+                    value: value(written, scope), text: written.trimmedDescription))
+        case "whereFilter":
+            facts.hasCompositeFilter = true
+            facts.isComplete = false
+        case "order":
+            var isDescending: Bool? = false
+            if let argument = node.argument("descending") {
+                if case .flag(let flag) = value(argument, scope) {
+                    isDescending = flag
+                } else {
+                    isDescending = nil
+                }
+            }
+            facts.orders.append(
+                QueryFacts.Order(
+                    field: field(arguments[0].expression, scope), isDescending: isDescending))
+        case "limit":
+            if case .number(let count) = value(arguments[0].expression, scope) {
+                facts.limit = .count(count)
+            } else {
+                facts.limit = .written(arguments[0].expression.trimmedDescription)
+            }
+        default:
+            facts.hasCursor = true
+        }
+    }
+
+    private func field(_ node: ExprSyntax, _ scope: Scope) -> String? {
+        if case .text(let text) = value(node, scope) { return text }
+        if node.trimmedDescription.contains("FieldPath.documentID") { return "__name__" }
+        return nil
+    }
+}

@@ -1,0 +1,136 @@
+import SwiftSyntax
+
+/// Follows values through the code as far as a reader would: lines, functions, properties, files.
+///
+/// Bounded: it goes ``maxDepth`` calls and names deep and gives up there.
+final class Evaluator {
+    static let maxDepth = 24
+
+    let project: Project
+    private var known: [SyntaxIdentifier: Known] = [:]
+
+    init(_ project: Project) { self.project = project }
+
+    /// What surrounds an expression beside its text.
+    struct Scope {
+        /// What names stand for inside of a function that is looked into.
+        var names: [String: Known] = [:]
+        var me: Known?
+        /// Names that are being looked up, so that a circle ends.
+        var depth = 0
+
+        var isPlain: Bool { names.isEmpty && me == nil }
+
+        func deeper() -> Scope {
+            var result = self
+            result.depth += 1
+            return result
+        }
+    }
+
+    func value(_ node: ExprSyntax, _ scope: Scope = Scope()) -> Known {
+        let expression = node.bare
+        guard scope.depth < Self.maxDepth else { return .unknown }
+        if scope.isPlain, let value = known[expression.id] { return value }
+        let value = evaluate(expression, scope.deeper())
+        if scope.isPlain, scope.depth == 0 { known[expression.id] = value }
+        return value
+    }
+
+    private func evaluate(_ node: ExprSyntax, _ scope: Scope) -> Known {
+        if let literal = node.as(StringLiteralExprSyntax.self) { return text(literal, scope) }
+        if let literal = node.as(IntegerLiteralExprSyntax.self) {
+            let digits = literal.literal.text.filter { $0 != "_" }
+            return Int(digits).map(Known.number) ?? .unknown
+        }
+        if let literal = node.as(BooleanLiteralExprSyntax.self) {
+            return .flag(literal.literal.text == "true")
+        }
+        if let list = node.as(ArrayExprSyntax.self) {
+            return .list(list.elements.prefix(600).map { value($0.expression, scope) })
+        }
+        if let call = node.as(FunctionCallExprSyntax.self) { return self.call(call, scope) }
+        if let name = node.as(DeclReferenceExprSyntax.self) { return self.name(name, scope) }
+        if let member = node.as(MemberAccessExprSyntax.self) { return self.member(member, scope) }
+        if let subscripted = node.as(SubscriptCallExprSyntax.self) {
+            switch value(subscripted.calledExpression, scope) {
+            case .documentSnapshot, .fieldOfDocument: return .fieldOfDocument
+            case .documents: return .documentSnapshot
+            case .list(let values): return values.count == 1 ? values[0] : .unknown
+            default: return .unknown
+            }
+        }
+        if let choice = node.as(TernaryExprSyntax.self) {
+            return value(choice.thenExpression, scope)
+                .joined(with: value(choice.elseExpression, scope))
+        }
+        if let cast = node.as(AsExprSyntax.self) { return value(cast.expression, scope) }
+        if let sequence = node.as(SequenceExprSyntax.self) { return self.sequence(sequence, scope) }
+        return .unknown
+    }
+
+    private func text(_ literal: StringLiteralExprSyntax, _ scope: Scope) -> Known {
+        var text = ""
+        for segment in literal.segments {
+            if let part = segment.as(StringSegmentSyntax.self) {
+                text += part.content.text
+                continue
+            }
+            guard
+                let inner = segment.as(ExpressionSegmentSyntax.self)?.expressions.first?.expression,
+                case .text(let known) = value(inner, scope)
+            else { return .unknown }
+            text += known
+        }
+        return .text(text)
+    }
+
+    /// The parser leaves operators in a row: `a ?? b`, `a + b`, `x as? T`, `c ? a : b`.
+    private func sequence(_ node: SequenceExprSyntax, _ scope: Scope) -> Known {
+        let elements = Array(node.elements)
+        if elements.count == 3, let choice = elements[1].as(UnresolvedTernaryExprSyntax.self) {
+            return value(choice.thenExpression, scope).joined(with: value(elements[2], scope))
+        }
+        if elements.count >= 3, elements[1].is(UnresolvedAsExprSyntax.self) {
+            let first = value(elements[0], scope)
+            if case .unknown = first, elements.count == 3,
+                let type = elements[2].as(TypeExprSyntax.self)?.type
+            {
+                return named(type)
+            }
+            return first
+        }
+        guard let symbol = elements.dropFirst().first?.as(BinaryOperatorExprSyntax.self)?.operator
+        else { return .unknown }
+        let values = stride(from: 0, to: elements.count, by: 2).map { value(elements[$0], scope) }
+        switch symbol.text {
+        case "??": return values[0] == .unknown ? values.last ?? .unknown : values[0]
+        case "+":
+            let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
+            if texts.count == values.count { return .text(texts.joined()) }
+            fallthrough
+        case "-", "*", "/":
+            if values.contains(.kept) { return .kept }
+            if values.contains(.deviceTime) { return .deviceTime }
+            if elements.count == 3, case .number(let a) = values[0], case .number(let b) = values[1]
+            {
+                switch symbol.text {
+                case "*": return .number(a.multipliedReportingOverflow(by: b).partialValue)
+                case "+": return .number(a.addingReportingOverflow(b).partialValue)
+                case "-": return .number(a.subtractingReportingOverflow(b).partialValue)
+                default: return .unknown
+                }
+            }
+            return values.contains(.fieldOfDocument) ? .fieldOfDocument : .unknown
+        default: return .unknown
+        }
+    }
+
+    func named(_ type: TypeSyntax?) -> Known {
+        guard let type else { return .unknown }
+        if let element = type.elementName {
+            return element == "QueryDocumentSnapshot" ? .documents(.unknown) : .elements(element)
+        }
+        return .of(type: type.lastName)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import TidemarkModel
+import TidemarkWire
+
+/// Errors as Google's interfaces answer them.
+enum ErrorJSON {
+    /// `{"error": {"code", "message", "status", "details"}}`.
+    ///
+    /// - Parameter isList: Whether it stands in a list.
+    static func data(of status: RPCStatus, isList: Bool = false) -> Data {
+        let error = output(of: status)
+        return (isList ? .list([error]) : error).data(isPretty: true)
+    }
+
+    static func output(of status: RPCStatus) -> JSONOutput {
+        var members: [JSONOutput.Member] = [
+            .init("code", .integer(Int64(status.code.httpStatus))),
+            .init("message", .text(status.message)),
+            .init("status", .text(status.code.name)),
+        ]
+        if !status.details.isEmpty,
+            case .object(let fields) = ProtoJSONWriter.json(
+                .status, CallCoding.bytes(of: status)),
+            let details = fields.first(where: { $0.name == "details" })
+        {
+            members.append(details)
+        }
+        return .object([.init("error", .object(members))])
+    }
+}
+
+extension RPCStatus.Code {
+    /// As the comments of `google.rpc.Code` map them.
+    var httpStatus: Int {
+        switch self {
+        case .ok: 200
+        case .invalidArgument, .failedPrecondition, .outOfRange: 400
+        case .unauthenticated: 401
+        case .permissionDenied: 403
+        case .notFound: 404
+        case .alreadyExists, .aborted: 409
+        case .resourceExhausted: 429
+        case .cancelled: 499
+        case .unknown, .internal, .dataLoss: 500
+        case .unimplemented: 501
+        case .unavailable: 503
+        case .deadlineExceeded: 504
+        }
+    }
+
+    /// As in `NOT_FOUND`.
+    var name: String {
+        switch self {
+        case .ok: "OK"
+        case .cancelled: "CANCELLED"
+        case .unknown: "UNKNOWN"
+        case .invalidArgument: "INVALID_ARGUMENT"
+        case .deadlineExceeded: "DEADLINE_EXCEEDED"
+        case .notFound: "NOT_FOUND"
+        case .alreadyExists: "ALREADY_EXISTS"
+        case .permissionDenied: "PERMISSION_DENIED"
+        case .resourceExhausted: "RESOURCE_EXHAUSTED"
+        case .failedPrecondition: "FAILED_PRECONDITION"
+        case .aborted: "ABORTED"
+        case .outOfRange: "OUT_OF_RANGE"
+        case .unimplemented: "UNIMPLEMENTED"
+        case .internal: "INTERNAL"
+        case .unavailable: "UNAVAILABLE"
+        case .dataLoss: "DATA_LOSS"
+        case .unauthenticated: "UNAUTHENTICATED"
+        }
+    }
+}

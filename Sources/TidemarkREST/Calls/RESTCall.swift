@@ -1,0 +1,165 @@
+import Foundation
+import TidemarkModel
+import TidemarkWire
+
+/// A request as an RPC, and the RPC's answer as JSON.
+struct RESTCall: Sendable {
+    let method: RPCMethod
+    let database: DatabaseID
+    let request: Request
+    /// Whether the answer is a list.
+    var isStreaming: Bool { method.streamsReplies }
+    private let isPretty: Bool
+
+    /// - Throws: What is wrong with the request, in production's words where they are known.
+    init(_ request: RESTRequest) throws(RESTRefusal) {
+        guard let segments = URLText.segments(of: request.path),
+            let route = RESTRoute(request.method, segments)
+        else { throw RESTRefusal(.nothing(at: request.path), isList: false) }
+        do throws(RPCStatus) { try self.init(request, route) } catch {
+            throw RESTRefusal(error, isList: route.rpc.streamsReplies)
+        }
+    }
+
+    private init(_ request: RESTRequest, _ route: RESTRoute) throws(RPCStatus) {
+        if route.rpc == .listen || route.rpc == .write {
+            throw RPCStatus(
+                .unimplemented, "\(route.rpc.rawValue) is a stream: it needs gRPC or WebChannel.")
+        }
+        guard let query = URLText.pairs(request.query ?? "") else {
+            throw .badRequest("The query of the URL has escapes that make no text.", at: "")
+        }
+        isPretty = !query.contains {
+            ["prettyPrint", "$prettyPrint"].contains($0.name) && URLFlag.flag($0.value) == false
+        }
+        method = route.rpc
+        if route.rpc == .executePipeline {
+            _ = try CallCoding.request(.executePipeline, [])
+        }
+        let bytes = try RESTMessage(route).bytes(query, request.body)
+        (database, self.request) = try CallCoding.request(route.rpc, bytes)
+    }
+
+    /// One reply's JSON.
+    func data(of reply: Reply) -> Data {
+        guard let type = method.replyType else { return Data("{}\n".utf8) }
+        let bytes = CallCoding.bytes(of: reply, in: database)
+        return ProtoJSONWriter.json(type, bytes).data(isPretty: isPretty)
+    }
+}
+
+/// Why a request is none, and in which form its sender expects to hear that.
+struct RESTRefusal: Error {
+    let status: RPCStatus
+    /// Whether the error stands in a list, as the answers of RPCs that stream do.
+    let isList: Bool
+
+    init(_ status: RPCStatus, isList: Bool) {
+        self.status = status
+        self.isList = isList
+    }
+}
+
+/// A request's message, made of its path, its query and its body.
+private struct RESTMessage {
+    private let route: RESTRoute
+
+    init(_ route: RESTRoute) { self.route = route }
+
+    func bytes(
+        _ query: [(name: String, value: String)], _ body: [UInt8]
+    ) throws(RPCStatus) -> [UInt8] {
+        let schema = MessageSchema.of(route.message)
+        var fromURL = route.fields
+        fromURL += query.filter { !Self.ofTheSystem.contains($0.name) }
+        var bytes: [UInt8] = []
+        switch route.body {
+        case .none: break
+        case .whole:
+            var reader = ProtoJSONReader()
+            bytes = try reader.message(route.message, try object(body))
+        case .field(let name):
+            guard let field = schema.field(named: name) else { break }
+            var document = try object(body)
+            // The name is the URL's.
+            document["name"] = nil
+            for pair in route.fields where pair.name == name + ".name" {
+                document["name"] = pair.value
+            }
+            fromURL.removeAll { $0.name == name + ".name" }
+            var reader = ProtoJSONReader()
+            bytes = try reader.message(route.message, [field.jsonName: document])
+        }
+        // In protobuf's bytes a later field stands for an earlier one, and messages are joined.
+        var reader = ProtoJSONReader(isFromURL: true)
+        return bytes + (try reader.message(route.message, try tree(fromURL, schema)))
+    }
+
+    /// What every method of Google's interfaces has, and what none of ours need.
+    private static let ofTheSystem: Set<String> = [
+        "key", "alt", "$alt", "prettyPrint", "$prettyPrint", "fields", "$fields", "access_token",
+        "oauth_token", "quotaUser", "callback", "$callback", "uploadType", "upload_protocol",
+        "$.xgafv", "$httpHeaders", "$httpMethod", "$req", "$ct", "$unique",
+    ]
+
+    private func object(_ body: [UInt8]) throws(RPCStatus) -> [String: Any] {
+        if body.allSatisfy({ $0 <= 0x20 }) { return [:] }
+        guard let any = try? JSONSerialization.jsonObject(with: Data(body)) else {
+            throw .invalidJSON("The body is no well-formed JSON.", at: "")
+        }
+        guard let object = any as? [String: Any] else {
+            throw .invalidJSON("Root element must be a message.", at: "")
+        }
+        return object
+    }
+
+    /// Names with dots as objects inside objects. Of a field that is no list, the last value counts.
+    private func tree(
+        _ pairs: [(name: String, value: String)], _ schema: MessageSchema
+    ) throws(RPCStatus) -> [String: Any] {
+        var tree: [String: Any] = [:]
+        for (name, value) in pairs {
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard parts.count <= 4 else { throw Self.unbound(name) }
+            tree = try set(value, parts.map(String.init)[...], name, schema, in: tree)
+        }
+        return tree
+    }
+
+    private func set(
+        _ value: String, _ parts: ArraySlice<String>, _ whole: String, _ schema: MessageSchema,
+        in tree: [String: Any]
+    ) throws(RPCStatus) -> [String: Any] {
+        guard let head = parts.first, let field = schema.field(named: head) else {
+            throw Self.unbound(whole)
+        }
+        var tree = tree
+        let rest = parts.dropFirst()
+        if !rest.isEmpty {
+            guard case .message(let type) = field.kind, !field.isRepeated else {
+                throw Self.unbound(whole)
+            }
+            let inner = tree[field.jsonName] as? [String: Any] ?? [:]
+            tree[field.jsonName] = try set(value, rest, whole, MessageSchema.of(type), in: inner)
+        } else if field.isRepeated {
+            tree[field.jsonName] = (tree[field.jsonName] as? [Any] ?? []) + [value]
+        } else {
+            tree[field.jsonName] = value
+        }
+        return tree
+    }
+
+    private static func unbound(_ name: String) -> RPCStatus {
+        .invalidJSON(
+            """
+            Unknown name "\(name.prefix(200))": Cannot bind query parameter. Field \
+            '\(name.prefix(200))' could not be found in request message.
+            """, at: "")
+    }
+}
+
+extension RPCStatus {
+    fileprivate static func nothing(at path: String) -> RPCStatus {
+        RPCStatus(.notFound, "There is no method of Firestore at \(path.prefix(300)).")
+    }
+}

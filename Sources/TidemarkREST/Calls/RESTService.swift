@@ -1,0 +1,225 @@
+package import Foundation
+import Synchronization
+package import TidemarkModel
+import TidemarkWire
+
+/// What calls over HTTP need of a server: the transport, who may call, and what may be under way.
+package struct HTTPService: Sendable {
+    package let transport: any Transport
+    private let access: (any CallerGate)?
+    let budget: SendBudget
+
+    /// How much may wait to be sent on all answers and channels.
+    private static let maxUnsentBytes = 64 << 20
+
+    /// - Parameter access: Who may call; nil for anybody.
+    package init(_ transport: any Transport, access: (any CallerGate)?) {
+        self.transport = transport
+        self.access = access
+        budget = SendBudget(limit: Self.maxUnsentBytes)
+    }
+
+    /// - Throws: `unauthenticated` with the reason.
+    func caller(_ token: String?, _ method: RPCMethod) async throws(RPCStatus) -> Caller {
+        guard let access else { return Caller() }
+        return try await access.caller(token, method: method.rawValue)
+    }
+
+    /// - Parameter headers: Names in lower case.
+    static func context(_ database: DatabaseID, _ headers: [String: String]) -> CallContext {
+        CallContext(
+            database: database, label: headers[MetadataKey.label], token: token(headers),
+            client: headers[MetadataKey.client],
+            reportsUsage: headers[MetadataKey.usage] == "1",
+            appCheckToken: headers[MetadataKey.appCheck])
+    }
+
+    static func token(_ headers: [String: String]) -> String? {
+        let bearer = "bearer "
+        guard let header = headers["authorization"],
+            header.lowercased().hasPrefix(bearer)
+        else { return nil }
+        return String(header.dropFirst(bearer.count))
+    }
+}
+
+/// An answer over HTTP.
+package struct HTTPAnswer: Sendable {
+    package enum Body: Sendable {
+        case data(Data)
+        case parts(any HTTPParts)
+    }
+
+    package var status: Int
+    package var contentType: String
+    package var body: Body
+    /// What the end of the call said beside its status, such as what it was billed.
+    package var headers: [String: String] = [:]
+
+    package init(status: Int = 200, contentType: String = Self.json, body: Body) {
+        self.status = status
+        self.contentType = contentType
+        self.body = body
+    }
+
+    package static let json = "application/json; charset=UTF-8"
+
+    package static func error(_ status: RPCStatus, isList: Bool = false) -> HTTPAnswer {
+        HTTPAnswer(
+            status: status.code.httpStatus,
+            body: .data(ErrorJSON.data(of: status, isList: isList)))
+    }
+}
+
+extension HTTPService {
+    /// How much of a long answer may wait for its reader before the server makes no more of it.
+    private static let window = 1 << 20
+    private static let maxQueuedBytes = 64 << 20
+
+    /// Performs a call. Cancelling the task cancels it.
+    package func answer(_ request: RESTRequest) async -> HTTPAnswer {
+        do throws(RESTRefusal) {
+            let call = try RESTCall(request)
+            do throws(RPCStatus) {
+                let caller = try await caller(Self.token(request.headers), call.method)
+                try caller.checkReach(of: call.database)
+            } catch { throw RESTRefusal(error, isList: call.isStreaming) }
+            return await perform(call, Self.context(call.database, request.headers))
+        } catch { return .error(error.status, isList: error.isList) }
+    }
+
+    private func perform(_ call: RESTCall, _ context: CallContext) async -> HTTPAnswer {
+        let handle = ServerCallHandle()
+        let outbox = Outbox<StreamEvent<Reply>>(
+            limit: Self.maxQueuedBytes, window: Self.window, budget: budget,
+            onRoom: { handle.set(isPaused: false) })
+        let parts = RESTParts(call, outbox, handle, budget)
+        handle.set(
+            transport.call(call.request, context) { event in
+                switch event {
+                case .message(let reply):
+                    outbox.offer(event, bytes: CallCoding.size(of: reply), for: handle)
+                case .ended: outbox.finish(with: [event])
+                }
+            })
+        return await withTaskCancellationHandler {
+            call.isStreaming ? await parts.streamed() : await parts.single()
+        } onCancel: {
+            handle.cancel()
+        }
+    }
+}
+
+/// A body whose parts come one after the other.
+package protocol HTTPParts: AnyObject, Sendable {
+    /// For one caller at a time.
+    ///
+    /// - Returns: Nil at the end.
+    func next() async -> Data?
+    /// Nobody reads any more. Repeating it does nothing.
+    func close()
+}
+
+/// The parts of a long answer, as its reader takes them.
+final class RESTParts: HTTPParts {
+    private let call: RESTCall
+    private let outbox: Outbox<StreamEvent<Reply>>
+    private let handle: ServerCallHandle
+    private let budget: SendBudget
+    private let place: Int
+    /// What came while it was found out how the answer begins.
+    private let first = Mutex<[StreamEvent<Reply>]>([])
+    private let progress = Mutex((isBegun: false, isEnded: false))
+
+    init(
+        _ call: RESTCall, _ outbox: Outbox<StreamEvent<Reply>>, _ handle: ServerCallHandle,
+        _ budget: SendBudget
+    ) {
+        self.call = call
+        self.outbox = outbox
+        self.handle = handle
+        self.budget = budget
+        place = budget.register(
+            SendBudget.Holder(
+                held: { outbox.held },
+                evict: {
+                    outbox.evict(with: [.ended(.slowReader)])
+                    handle.cancel()
+                }))
+    }
+
+    deinit {
+        budget.unregister(place)
+        outbox.fail()
+        handle.cancel()
+    }
+
+    /// The answer of a call that has one reply.
+    fileprivate func single() async -> HTTPAnswer {
+        var reply: Reply?
+        while let events = await outbox.next() {
+            for event in events {
+                switch event {
+                case .message(let message): reply = message
+                case .ended(let status):
+                    guard status.code == .ok, let reply else { return .error(status) }
+                    var answer = HTTPAnswer(body: .data(call.data(of: reply)))
+                    answer.headers = status.trailers
+                    return answer
+                }
+            }
+        }
+        return .error(.lost)
+    }
+
+    /// An error that comes before anything else is the answer's status.
+    fileprivate func streamed() async -> HTTPAnswer {
+        guard let events = await outbox.next() else { return .error(.lost, isList: true) }
+        if case .ended(let status)? = events.first, status.code != .ok {
+            return .error(status, isList: true)
+        }
+        first.withLock { $0 = events }
+        return HTTPAnswer(body: .parts(self))
+    }
+
+    func close() {
+        outbox.fail(with: [.ended(.lost)])
+        handle.cancel()
+    }
+
+    func next() async -> Data? {
+        if progress.withLock({ $0.isEnded }) { return nil }
+        var events = first.withLock { events in
+            defer { events = [] }
+            return events
+        }
+        if events.isEmpty { events = await outbox.next() ?? [.ended(.lost)] }
+        return progress.withLock { progress in
+            var data = Data()
+            for event in events {
+                data += Data((progress.isBegun ? ",\n" : "[").utf8)
+                switch event {
+                case .message(let reply):
+                    progress.isBegun = true
+                    data += call.data(of: reply)
+                case .ended(let status):
+                    // Without a comma: nothing follows.
+                    data.removeLast(progress.isBegun ? 2 : 0)
+                    if status.code != .ok {
+                        if progress.isBegun { data += Data(",\n".utf8) }
+                        data += ErrorJSON.data(of: status)
+                    }
+                    data += Data("]\n".utf8)
+                    progress.isEnded = true
+                }
+            }
+            return data
+        }
+    }
+}
+
+extension RPCStatus {
+    fileprivate static let lost = RPCStatus(.unavailable, "The call ended without an answer.")
+    fileprivate static let slowReader = RPCStatus(
+        .resourceExhausted, "The client reads too slowly for what it asked for.")
+}

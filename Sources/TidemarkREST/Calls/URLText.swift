@@ -1,0 +1,39 @@
+import Foundation
+
+/// The parts of a URL, unescaped.
+enum URLText {
+    /// A path's segments. An escaped slash stays escaped, because a segment is one id.
+    ///
+    /// - Returns: Nil for escapes that make no text.
+    static func segments(of path: String) -> [String]? {
+        var result: [String] = []
+        for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            guard let plain = unescaped(part) else { return nil }
+            result.append(plain.replacing("/", with: "%2F"))
+        }
+        return result
+    }
+
+    /// Names and values in their order, of a query or a form.
+    ///
+    /// - Returns: Nil for escapes that make no text.
+    static func pairs(_ text: String) -> [(name: String, value: String)]? {
+        var result: [(name: String, value: String)] = []
+        for pair in text.split(separator: "&") {
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = unescaped(sides[0].replacing("+", with: " ")),
+                let value = sides.count < 2
+                    ? "" : unescaped(sides[1].replacing("+", with: " "))
+            else { return nil }
+            result.append((name, value))
+        }
+        return result
+    }
+
+    /// Most texts have nothing to unescape, and long ones are whole messages.
+    private static func unescaped(_ text: Substring) -> String? {
+        text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
+    }
+
+    private static func unescaped(_ text: String) -> String? { unescaped(Substring(text)) }
+}

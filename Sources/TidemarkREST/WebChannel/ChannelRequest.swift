@@ -1,0 +1,103 @@
+import Foundation
+import TidemarkModel
+
+/// A request to a WebChannel, read.
+struct ChannelRequest: Equatable {
+    enum Kind: Equatable {
+        case handshake
+        case forward(sid: String)
+        case back(sid: String)
+        case terminate(sid: String)
+    }
+
+    let rpc: RPCMethod
+    let kind: Kind
+    /// The page's; nil for a program's.
+    let origin: String?
+    /// The request's and those that a page may not set by itself.
+    let headers: [String: String]
+    /// The last array that the browser has.
+    let acknowledged: Int?
+    let isPolling: Bool
+    /// How long a poll may be held.
+    let wait: Duration
+    let firstMap: Int
+    let maps: [String]
+
+    static let pathPrefix = "/google.firestore.v1.Firestore/"
+    static let maxMaps = 1_000
+
+    static func isChannel(_ path: String) -> Bool { path.hasPrefix(pathPrefix) }
+
+    /// - Throws: `NOT_FOUND` for another path, `INVALID_ARGUMENT` for what is no such request.
+    init(_ request: RESTRequest) throws(RPCStatus) {
+        switch request.path.dropFirst(Self.pathPrefix.count) {
+        case "Listen/channel": rpc = .listen
+        case "Write/channel": rpc = .write
+        default: throw RPCStatus(.notFound, "There is no channel at \(request.path.prefix(300)).")
+        }
+        guard let pairs = URLText.pairs(request.query ?? "") else { throw Self.malformed }
+        let query = Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
+        let form = try Self.form(request)
+        origin = request.headers["origin"]
+        headers = try Self.headers(request, query, form)
+        acknowledged = query["AID"].flatMap { Int($0) }
+        isPolling = query["CI"] == "1"
+        wait = .milliseconds(max(0, min(query["TO"].flatMap { Int($0) } ?? 30_000, 60_000)))
+        (maps, firstMap) = try Self.maps(form)
+        let sid = query["SID"] ?? ""
+        if query["TYPE"] == "terminate" {
+            kind = .terminate(sid: sid)
+        } else if request.method == "GET", query["RID"] == "rpc" {
+            kind = .back(sid: sid)
+        } else if request.method == "POST" {
+            guard query["VER"] == "8" else {
+                throw .invalidArgument("This server speaks version 8 of WebChannel.")
+            }
+            kind = sid.isEmpty ? .handshake : .forward(sid: sid)
+        } else {
+            throw Self.malformed
+        }
+    }
+
+    private static let malformed = RPCStatus.invalidArgument("The request is none of a WebChannel.")
+
+    private static func form(_ request: RESTRequest) throws(RPCStatus) -> [String: String] {
+        guard request.method == "POST" else { return [:] }
+        let text = String(decoding: request.body, as: UTF8.self)
+        guard let pairs = URLText.pairs(text), pairs.count <= 4 * maxMaps else { throw malformed }
+        return Dictionary(pairs.map { ($0.name, $0.value) }) { _, last in last }
+    }
+
+    private static func maps(
+        _ form: [String: String]
+    ) throws(RPCStatus) -> (maps: [String], first: Int) {
+        guard let text = form["count"] else { return ([], 0) }
+        guard let count = Int(text), (0...maxMaps).contains(count),
+            let first = Int(form["ofs"] ?? "0"), (0..<(1 << 53)).contains(first)
+        else { throw malformed }
+        var maps: [String] = []
+        for index in 0..<count {
+            guard let map = form["req\(index)___data__"] else { throw malformed }
+            maps.append(map)
+        }
+        return (maps, first)
+    }
+
+    /// A page's own headers would each be asked about first, so they come as a text: in the body, or in
+    /// the URL from older clients.
+    private static func headers(
+        _ request: RESTRequest, _ query: [String: String], _ form: [String: String]
+    ) throws(RPCStatus) -> [String: String] {
+        var headers = request.headers
+        for text in [query["$httpHeaders"], form["headers"]].compactMap({ $0 }) {
+            for line in text.replacing("\r\n", with: "\n").split(separator: "\n") {
+                let sides = line.split(
+                    separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                guard sides.count == 2 else { throw malformed }
+                headers[sides[0].lowercased()] = sides[1].trimmingCharacters(in: .whitespaces)
+            }
+        }
+        return headers
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Synchronization
+import TidemarkModel
+import TidemarkWire
+
+/// The stream of an RPC behind a session: JSON in, JSON out.
+protocol ChannelStream: Sendable {
+    /// In order, and never two at once.
+    func receive(_ json: String)
+    /// What it says, one payload after the other, until it ends; then nil. For one caller at a time.
+    func next() async -> [String]?
+    func cancel()
+}
+
+/// - Note: Messages are written as JSON in the task that asks for them, not on the server's thread.
+final class RPCStreamChannel<Message: Sendable, Response: Sendable>: ChannelStream {
+    private let coding: StreamCoding<Message, Response>
+    private let messages: StreamMessages<Message, Response>
+    private let requestType: MessageType
+    private let responseType: MessageType
+    private let service: HTTPService
+    private let caller: Caller
+    private let headers: [String: String]
+    private let handle: ServerCallHandle
+    private let outbox: Outbox<StreamEvent<Response>>
+    private let place: Int
+    private let request = Mutex<(any RequestStream<Message>)?>(nil)
+
+    /// How much may wait behind the session's own window.
+    private static var window: Int { 1 << 18 }
+    private static var maxQueuedBytes: Int { 64 << 20 }
+
+    init(
+        _ coding: StreamCoding<Message, Response>, _ request: MessageType, _ response: MessageType,
+        _ service: HTTPService, _ caller: Caller, _ headers: [String: String]
+    ) {
+        let handle = ServerCallHandle()
+        let outbox = Outbox<StreamEvent<Response>>(
+            limit: Self.maxQueuedBytes, window: Self.window, budget: service.budget,
+            onRoom: { handle.set(isPaused: false) })
+        self.coding = coding
+        messages = StreamMessages(coding)
+        requestType = request
+        responseType = response
+        self.service = service
+        self.caller = caller
+        self.headers = headers
+        self.handle = handle
+        self.outbox = outbox
+        place = service.budget.register(
+            SendBudget.Holder(
+                held: { outbox.held },
+                evict: {
+                    outbox.evict(with: [
+                        .ended(
+                            RPCStatus(
+                                .resourceExhausted,
+                                "The client reads too slowly for what it asked for."))
+                    ])
+                    handle.cancel()
+                }))
+    }
+
+    deinit {
+        service.budget.unregister(place)
+        outbox.fail()
+        handle.cancel()
+    }
+
+    func receive(_ json: String) {
+        do throws(RPCStatus) { try send(json) } catch {
+            outbox.fail(with: [.ended(error)])
+            handle.cancel()
+        }
+    }
+
+    private func send(_ json: String) throws(RPCStatus) {
+        guard let any = try? JSONSerialization.jsonObject(with: Data(json.utf8)),
+            let object = any as? [String: Any]
+        else { throw .invalidJSON("The message is no JSON object.", at: "") }
+        var reader = ProtoJSONReader()
+        let bytes = try reader.message(requestType, object)
+        let (database, message) = try messages.message(bytes)
+        if let request = request.withLock({ $0 }) { return request.send(message) }
+        try caller.checkReach(of: database)
+        let opened = messages.open(service.transport, HTTPService.context(database, headers)) {
+            [outbox, handle, coding] event in
+            switch event {
+            case .ended: outbox.finish(with: [event])
+            case .message(let response):
+                outbox.offer(event, bytes: coding.size(response), for: handle)
+            }
+        }
+        handle.set(opened)
+        request.withLock { $0 = opened }
+        opened.send(message)
+    }
+
+    func next() async -> [String]? {
+        guard let events = await outbox.next() else { return nil }
+        return events.map { event in
+            switch event {
+            case .message(let response):
+                let json = ProtoJSONWriter.json(responseType, messages.bytes(of: response))
+                return Self.text(.list([json]))
+            case .ended(let status):
+                return status.code == .ok
+                    ? "[\"close\"]"
+                    : Self.text(
+                        .list([
+                            ErrorJSON.output(of: status)
+                        ]))
+            }
+        }
+    }
+
+    private static func text(_ json: JSONOutput) -> String {
+        String(decoding: json.data(), as: UTF8.self)
+    }
+
+    func cancel() {
+        outbox.fail()
+        handle.cancel()
+    }
+}

@@ -1,0 +1,133 @@
+import TidemarkModel
+
+extension Ruleset {
+    /// ``warnings``, and what else is likely not meant: conditions that everybody fulfils, rules that
+    /// never decide, lists that no query can be proven for. In the order of the text.
+    public var advice: [RulesIssue] { (warnings + RulesAdvice(self).issues).sorted() }
+}
+
+/// Looks for what is right in form and likely wrong in meaning.
+private struct RulesAdvice {
+    private let rules: Ruleset
+    private(set) var issues: [RulesIssue] = []
+
+    init(_ rules: Ruleset) {
+        self.rules = rules
+        for (index, block) in rules.blocks.enumerated() where !block.allows.isEmpty {
+            guard block.pattern.fitsDocuments else {
+                warn("No document has this path, so nothing here is ever asked.", at: block.start)
+                continue
+            }
+            for (number, allow) in block.allows.enumerated() {
+                judge(allow, number, in: index)
+            }
+        }
+    }
+
+    private mutating func warn(_ message: String, at offset: Int) {
+        issues.append(RulesIssue(.warning, at: rules.source.position(at: offset), message))
+    }
+
+    private mutating func judge(_ allow: Ruleset.Allow, _ number: Int, in block: Int) {
+        if let wider = wider(than: allow, number, in: block) {
+            let line = rules.source.position(at: wider.start).line
+            return warn("Never decides: L\(line) lets everybody do this already.", at: allow.start)
+        }
+        if allow.isOpen {
+            let methods = allow.methods.map(\.rawValue).joined(separator: ", ")
+            return warn("Anybody may \(methods) here, also without signing in.", at: allow.start)
+        }
+        guard let condition = allow.condition, allow.methods.contains(.list) else { return }
+        var reads = ListReads(rules, block: rules.blocks[block])
+        for place in reads.unprovable(in: condition) {
+            warn(
+                "No query can be proven here: this reads another document for each result.",
+                at: place)
+        }
+        if !reads.found.isEmpty { return }
+        for part in condition.conjuncts where reads.dependsOnResults(part) {
+            guard !reads.hasReads(part), isNeverProvable(part, rules.blocks[block]) else {
+                continue
+            }
+            let text = rules.source.excerpt(part.start..<part.end)
+            warn(
+                "No query can be proven here, other than for one document's id: \(text).",
+                at: part.start)
+        }
+    }
+
+    /// An `allow` for everybody that decides before this one, or beside it, whatever this one says.
+    private func wider(
+        than allow: Ruleset.Allow, _ number: Int, in index: Int
+    ) -> Ruleset.Allow? {
+        let block = rules.blocks[index]
+        for (otherIndex, other) in rules.blocks.enumerated()
+        where other.pattern.covers(block.pattern) {
+            for (otherNumber, candidate) in other.allows.enumerated()
+            where candidate.isOpen && Set(allow.methods).isSubset(of: candidate.methods) {
+                if otherIndex == index, otherNumber == number { continue }
+                // Of two that say the same, the later one is told of.
+                if allow.isOpen, allow.methods.count == candidate.methods.count,
+                    candidate.start > allow.start, block.pattern.covers(other.pattern)
+                {
+                    continue
+                }
+                return candidate
+            }
+        }
+        return nil
+    }
+
+    /// Whether a condition stays undecided, and there is nothing that a query could add.
+    private func isNeverProvable(_ condition: Node, _ block: Ruleset.Block) -> Bool {
+        var data = Knowledge(kind: .map)
+        data.isThere = true
+        data.isNotNull = true
+        data.isDocument = true
+        let unknown = RulesValue.known(Knowledge())
+        let caller = RulesCaller(uid: "uid")
+        let request = RulesRequest(
+            .list, at: RulesPath([]),
+            request: RulesMap([
+                ("auth", caller.value), ("method", .string("list")), ("path", unknown),
+                (
+                    "query",
+                    .map(
+                        RulesMap([
+                            ("limit", .integer(1)), ("offset", .integer(0)), ("orderBy", .null),
+                        ]))
+                ), ("time", .timestamp(.epoch)),
+            ]),
+            resource: .value(
+                .map(RulesMap([("__name__", unknown), ("data", .known(data)), ("id", unknown)]))))
+        var evaluator = Evaluator(
+            rules, request, NoDocuments(), reads: RulesReads(), trace: nil)
+        let captured = block.pattern.segments.filter { $0.captured != nil }
+        evaluator.captures = captured.indices.map { index in
+            index == captured.count - 1 ? unknown : .string("capture")
+        }
+        do throws(RulesFailure) {
+            return try evaluator.condition(condition) == nil && evaluator.lacking.isEmpty
+        } catch { return false }
+    }
+}
+
+private struct NoDocuments: RulesDocuments {
+    func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup { .missing }
+}
+
+extension Ruleset.Allow {
+    /// Whether it lets everybody in.
+    fileprivate var isOpen: Bool {
+        guard let condition else { return true }
+        if case .constant(.boolean(true)) = condition.operation { return true }
+        return false
+    }
+}
+
+extension Node {
+    /// The operands of `&&`, those of operands too; all must be true.
+    fileprivate var conjuncts: [Node] {
+        if case .and(let operands) = operation { operands.flatMap(\.conjuncts) } else { [self] }
+    }
+}

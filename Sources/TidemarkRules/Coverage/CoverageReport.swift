@@ -1,0 +1,116 @@
+// Coverage in the form that the emulator's readers know: a tree of expressions with their values.
+
+/// The answer to `ruleCoverage`: the file, and a tree of counts for each condition and function.
+public struct RulesCoverageReport: Encodable, Sendable {
+    private let coverage: RulesCoverage
+
+    public init(_ coverage: RulesCoverage) { self.coverage = coverage }
+
+    private enum Key: String, CodingKey { case rules, files, content, name, report }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        var rules = container.nestedContainer(keyedBy: Key.self, forKey: .rules)
+        var files = rules.nestedUnkeyedContainer(forKey: .files)
+        var file = files.nestedContainer(keyedBy: Key.self)
+        try file.encode("security.rules", forKey: .name)
+        try file.encode(coverage.rules.source.text, forKey: .content)
+        var report = container.nestedUnkeyedContainer(forKey: .report)
+        for root in coverage.roots { try report.encode(CoveredNode(node: root, of: coverage)) }
+    }
+}
+
+private struct CoveredNode: Encodable {
+    let node: Node
+    let of: RulesCoverage
+
+    private enum Key: String, CodingKey { case sourcePosition, values, value, count, children }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        let place = CoveredPlace(of.rules.source, node.start, node.end)
+        try container.encode(place, forKey: .sourcePosition)
+        if let count = of.count(of: node) {
+            var values = container.nestedUnkeyedContainer(forKey: .values)
+            for (value, count) in count.values {
+                var entry = values.nestedContainer(keyedBy: Key.self)
+                try entry.encode(ShownValue(value, at: place), forKey: .value)
+                try entry.encode(count, forKey: .count)
+            }
+        }
+        if !node.children.isEmpty {
+            var children = container.nestedUnkeyedContainer(forKey: .children)
+            for child in node.children { try children.encode(CoveredNode(node: child, of: of)) }
+        }
+    }
+}
+
+private struct CoveredPlace: Encodable {
+    let fileName = "security.rules"
+    let line: Int
+    let column: Int
+    let currentOffset: Int
+    let endOffset: Int
+
+    init(_ source: SourceText, _ start: Int, _ end: Int) {
+        let position = source.position(at: start)
+        line = position.line
+        column = position.column
+        currentOffset = start
+        endOffset = end
+    }
+}
+
+/// A value as the emulator writes it: one key, which names the type.
+private struct ShownValue: Encodable {
+    let outcome: Result<RulesValue, RulesFailure>
+    let place: CoveredPlace
+
+    init(_ outcome: Result<RulesValue, RulesFailure>, at place: CoveredPlace) {
+        self.outcome = outcome
+        self.place = place
+    }
+
+    private enum Key: String, CodingKey {
+        case nullValue, boolValue, intValue, floatValue, stringValue, bytesValue, durationValue
+        case timestampValue, latlngValue, mapValue, listValue, setValue, pathValue, constraintValue
+        case undefined, causeMessage, sourcePosition
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        switch outcome {
+        case .failure(let failure):
+            var undefined = container.nestedContainer(keyedBy: Key.self, forKey: .undefined)
+            try undefined.encode(failure.cause.message, forKey: .causeMessage)
+            try undefined.encode(place, forKey: .sourcePosition)
+        case .success(.null): try container.encodeNil(forKey: .nullValue)
+        case .success(.boolean(let value)): try container.encode(value, forKey: .boolValue)
+        case .success(.integer(let value)): try container.encode(value, forKey: .intValue)
+        case .success(.float(let value)) where value.isFinite:
+            try container.encode(value, forKey: .floatValue)
+        case .success(.string(let value)): try container.encode(value, forKey: .stringValue)
+        case .success(let value):
+            try container.encode(value.description, forKey: Self.key(of: value))
+        }
+    }
+
+    private static func key(of value: RulesValue) -> Key {
+        switch value {
+        case .null: .nullValue
+        case .boolean: .boolValue
+        case .integer: .intValue
+        case .float: .floatValue
+        case .string: .stringValue
+        case .bytes: .bytesValue
+        case .list: .listValue
+        case .map, .difference: .mapValue
+        case .set: .setValue
+        case .timestamp: .timestampValue
+        case .duration: .durationValue
+        case .latlng: .latlngValue
+        case .path: .pathValue
+        case .known: .constraintValue
+        }
+    }
+}

@@ -1,0 +1,164 @@
+public import TidemarkModel
+
+/// What a caller asks to do.
+public enum RulesQuestion: Sendable {
+    case get(DocumentPath)
+    case list(Query)
+    /// All of them, or none.
+    case write([Mutation])
+}
+
+/// Where a judge finds the documents as they are before a request.
+public protocol RulesDatabase {
+    /// - Returns: Nil for a document that does not exist.
+    func fields(of document: DocumentPath) throws -> MapValue?
+}
+
+/// Judges what one request of one caller asks: reads, queries, or the writes of a commit.
+///
+/// It sees the documents of a ``RulesDatabase``, and for writes what those before have made of them.
+public struct RulesJudge {
+    /// When the values of expressions are kept. They cost as much again as the evaluation.
+    public enum Tracing: Hashable, Sendable {
+        case never
+        /// Only of what is refused: that is evaluated a second time.
+        case refusals
+        case always
+    }
+
+    private let rules: Ruleset
+    private let base: any RulesDatabase
+    private let asker: RulesJudgement.Asker
+    private let tracing: Tracing
+    /// What the rules of the request have read so far.
+    public private(set) var reads: RulesReads
+
+    /// - Parameters:
+    ///   - rules: The rules.
+    ///   - caller: Who asks; nil for nobody.
+    ///   - time: What `request.time` is.
+    ///   - database: As in `(default)`.
+    ///   - base: The documents.
+    ///   - operations: How many documents or writes the request has: more than one may read more.
+    ///   - tracing: When the values of expressions are kept.
+    public init(
+        _ rules: Ruleset, as caller: RulesCaller?, at time: Timestamp,
+        in database: String = "(default)", of base: any RulesDatabase, operations: Int = 1,
+        tracing: Tracing = .never
+    ) {
+        self.rules = rules
+        self.base = base
+        self.tracing = tracing
+        asker = RulesJudgement.Asker(caller: caller, time: time, database: database)
+        reads = RulesReads(operations: operations)
+    }
+
+    /// Judges until something is refused.
+    ///
+    /// - Returns: One for each document, query or write that was judged. All but the last are allowed.
+    /// - Throws: What the database throws.
+    public mutating func judge(_ question: RulesQuestion) throws -> [RulesJudgement] {
+        switch question {
+        case .get(let path): return [try judge(get: path)]
+        case .list(let query): return [judge(query)]
+        case .write(let mutations): return try judge(mutations)
+        }
+    }
+
+    /// Judges the read of one document.
+    ///
+    /// - Throws: What the database throws.
+    public mutating func judge(get path: DocumentPath) throws -> RulesJudgement {
+        let request = RulesRequest(
+            .get, path, in: asker.database, as: asker.caller, at: asker.time,
+            before: try base.fields(of: path))
+        return decide(.document(request), after: [:])
+    }
+
+    /// Judges a query: whether each document that it can have in its result may be read.
+    public mutating func judge(_ query: Query) -> RulesJudgement {
+        decide(.query(query), after: [:])
+    }
+
+    /// Judges each write against what those before it made, and what all of them make.
+    ///
+    /// - Returns: One for each write, up to the first that is refused.
+    /// - Throws: What the database throws.
+    public mutating func judge(_ mutations: [Mutation]) throws -> [RulesJudgement] {
+        var states: [DocumentPath: MapValue?] = [:]
+        var requests: [RulesRequest] = []
+        for mutation in mutations {
+            let path = mutation.path
+            let before = try states[path] ?? base.fields(of: path)
+            let (method, after) = mutation.asked(of: before, at: asker.time)
+            requests.append(
+                RulesRequest(
+                    method, path, in: asker.database, as: asker.caller, at: asker.time,
+                    before: before, after: method == .create || method == .update ? after : nil))
+            if method != .get { states[path] = .some(after) }
+        }
+        var judgements: [RulesJudgement] = []
+        for request in requests {
+            let judgement = decide(.document(request), after: states)
+            judgements.append(judgement)
+            if !judgement.decision.isAllowed { break }
+        }
+        return judgements
+    }
+
+    private mutating func decide(
+        _ subject: RulesJudgement.Subject, after states: [DocumentPath: MapValue?]
+    ) -> RulesJudgement {
+        let documents = StagedDocuments(base: base, database: asker.database, after: states)
+        var trace = tracing == .always ? RulesTrace() : nil
+        var decision = subject.decision(
+            under: rules, asker, reading: documents, reads: reads, trace: trace)
+        if !decision.isAllowed, tracing == .refusals {
+            let second = RulesTrace()
+            decision = subject.decision(
+                under: rules, asker, reading: documents, reads: reads, trace: second)
+            trace = second
+        }
+        reads = decision.reads
+        return RulesJudgement(subject: subject, asker: asker, decision: decision, trace: trace)
+    }
+}
+
+extension Mutation {
+    /// What a write asks for, and what it makes of a document. A write that says whether its document
+    /// has to exist is judged as that; another one by what is there.
+    fileprivate func asked(
+        of before: MapValue?, at time: Timestamp
+    ) -> (method: RulesMethod, after: MapValue?) {
+        let after = applied(to: before) { _ in .timestamp(time) }.fields
+        switch (operation, precondition) {
+        case (.verify, _): return (.get, after)
+        case (.delete, _): return (.delete, after)
+        case (_, .exists(let exists)): return (exists ? .update : .create, after)
+        case (_, .updateTime): return (.update, after)
+        case (_, .none): return (before == nil ? .create : .update, after)
+        }
+    }
+}
+
+/// The documents as they are, and as a commit will leave them.
+private struct StagedDocuments: RulesDocuments {
+    let base: any RulesDatabase
+    let database: String
+    let after: [DocumentPath: MapValue?]
+
+    func lookUp(_ path: RulesPath, for function: RulesRead) -> RulesLookup {
+        guard let document = path.document(in: database) else {
+            return .refused("The path names no document of this database.")
+        }
+        let isAfter = function == .getAfter || function == .existsAfter
+        if isAfter, let fields = after[document] { return lookup(fields, path) }
+        do { return lookup(try base.fields(of: document), path) } catch {
+            return .refused("The store failed.")
+        }
+    }
+
+    private func lookup(_ fields: MapValue?, _ path: RulesPath) -> RulesLookup {
+        fields.map { .document(.document(RulesMap($0), at: path)) } ?? .missing
+    }
+}

@@ -1,0 +1,65 @@
+/// Operators on values that differ between a query's results.
+enum ProofOperators {
+    /// An operation on something that differs between a query's results.
+    static func judge(
+        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue,
+        _ evaluator: inout Evaluator
+    ) -> RulesValue {
+        if let answer = decided(symbol, left, right) { return .boolean(answer) }
+        switch (left, right) {
+        case (.known(let knowledge), _) where !right.isKnowledge:
+            evaluator.lack(knowledge, symbol, right)
+        case (_, .known(let knowledge)) where !left.isKnowledge:
+            if symbol == .isIn, let text = SwiftLiteral.text(of: left) {
+                evaluator.lack(knowledge, .contains(text))
+            } else if let mirrored = symbol.mirrored {
+                evaluator.lack(knowledge, mirrored, left)
+            }
+        default: break
+        }
+        return .known(Knowledge())
+    }
+
+    private static func decided(
+        _ symbol: BinaryOperator, _ left: RulesValue, _ right: RulesValue
+    ) -> Bool? {
+        switch (symbol, left, right) {
+        case (_, .known, .known): return nil
+        case (.isIn, .known(let knowledge), .list(let values)),
+            (.isIn, .known(let knowledge), .set(let values)):
+            let answers = values.map { knowledge.equals($0) }
+            if answers.contains(true) { return true }
+            return knowledge.isThere && answers.allSatisfy({ $0 == false }) ? false : nil
+        case (.isIn, .string(let key), .known(let knowledge)) where knowledge.hasMember(key):
+            return true
+        case (.isIn, _, .known(let knowledge)):
+            return knowledge.contains(left) ? true : nil
+        case (.equal, .known(let knowledge), _): return knowledge.equals(right)
+        case (.notEqual, .known(let knowledge), _): return knowledge.equals(right).map { !$0 }
+        case (.less, .known(let knowledge), _): return knowledge.isBelow(right, orEqual: false)
+        case (.lessOrEqual, .known(let knowledge), _):
+            return knowledge.isBelow(right, orEqual: true)
+        case (.greater, .known(let knowledge), _):
+            return knowledge.isBelow(right, orEqual: true).map { !$0 }
+        case (.greaterOrEqual, .known(let knowledge), _):
+            return knowledge.isBelow(right, orEqual: false).map { !$0 }
+        case (_, _, .known):
+            return symbol.mirrored.flatMap { decided($0, right, left) }
+        default: return nil
+        }
+    }
+}
+
+extension BinaryOperator {
+    /// The operator that says the same with its operands exchanged.
+    var mirrored: BinaryOperator? {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        default: nil
+        }
+    }
+}

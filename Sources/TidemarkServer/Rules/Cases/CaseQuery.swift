@@ -1,0 +1,67 @@
+import TidemarkModel
+
+/// A query as a case writes it: `{"list": "rooms", "where": [["owner", "==", "ann"]], "limit": 10}`.
+enum CaseQuery {
+    static func query(
+        _ path: String, _ fields: [String: JSONTree]
+    ) throws(RulesCaseError) -> Query {
+        var query: Query
+        if fields["group"] == .bool(true) {
+            query = Query(collectionID: path, allDescendants: true)
+        } else {
+            do throws(InvalidPath) { query = Query(collection: try CollectionPath(path)) } catch {
+                throw RulesCaseError(error.message)
+            }
+        }
+        var filters: [Filter] = []
+        for condition in fields["where"].elements { filters.append(try filter(condition)) }
+        if !filters.isEmpty { query.filter = filters.count == 1 ? filters[0] : .and(filters) }
+        for order in fields["orderBy"].elements {
+            let words = Optional(order).text?.split(separator: " ").map(String.init) ?? []
+            guard let name = words.first, words.count == 1 || ["asc", "desc"].contains(words[1])
+            else { throw RulesCaseError("\"orderBy\" is a list such as [\"at desc\", \"name\"].") }
+            query.orders.append(
+                Order(try field(name), words.last == "desc" ? .descending : .ascending))
+        }
+        switch fields["limit"] {
+        case nil: break
+        case .integer(let count) where (1...Int64(Int32.max)).contains(count):
+            query.limit = .first(Int(count))
+        default: throw RulesCaseError("\"limit\" is a number from 1.")
+        }
+        do throws(RPCStatus) { try query.validate() } catch {
+            throw RulesCaseError(error.message)
+        }
+        return query
+    }
+
+    private static func field(_ text: String) throws(RulesCaseError) -> FieldPath {
+        do throws(InvalidPath) { return try FieldPath(encoded: text) } catch {
+            throw RulesCaseError(error.message)
+        }
+    }
+
+    private static let operators: [String: Filter.Operator] = [
+        "<": .lessThan, "<=": .lessThanOrEqual, ">": .greaterThan, ">=": .greaterThanOrEqual,
+        "==": .equal, "!=": .notEqual, "array-contains": .arrayContains, "in": .isIn,
+        "array-contains-any": .arrayContainsAny, "not-in": .notIn,
+    ]
+
+    private static func filter(_ tree: JSONTree) throws(RulesCaseError) -> Filter {
+        let parts = Optional(tree).elements
+        guard parts.count == 3, let name = Optional(parts[0]).text,
+            let word = Optional(parts[1]).text, let test = operators[word]
+        else {
+            let words = operators.keys.sorted().joined(separator: " ")
+            throw RulesCaseError(
+                "A condition is [field, test, value], and a test is one of \(words).")
+        }
+        let operand = try CaseValue.value(parts[2])
+        let field = try field(name)
+        switch (operand, test) {
+        case (.null, .equal): return .unary(field, .isNull)
+        case (.null, .notEqual): return .unary(field, .isNotNull)
+        default: return .field(field, test, operand)
+        }
+    }
+}

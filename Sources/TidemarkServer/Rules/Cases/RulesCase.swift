@@ -1,0 +1,139 @@
+import Foundation
+import TidemarkModel
+package import TidemarkRules
+
+/// A question to rules as JSON: who asks for what, and what is expected.
+///
+/// `{"as": "ann", "get": "rooms/blue", "expect": "allow"}`. Documentation/SecurityRules.md has the keys.
+package struct RulesCase: Decodable, Sendable {
+    /// What the file calls it; nil for none.
+    package let name: String?
+    package let person: RulesPerson
+    package let operation: RulesOperation
+    /// Nil where nothing is expected.
+    package let isExpectedAllowed: Bool?
+
+    package init(from decoder: any Decoder) throws {
+        let tree = try JSONTree(from: decoder)
+        guard case .object(let fields) = tree else {
+            throw RulesCaseError(
+                "A case is an object, such as {\"as\": \"ann\", \"get\": \"a/b\"}.")
+        }
+        try self.init(fields)
+    }
+
+    init(_ fields: [String: JSONTree]) throws(RulesCaseError) {
+        let known = Self.operations.union(Self.parts).union(["name", "as", "expect"])
+        if let unknown = fields.keys.sorted().first(where: { !known.contains($0) }) {
+            throw RulesCaseError("A case has no key \"\(unknown)\".")
+        }
+        name = fields["name"].text
+        person = try Self.person(fields["as"])
+        operation = try Self.operation(fields)
+        switch fields["expect"] {
+        case nil: isExpectedAllowed = nil
+        case .text("allow"): isExpectedAllowed = true
+        case .text("deny"): isExpectedAllowed = false
+        default: throw RulesCaseError("\"expect\" is \"allow\" or \"deny\".")
+        }
+    }
+
+    /// As a report names it.
+    package var title: String {
+        if let name { return name }
+        let who =
+            switch person {
+            case .nobody: "nobody"
+            case .account(let uid, _): uid
+            }
+        return "\(who) \(operation.title)"
+    }
+
+    private static let operations: Set = [
+        "get", "list", "create", "update", "set", "delete", "batch",
+    ]
+    private static let parts: Set = ["data", "group", "where", "orderBy", "limit"]
+
+    /// Null or nothing, an account's uid, or `{"uid": …, "token": {claims}}`.
+    private static func person(_ tree: JSONTree?) throws(RulesCaseError) -> RulesPerson {
+        switch tree {
+        case nil, .null: return .nobody
+        case .text(let uid): return .user(uid)
+        case .object(let fields):
+            guard let uid = fields["uid"].text else {
+                throw RulesCaseError("\"as\" has a text \"uid\".")
+            }
+            guard let token = fields["token"] else { return .user(uid) }
+            guard case .map(let claims) = try CaseValue.value(token) else {
+                throw RulesCaseError("\"token\" is an object of claims.")
+            }
+            return .account(uid: uid, claims: claims)
+        default: throw RulesCaseError("\"as\" is null, a uid, or {\"uid\": …, \"token\": {…}}.")
+        }
+    }
+
+    private static func operation(
+        _ fields: [String: JSONTree]
+    ) throws(RulesCaseError) -> RulesOperation {
+        let asked = operations.filter { fields[$0] != nil }
+        guard asked.count == 1, let key = asked.first, let subject = fields[key] else {
+            throw RulesCaseError(
+                "A case has one of \(operations.sorted().joined(separator: ", ")).")
+        }
+        if key == "batch" {
+            var all: [RulesOperation] = []
+            for part in Optional(subject).elements {
+                guard let fields = part.fields else {
+                    throw RulesCaseError("\"batch\" is a list of writes.")
+                }
+                all.append(try operation(fields))
+            }
+            return .batch(all)
+        }
+        guard case .text(let path) = subject else { throw RulesCaseError("\"\(key)\" is a path.") }
+        if key == "list" { return .list(try CaseQuery.query(path, fields)) }
+        let wantsData = ["create", "update", "set"].contains(key)
+        var data = MapValue()
+        if wantsData {
+            guard let tree = fields["data"], case .map(let map) = try CaseValue.value(tree) else {
+                throw RulesCaseError("\"\(key)\" needs the document's fields as \"data\": {…}.")
+            }
+            data = map
+        }
+        let operation: RulesOperation =
+            switch key {
+            case "get": .get(path)
+            case "create": .create(path, data)
+            case "update": .update(path, data)
+            case "set": .set(path, data)
+            default: .delete(path)
+            }
+        do throws(InvalidPath) { _ = try operation.question() } catch {
+            throw RulesCaseError(error.message)
+        }
+        return operation
+    }
+}
+
+/// Why JSON is no case, in a sentence.
+package struct RulesCaseError: Error, Hashable, Sendable {
+    package let message: String
+
+    init(_ message: String) { self.message = message }
+}
+
+extension RulesOperation {
+    /// As in `get rooms/blue`.
+    fileprivate var title: String {
+        switch self {
+        case .get(let path): "get \(path)"
+        case .list(let query): "list \(query.collectionID ?? "")"
+        case .create(let path, _): "create \(path)"
+        case .update(let path, _): "update \(path)"
+        case .set(let path, _): "set \(path)"
+        case .delete(let path): "delete \(path)"
+        case .batch(let operations): "batch of \(operations.count)"
+        case .commit(let mutations): "commit of \(mutations.count)"
+        }
+    }
+}

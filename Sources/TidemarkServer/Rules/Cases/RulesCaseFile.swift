@@ -1,0 +1,81 @@
+package import Foundation
+package import TidemarkModel
+package import TidemarkRules
+
+/// Documents and the cases that are judged on them: what `tidemark rules test` reads.
+package struct RulesCaseFile: Sendable {
+    /// The rules file, from the folder of this one; nil where it names none.
+    package let rules: String?
+    /// What `request.time` is.
+    package let time: Timestamp?
+    package let documents: [(path: String, fields: MapValue)]
+    package private(set) var cases: [RulesCase]
+
+    /// - Throws: ``RulesCaseError`` with the first thing that is wrong, and the number of its case.
+    package init(_ data: Data) throws(RulesCaseError) {
+        let decoded = try? JSONDecoder().decode(JSONTree.self, from: data)
+        guard case .object(let fields)? = decoded else {
+            throw RulesCaseError("The file is no JSON object.")
+        }
+        rules = fields["rules"].text
+        switch try fields["time"].map({ tree throws(RulesCaseError) in
+            try CaseValue.value(.object(["$timestamp": tree]))
+        }) {
+        case .timestamp(let found)?: time = found
+        default: time = nil
+        }
+        var documents: [(path: String, fields: MapValue)] = []
+        for (path, tree) in (fields["documents"]?.fields ?? [:]).sorted(by: { $0.key < $1.key }) {
+            guard (try? DocumentPath(path)) != nil, case .map(let map) = try CaseValue.value(tree)
+            else { throw RulesCaseError("\"documents\" has no document at \"\(path)\".") }
+            documents.append((path, map))
+        }
+        self.documents = documents
+        var cases: [RulesCase] = []
+        for (index, tree) in fields["cases"].elements.enumerated() {
+            do throws(RulesCaseError) {
+                guard let fields = tree.fields else { throw RulesCaseError("It is no object.") }
+                cases.append(try RulesCase(fields))
+            } catch {
+                throw RulesCaseError("Case \(index + 1): \(error.message)")
+            }
+        }
+        self.cases = cases
+    }
+
+    /// The same with other cases.
+    package func with(_ cases: [RulesCase]) -> RulesCaseFile {
+        var copy = self
+        copy.cases = cases
+        return copy
+    }
+
+    /// What became of a case.
+    package struct Outcome: Sendable {
+        package let test: RulesCase
+        package let isAllowed: Bool
+        /// Why it was refused; empty where it was allowed.
+        package let reason: String
+        package let trace: [String]
+
+        /// Whether it is as expected. One that expects nothing is.
+        package var isAsExpected: Bool { (test.isExpectedAllowed ?? isAllowed) == isAllowed }
+    }
+
+    /// Judges every case.
+    package func run(_ rules: Ruleset) -> (outcomes: [Outcome], coverage: RulesCoverage) {
+        var sandbox = RulesSandbox(rules, at: time ?? .epoch)
+        for (path, fields) in documents { sandbox[path] = fields }
+        var coverage = RulesCoverage(of: rules)
+        let outcomes = cases.map { test in
+            // Its paths were checked when it was read.
+            let judged = (try? sandbox.judgements(of: test.operation, as: test.person)) ?? []
+            for judgement in judged { coverage.note(judgement) }
+            return Outcome(
+                test: test, isAllowed: judged.last?.isAllowed ?? true,
+                reason: judged.last?.reason(in: rules.source) ?? "",
+                trace: judged.flatMap { $0.lines(of: rules.source) })
+        }
+        return (outcomes, coverage)
+    }
+}

@@ -1,0 +1,96 @@
+import Synchronization
+public import TidemarkModel
+public import TidemarkRules
+import TidemarkStore
+
+/// What rules say to a question, and why.
+public struct RulesAnswer: Sendable {
+    public let isAllowed: Bool
+    /// Why not, with the values that decided; empty where it is allowed.
+    public let reason: String
+    /// The value of each expression that was evaluated, in order: `5:22 resource.data.owner → 'ann'`.
+    public let trace: [String]
+    /// Documents that the rules read.
+    public let reads: Int
+
+    package init(isAllowed: Bool, reason: String, trace: [String], reads: Int) {
+        self.isAllowed = isAllowed
+        self.reason = reason
+        self.trace = trace
+        self.reads = reads
+    }
+}
+
+extension FirestoreServer {
+    /// Puts rules in force, or none with nil: for every call from now on. Listens are asked about again,
+    /// and those that the new rules refuse end with `permissionDenied`.
+    public func setRules(_ settings: RulesSettings?) {
+        core.withLock { $0.rules.set(settings) }
+        executor.async { [self] in
+            // A store that cannot be read refuses nobody: the next message of the listen meets it too.
+            deliver((try? core.withLock { core throws in try core.judgeListensAgain() }) ?? [])
+        }
+    }
+
+    /// The rules in force; nil where everything is allowed.
+    public var rules: RulesSettings? { core.withLock { $0.rules.settings } }
+
+    /// What the rules in force would say. Nothing is done, recorded or billed.
+    ///
+    /// - Parameters:
+    ///   - question: What is asked.
+    ///   - caller: Who asks; nil for nobody.
+    ///   - database: Where its documents are.
+    ///   - rules: Others than those in force; nil for these.
+    /// - Returns: Where there are no rules, that it is allowed.
+    /// - Throws: `unavailable` when the store cannot be read.
+    public func judge(
+        _ question: RulesQuestion, as caller: RulesCaller?, in database: DatabaseID,
+        under rules: Ruleset? = nil
+    ) throws(RPCStatus) -> RulesAnswer {
+        do {
+            let judged = try core.withLock { core throws in
+                try core.store.read {
+                    try core.rules.judge(question, as: caller, in: database, under: rules, $0)
+                }
+            }
+            guard let (judgements, reads, source) = judged else {
+                return RulesAnswer(isAllowed: true, reason: "", trace: [], reads: 0)
+            }
+            let last = judgements.last
+            return RulesAnswer(
+                isAllowed: last?.isAllowed ?? true, reason: last?.reason(in: source) ?? "",
+                trace: judgements.flatMap { $0.lines(of: source) }, reads: reads)
+        } catch {
+            throw RPCStatus(storeFailure: error)
+        }
+    }
+
+    /// The last 500 reads, queries and writes that rules were asked about, the oldest first.
+    public func judgedRequests() -> [JudgedRequest] {
+        core.withLock { $0.rules.record?.latest ?? [] }
+    }
+
+    /// Which of the last 500 requests other rules decide otherwise. Those whose documents were too large
+    /// to keep, over 64 KB, are left out.
+    ///
+    /// - Throws: `unavailable` when the store cannot be read.
+    public func flips(under rules: Ruleset) throws(RPCStatus) -> [RulesFlip] {
+        do {
+            return try core.withLock { core throws in
+                try core.store.read { core.rules.flips(under: rules, $0) }
+            }
+        } catch {
+            throw RPCStatus(storeFailure: error)
+        }
+    }
+
+    /// What calls have asked of each part of the file since it is in force; nil without rules, and where
+    /// nothing is recorded.
+    public func rulesCoverage() -> RulesCoverage? {
+        core.withLock { $0.rules.record?.coverage }
+    }
+
+    /// Forgets the last requests and the coverage.
+    public func clearRulesRecord() { core.withLock { $0.rules.clearRecord() } }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import Synchronization
+public import TidemarkRules
+
+/// Keeps a server's rules like a file, also when it changes.
+public final class RulesFileWatch: Sendable {
+    private struct State {
+        var file: RulesFile
+        var stamp: Stamp?
+    }
+
+    /// What changes with a file: it may be written in place, or put in the place of another.
+    private struct Stamp: Hashable {
+        let date: Date?
+        let size: Int?
+        let number: Int?
+    }
+
+    private let path: String
+    private let server: FirestoreServer
+    private let settings: @Sendable (Ruleset) -> RulesSettings
+    private let say: @Sendable (String) -> Void
+    private let state: Mutex<State>
+
+    /// Reads the file, and puts its rules in force.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - server: Whose rules they are.
+    ///   - settings: What becomes of new rules.
+    ///   - say: Takes a line for whoever runs the server.
+    /// - Throws: ``InvalidRulesFile`` when there are no rules to begin with.
+    public init(
+        _ path: String, for server: FirestoreServer,
+        settings: @escaping @Sendable (Ruleset) -> RulesSettings,
+        say: @escaping @Sendable (String) -> Void
+    ) throws(InvalidRulesFile) {
+        self.path = path
+        self.server = server
+        self.settings = settings
+        self.say = say
+        state = Mutex(State(file: RulesFile(path)))
+        let stamp = Self.stamp(of: path)
+        let problems = take(Self.read(path), stamp)
+        if !problems.isEmpty { throw InvalidRulesFile(problems: problems.map { "\(path): \($0)" }) }
+    }
+
+    /// What is wrong with the file as it is now; empty when its rules are in force.
+    public var problems: [String] { state.withLock { $0.file.problems } }
+
+    /// The file's path.
+    public var name: String { path }
+
+    /// Reads the file again when it has changed.
+    ///
+    /// - Parameter always: Whether to read it in any case, as the filesystem's clock may be coarse.
+    public func look(always: Bool = false) {
+        let stamp = Self.stamp(of: path)
+        guard always || state.withLock({ $0.stamp != stamp }) else { return }
+        _ = take(Self.read(path), stamp)
+    }
+
+    /// Looks at the file four times a second, until the task is cancelled.
+    public func run() async {
+        var round = 0
+        while !Task.isCancelled {
+            try? await Task.sleep(for: .milliseconds(250))
+            round += 1
+            look(always: round % 8 == 0)
+        }
+    }
+
+    /// - Returns: What is wrong with it.
+    private func take(_ contents: RulesFile.Contents, _ stamp: Stamp?) -> [String] {
+        let (effects, problems) = state.withLock { state in
+            state.stamp = stamp
+            return (state.file.step(contents), state.file.problems)
+        }
+        for effect in effects {
+            switch effect {
+            case .put(let rules): server.setRules(settings(rules))
+            case .say(let line): say(line)
+            }
+        }
+        return problems
+    }
+
+    private static func stamp(of path: String) -> Stamp? {
+        guard let found = try? FileManager.default.attributesOfItem(atPath: path) else {
+            return nil
+        }
+        return Stamp(
+            date: found[.modificationDate] as? Date, size: (found[.size] as? NSNumber)?.intValue,
+            number: (found[.systemFileNumber] as? NSNumber)?.intValue)
+    }
+
+    private static func read(_ path: String) -> RulesFile.Contents {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            return .unreadable("The file cannot be read.")
+        }
+        defer { try? file.close() }
+        // One byte more than is allowed is refused by the language itself.
+        guard let data = try? file.read(upToCount: RulesLimits.sourceBytes + 1) else {
+            return .unreadable("The file cannot be read.")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else {
+            return .unreadable("The file is not UTF-8.")
+        }
+        return .text(text)
+    }
+}
+
+/// Why a server has no rules to begin with.
+public struct InvalidRulesFile: Error, Hashable, Sendable {
+    /// Each with the file's path and the place in it. Never empty.
+    public let problems: [String]
+
+    public var message: String { problems.joined(separator: "\n") }
+}

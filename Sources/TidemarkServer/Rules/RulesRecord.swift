@@ -1,0 +1,77 @@
+public import TidemarkModel
+public import TidemarkRules
+
+/// A read, query or write that the rules of a server were asked about.
+public struct JudgedRequest: Sendable {
+    /// Rises by one with each.
+    public let number: Int
+    public let time: Timestamp
+    public let database: DatabaseID
+    /// Whom the meter counts the call for; nil for unlabelled.
+    public let label: String?
+    public let method: RulesMethod
+    /// The document, below the database; of a query the collection.
+    public let path: String
+    /// The account that asked; nil for nobody.
+    public let uid: String?
+    public let isAllowed: Bool
+    /// Why not; empty where it was allowed.
+    public let reason: String
+    /// The lines of the `allow`s that were asked, in their order.
+    public let lines: [Int]
+    /// For deciding again; nil where its documents were too large to keep.
+    let judgement: RulesJudgement?
+}
+
+/// A request that other rules decide otherwise.
+public struct RulesFlip: Sendable {
+    public let request: JudgedRequest
+    /// What the other rules say.
+    public let isAllowed: Bool
+    /// Why they refuse it; empty where they allow it.
+    public let reason: String
+}
+
+/// What the rules of a server have decided: the last requests, and the coverage of the file.
+struct RulesRecord {
+    /// Requests that are kept; the oldest are forgotten first.
+    static let capacity = 500
+    /// Bytes of documents that one of them may keep.
+    static let mostExtent = 65_536
+
+    private(set) var requests: [JudgedRequest] = []
+    private(set) var coverage: RulesCoverage
+    private let source: SourceText
+    private var next: Int
+
+    init(of rules: Ruleset, after other: RulesRecord? = nil) {
+        coverage = RulesCoverage(of: rules)
+        source = rules.source
+        requests = other?.requests ?? []
+        next = other?.next ?? 1
+    }
+
+    mutating func note(_ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp) {
+        coverage.note(judgement)
+        let decision = judgement.decision
+        requests.append(
+            JudgedRequest(
+                number: next, time: time, database: context.database, label: context.label,
+                method: decision.method, path: judgement.path, uid: judgement.caller?.uid,
+                isAllowed: decision.isAllowed, reason: judgement.reason(in: source),
+                lines: decision.verdicts.map(\.position.line),
+                judgement: judgement.extent <= Self.mostExtent ? judgement.untraced : nil))
+        next += 1
+        // Removed by the hundred, so that a removal costs little.
+        if requests.count >= Self.capacity + 100 {
+            requests.removeFirst(requests.count - Self.capacity)
+        }
+    }
+
+    var latest: [JudgedRequest] { Array(requests.suffix(Self.capacity)) }
+
+    mutating func clear(_ rules: Ruleset) {
+        coverage = RulesCoverage(of: rules)
+        requests = []
+    }
+}

@@ -1,0 +1,52 @@
+package import TidemarkModel
+
+/// One of the protocol's two streams, for any carrier of its messages' bytes.
+package struct StreamCoding<Message: Sendable, Response: Sendable>: Sendable {
+    package typealias Sink = @Sendable (StreamEvent<Response>) -> Void
+
+    package let method: RPCMethod
+    let open: @Sendable (any Transport, CallContext, @escaping Sink) -> any RequestStream<Message>
+    let parse: @Sendable ([UInt8]) throws(RPCStatus) -> IncomingMessage<Message>
+    let encode: @Sendable (Names, Response) -> [UInt8]
+    /// About how many bytes a response takes.
+    package let size: @Sendable (Response) -> Int
+}
+
+extension StreamCoding<ListenRequest, ListenResponse> {
+    package static let listen = StreamCoding(
+        method: .listen, open: { $0.listen($1, receive: $2) },
+        parse: { bytes throws(RPCStatus) in try .listen(bytes) },
+        encode: { ListenCoder($0).encode($1) }, size: { $0.wireSize })
+}
+
+extension StreamCoding<WriteRequest, WriteResponse> {
+    package static let write = StreamCoding(
+        method: .write, open: { $0.write($1, receive: $2) },
+        parse: { bytes throws(RPCStatus) in try .write(bytes) },
+        encode: { WriteCoder($0).encode($1) }, size: { $0.wireSize })
+}
+
+/// The messages of one stream, whose first one names its database.
+package final class StreamMessages<Message: Sendable, Response: Sendable>: Sendable {
+    private let coding: StreamCoding<Message, Response>
+    private let shared = SharedDatabase()
+
+    package init(_ coding: StreamCoding<Message, Response>) { self.coding = coding }
+
+    /// - Throws: What ends the stream: `INVALID_ARGUMENT` with the reason.
+    package func message(_ bytes: [UInt8]) throws(RPCStatus) -> (database: DatabaseID, Message) {
+        let incoming = try coding.parse(bytes)
+        let names = try shared.names(naming: incoming.database)
+        return (names.database, try incoming.decode(names))
+    }
+
+    /// - Precondition: A message has named the database.
+    package func bytes(of response: Response) -> [UInt8] { coding.encode(shared.names, response) }
+
+    package func open(
+        _ transport: any Transport, _ context: CallContext,
+        receive: @escaping StreamCoding<Message, Response>.Sink
+    ) -> any RequestStream<Message> {
+        coding.open(transport, context, receive)
+    }
+}

@@ -1,0 +1,172 @@
+import GRPCNIOTransportHTTP2Posix
+package import NIOCore
+import NIOPosix
+
+/// What is done with connections to a gRPC server's port that do not speak HTTP/2.
+///
+/// - Parameter channel: Active, with nothing in its pipeline behind what reads its first bytes. They
+///   are given on when the future is fulfilled. Called on the channel's event loop.
+package typealias PlainConnections =
+    @Sendable (_ channel: any NIOCore.Channel) -> EventLoopFuture<Void>
+
+/// Accepts connections and gives those that begin as HTTP/2 does to gRPC, and others away.
+///
+/// The library takes its connections as what a listening channel reads. Accepted channels must reach
+/// that channel's tail, which is where they become active, and may reach the library only when their
+/// first bytes are there. So they go round the library's handler as an event, and what comes of those
+/// that speak HTTP/2 is read by it afterwards.
+struct SharedPort: HTTP2ServerTransport.ListenerFactory {
+    typealias Connection = HTTP2ServerTransport.ConnectionConfigurator.ConnectionChannel
+
+    let host: String
+    let port: Int
+    /// Nil refuses them, by HTTP/2's own error.
+    let plain: PlainConnections?
+    let eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+
+    func makeListeningChannel(
+        listenerConfigurator: HTTP2ServerTransport.ListenerConfigurator,
+        connectionConfigurator: HTTP2ServerTransport.ConnectionConfigurator
+    ) async throws -> NIOAsyncChannel<Connection, Never> {
+        let plain = plain
+        let listening = try await ServerBootstrap(group: eventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            // Nothing is accepted before the handlers below are in their places.
+            .serverChannelOption(.autoRead, value: false)
+            .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
+            .childChannelInitializer { child in
+                child.eventLoop.makeCompletedFuture {
+                    let handler = ProtocolDetection { channel, isHTTP2 in
+                        if let plain, !isHTTP2 { return plain(channel) }
+                        return Self.configure(channel, connectionConfigurator)
+                    }
+                    try child.pipeline.syncOperations.addHandler(handler)
+                }
+            }
+            .bind(host: host, port: port).get()
+        return try await listening.eventLoop.submit {
+            let pipeline = listening.pipeline.syncOperations
+            try pipeline.addHandler(AroundTheLibrary())
+            let channel = try NIOAsyncChannel<Connection, Never>(
+                wrappingChannelSynchronously: listening)
+            try pipeline.addHandler(ToTheTail())
+            try listening.syncOptions?.setOption(.autoRead, value: true)
+            listening.read()
+            return channel
+        }.get()
+    }
+
+    private static func configure(
+        _ child: any NIOCore.Channel, _ configurator: HTTP2ServerTransport.ConnectionConfigurator
+    ) -> EventLoopFuture<Void> {
+        guard let parent = child.parent else { return child.eventLoop.makeSucceededVoidFuture() }
+        return configurator.configure(channel: child, tls: .none).map { connection in
+            parent.eventLoop.execute {
+                parent.pipeline.fireUserInboundEventTriggered(Configured(connection: connection))
+            }
+        }
+    }
+
+    fileprivate struct Accepted: Sendable { let channel: any NIOCore.Channel }
+    fileprivate struct Configured: Sendable { let connection: Connection }
+}
+
+/// Before the library's handler: sends accepted channels round it and connections into it.
+private final class AroundTheLibrary: ChannelInboundHandler {
+    typealias InboundIn = any NIOCore.Channel
+    typealias InboundOut = SharedPort.Connection
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        context.fireUserInboundEventTriggered(
+            SharedPort.Accepted(channel: Self.unwrapInboundIn(data)))
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let configured = event as? SharedPort.Configured else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        context.fireChannelRead(Self.wrapInboundOut(configured.connection))
+        context.fireChannelReadComplete()
+    }
+}
+
+/// Behind the library's handler: accepted channels go on to the tail, connections end here.
+private final class ToTheTail: ChannelInboundHandler {
+    typealias InboundIn = SharedPort.Connection
+    typealias InboundOut = any NIOCore.Channel
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {}
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let accepted = event as? SharedPort.Accepted else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        context.fireChannelRead(Self.wrapInboundOut(accepted.channel))
+    }
+}
+
+/// Holds a connection's first bytes until they say which protocol it speaks, then leaves.
+///
+/// HTTP/2 with prior knowledge begins with `PRI`, and no method of HTTP/1.1 does. The bytes go on in the
+/// buffer that they came in.
+private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+
+    private static let preface = Array("PRI".utf8)
+    /// How long a connection may stay silent before it is closed.
+    private static let patience = TimeAmount.seconds(60)
+
+    private let configure: (any NIOCore.Channel, _ isHTTP2: Bool) -> EventLoopFuture<Void>
+    private var held: ByteBuffer?
+    private var isDetected = false
+    private var timer: Scheduled<Void>?
+
+    init(_ configure: @escaping (any NIOCore.Channel, Bool) -> EventLoopFuture<Void>) {
+        self.configure = configure
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        let channel = context.channel
+        timer = context.eventLoop.scheduleTask(in: Self.patience) {
+            channel.close(mode: .all, promise: nil)
+        }
+        context.fireChannelActive()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = Self.unwrapInboundIn(data)
+        if held == nil { held = bytes } else { held?.writeBuffer(&bytes) }
+        guard !isDetected, let isHTTP2 = Self.isHTTP2(held) else { return }
+        isDetected = true
+        timer?.cancel()
+        let bound = NIOLoopBound((context, self), eventLoop: context.eventLoop)
+        configure(context.channel, isHTTP2).whenComplete { result in
+            let (context, handler) = bound.value
+            guard case .success = result else {
+                return context.close(mode: .all, promise: nil)
+            }
+            // What waits for the beginning of a connection was not there when it began.
+            if isHTTP2 { context.fireChannelActive() }
+            if let held = handler.held.take() {
+                context.fireChannelRead(Self.wrapInboundOut(held))
+                context.fireChannelReadComplete()
+            }
+            context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
+        }
+    }
+
+    /// Nil where too little is there to tell.
+    private static func isHTTP2(_ bytes: ByteBuffer?) -> Bool? {
+        guard let start = bytes?.readableBytesView.prefix(preface.count), !start.isEmpty else {
+            return nil
+        }
+        guard preface.starts(with: start) else { return false }
+        return start.count == preface.count ? true : nil
+    }
+}
