@@ -386,8 +386,9 @@ let package = Package(
         tests(
             "MessagesCoreTests",
             [
-                "MessagesCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
-                "TidemarkResilience", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
+                "MessagesCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages",
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkServer",
+                "TidemarkTesting",
             ]),
         tests(
             "HealthCoreTests",

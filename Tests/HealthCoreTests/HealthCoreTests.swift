@@ -194,10 +194,13 @@ import TidemarkTesting
             let days = try world.town.days(of: 7)
             let first = try await screen(phone) { !$0.sections.isEmpty }
             #expect(first.state == .loading || first.documents == days)
-            let ready = try await screen(phone) { $0.documents == days && $0.state == .fresh }
+            let ready = try await screen(phone) { screen in
+                screen.documents == days && screen.state == .fresh
+                    && screen.sections[0].rows.allSatisfy {
+                        $0.kind != .skeleton && $0.trailing != "–"
+                    }
+            }
             #expect(ready.sections[0].rows.count == 8)
-            #expect(
-                ready.sections[0].rows.allSatisfy { $0.kind != .skeleton && $0.trailing != "–" })
             await phone.close()
         }
     }

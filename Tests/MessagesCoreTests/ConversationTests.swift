@@ -141,6 +141,27 @@ import TidemarkTesting
         }
     }
 
+    @Test func `hides what is deleted, here and on a device that holds its page`() async throws {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let first = try world.client()
+            var model = try world.app(first).conversation("blue")
+            await until { model.messages.phase == .fresh }
+            await model.delete("m399")
+            await until { !ids(model).contains("m399") }
+            model.close()
+            await first.terminate()
+            try await world.town.firestore.document("conversations/blue/messages/m360").updateData([
+                "deletedAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+            ])
+            model = try world.app(world.client()).conversation("blue")
+            await until { model.messages.phase == .fresh && !ids(model).contains("m360") }
+            #expect(!ids(model).contains("m399"))
+            model.close()
+        }
+    }
+
     @Test func `keeps what the server refused until the person decides`() async throws {
         try await MessagesWorld.run { world in
             try await world.town.seed()

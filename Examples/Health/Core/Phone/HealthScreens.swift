@@ -41,8 +41,10 @@ struct HealthScreens {
             return week.isEmpty
                 ? .loading : .stale(age: age, reason: "Looking for what was measured since.")
         case .older: return .stale(age: age, reason: "Older days are still coming.")
+        case .upToDate where week.isEmpty: return .empty("Nothing was measured yet.")
         case .upToDate:
-            return week.isEmpty ? .empty("Nothing was measured yet.") : .fresh
+            let isCurrent = HealthSummary.Item.allCases.allSatisfy { summary.phase($0) == .fresh }
+            return isCurrent ? .fresh : .stale(age: age, reason: "Reading what has changed.")
         }
     }
 
