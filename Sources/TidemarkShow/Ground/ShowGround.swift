@@ -105,9 +105,20 @@ final class ShowGround: Sendable {
                 }
             })
         for ways in ways.values {
-            try await ways.firestore.play(profile)
-            try await ways.accounts.play(profile)
+            try await Self.play(profile, at: ways.firestore)
+            try await Self.play(profile, at: ways.accounts)
         }
+    }
+
+    /// A network that refuses gives its port up, and somebody else may have it for a moment: it is asked
+    /// for again, for ten seconds.
+    private static func play(_ profile: NetworkProfile, at gate: NetworkGate) async throws {
+        for _ in 0..<40 {
+            do { return try await gate.play(profile) } catch {
+                try await Task.sleep(for: .milliseconds(250))
+            }
+        }
+        try await gate.play(profile)
     }
 
     /// - Parameter seconds: Ahead of the machine's clock.

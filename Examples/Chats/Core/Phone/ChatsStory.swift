@@ -35,8 +35,17 @@ extension Example {
                 seconds: 6, until: .content),
             Beat("Cleared.", [.tap("clear"), .tap("back")], seconds: 4),
             Beat(
+                "A week later, both apps are opened anew.",
+                [.kill, .turnClock(604_800), .launch], seconds: 5, until: .content),
+            Beat(
+                "The same chat: all of it again, or what is new.", [.tap("grace")], seconds: 6,
+                until: .content),
+            Beat(
+                "And the notifications.", [.tap("back"), .tap("notices")], seconds: 6,
+                until: .content),
+            Beat(
                 "3G, and a second device reads a chat: its badge goes here too.",
-                [.network(.threeG), .secondDevice("read")], seconds: 8),
+                [.tap("back"), .network(.threeG), .secondDevice("read")], seconds: 8),
             Beat(
                 "The app is killed, and launched without a network.",
                 [.airplane(true), .kill, .launch], seconds: 5, until: .content),
