@@ -11,11 +11,12 @@ public struct EmulatorEndpoints: WebPages {
 
     public init(_ server: FirestoreServer) { self.server = server }
 
-    /// The names in the path; nil for another path.
+    /// The names in the path; nil for another path. Empty ones are not among its segments.
     static func database(clearedAt path: [String]) -> (project: String, database: String)? {
-        guard path.count == 7, path[0] == "emulator", path[1] == "v1", path[2] == "projects",
-            path[4] == "databases", path[6] == "documents"
+        guard path.starts(with: ["emulator", "v1", "projects"]), path.last == "documents",
+            path.contains("databases"), path.count <= 7
         else { return nil }
+        guard path.count == 7, path[4] == "databases" else { return ("", "") }
         return (path[3], path[5])
     }
 

@@ -16,7 +16,7 @@ enum ErrorJSON {
         var members: [JSONOutput.Member] = [
             .init("code", .integer(Int64(status.code.httpStatus))),
             .init("message", .text(status.message)),
-            .init("status", .text(status.code.name)),
+            .init("status", .text(status.code.wireName)),
         ]
         if !status.details.isEmpty,
             case .object(let fields) = ProtoJSONWriter.json(
@@ -45,29 +45,6 @@ extension RPCStatus.Code {
         case .unimplemented: 501
         case .unavailable: 503
         case .deadlineExceeded: 504
-        }
-    }
-
-    /// As in `NOT_FOUND`.
-    var name: String {
-        switch self {
-        case .ok: "OK"
-        case .cancelled: "CANCELLED"
-        case .unknown: "UNKNOWN"
-        case .invalidArgument: "INVALID_ARGUMENT"
-        case .deadlineExceeded: "DEADLINE_EXCEEDED"
-        case .notFound: "NOT_FOUND"
-        case .alreadyExists: "ALREADY_EXISTS"
-        case .permissionDenied: "PERMISSION_DENIED"
-        case .resourceExhausted: "RESOURCE_EXHAUSTED"
-        case .failedPrecondition: "FAILED_PRECONDITION"
-        case .aborted: "ABORTED"
-        case .outOfRange: "OUT_OF_RANGE"
-        case .unimplemented: "UNIMPLEMENTED"
-        case .internal: "INTERNAL"
-        case .unavailable: "UNAVAILABLE"
-        case .dataLoss: "DATA_LOSS"
-        case .unauthenticated: "UNAUTHENTICATED"
         }
     }
 }

@@ -6,7 +6,8 @@ import TidemarkWire
 /// What calls over HTTP need of a server: the transport, who may call, and what may be under way.
 package struct HTTPService: Sendable {
     package let transport: any Transport
-    private let access: (any CallerGate)?
+    /// Who may call, and for how long a call whose client set no deadline.
+    let desk: CallDesk
     let budget: SendBudget
 
     /// How much may wait to be sent on all answers and channels.
@@ -15,14 +16,8 @@ package struct HTTPService: Sendable {
     /// - Parameter access: Who may call; nil for anybody.
     package init(_ transport: any Transport, access: (any CallerGate)?) {
         self.transport = transport
-        self.access = access
+        desk = CallDesk(access)
         budget = SendBudget(limit: Self.maxUnsentBytes)
-    }
-
-    /// - Throws: `unauthenticated` with the reason.
-    func caller(_ token: String?, _ method: RPCMethod) async throws(RPCStatus) -> Caller {
-        guard let access else { return Caller() }
-        return try await access.caller(token, method: method.rawValue)
     }
 
     /// - Parameter headers: Names in lower case.
@@ -81,7 +76,7 @@ extension HTTPService {
         do throws(RESTRefusal) {
             let call = try RESTCall(request)
             do throws(RPCStatus) {
-                let caller = try await caller(Self.token(request.headers), call.method)
+                let caller = try await desk.caller(Self.token(request.headers), call.method)
                 try caller.checkReach(of: call.database)
             } catch { throw RESTRefusal(error, isList: call.isStreaming) }
             return await perform(call, Self.context(call.database, request.headers))
@@ -93,7 +88,7 @@ extension HTTPService {
         let outbox = Outbox<StreamEvent<Reply>>(
             limit: Self.maxQueuedBytes, window: Self.window, budget: budget,
             onRoom: { handle.set(isPaused: false) })
-        let parts = RESTParts(call, outbox, handle, budget)
+        let parts = RESTParts(call, outbox, handle, self)
         handle.set(
             transport.call(call.request, context) { event in
                 switch event {
@@ -125,21 +120,26 @@ final class RESTParts: HTTPParts {
     private let call: RESTCall
     private let outbox: Outbox<StreamEvent<Reply>>
     private let handle: ServerCallHandle
-    private let budget: SendBudget
+    private let service: HTTPService
     private let place: Int
+    private let timer: Int
     /// What came while it was found out how the answer begins.
     private let first = Mutex<[StreamEvent<Reply>]>([])
     private let progress = Mutex((isBegun: false, isEnded: false))
 
     init(
         _ call: RESTCall, _ outbox: Outbox<StreamEvent<Reply>>, _ handle: ServerCallHandle,
-        _ budget: SendBudget
+        _ service: HTTPService
     ) {
         self.call = call
         self.outbox = outbox
         self.handle = handle
-        self.budget = budget
-        place = budget.register(
+        self.service = service
+        timer = service.desk.watch(call.method.defaultTimeout) {
+            handle.cancel()
+            outbox.fail(with: [.ended(.timedOut)])
+        }
+        place = service.budget.register(
             SendBudget.Holder(
                 held: { outbox.held },
                 evict: {
@@ -149,7 +149,8 @@ final class RESTParts: HTTPParts {
     }
 
     deinit {
-        budget.unregister(place)
+        service.desk.unwatch(timer)
+        service.budget.unregister(place)
         outbox.fail()
         handle.cancel()
     }

@@ -54,8 +54,9 @@ package final class ChannelHub: Sendable {
         for session in open { session.close() }
     }
 
-    /// Sends what keeps answers alive, and drops sessions that nobody asks for.
+    /// Sends what keeps answers alive, drops sessions that nobody asks for, ends calls that are overdue.
     package func tick() {
+        service.desk.sweep()
         let open = sessions.withLock { $0 }
         for (sid, session) in open where session.tick() { drop(sid) }
     }
@@ -117,7 +118,7 @@ package final class ChannelHub: Sendable {
     private func stream(_ request: ChannelRequest) async -> any ChannelStream {
         let caller: Caller
         do throws(RPCStatus) {
-            caller = try await service.caller(HTTPService.token(request.headers), request.rpc)
+            caller = try await service.desk.caller(HTTPService.token(request.headers), request.rpc)
         } catch { return RefusedStream(error) }
         switch request.rpc {
         case .listen:

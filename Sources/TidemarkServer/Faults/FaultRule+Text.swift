@@ -191,36 +191,6 @@ private struct FieldReader {
     }
 }
 
-extension RPCStatus.Code {
-    /// As in `RESOURCE_EXHAUSTED`.
-    package var wireName: String {
-        switch self {
-        case .ok: "OK"
-        case .cancelled: "CANCELLED"
-        case .unknown: "UNKNOWN"
-        case .invalidArgument: "INVALID_ARGUMENT"
-        case .deadlineExceeded: "DEADLINE_EXCEEDED"
-        case .notFound: "NOT_FOUND"
-        case .alreadyExists: "ALREADY_EXISTS"
-        case .permissionDenied: "PERMISSION_DENIED"
-        case .resourceExhausted: "RESOURCE_EXHAUSTED"
-        case .failedPrecondition: "FAILED_PRECONDITION"
-        case .aborted: "ABORTED"
-        case .outOfRange: "OUT_OF_RANGE"
-        case .unimplemented: "UNIMPLEMENTED"
-        case .internal: "INTERNAL"
-        case .unavailable: "UNAVAILABLE"
-        case .dataLoss: "DATA_LOSS"
-        case .unauthenticated: "UNAUTHENTICATED"
-        }
-    }
-
-    init?(wireName: String) {
-        guard let code = Self.allCases.first(where: { $0.wireName == wireName }) else { return nil }
-        self = code
-    }
-}
-
 extension FaultRule: CustomStringConvertible {
     /// The rule in its own grammar; ``init(_:)`` reads it back.
     public var description: String {

@@ -52,51 +52,5 @@ public struct BillingDay: Hashable, Comparable, Sendable {
 
 extension BillingDay: CustomStringConvertible {
     /// As in `2026-11-21`.
-    public var description: String {
-        let date = CivilDate(days: number)
-        func padded(_ number: Int, _ width: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, width - text.count)) + text
-        }
-        return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))"
-    }
-}
-
-/// A date of the Gregorian calendar.
-private struct CivilDate {
-    var year: Int
-    var month: Int
-    var day: Int
-
-    init(year: Int, month: Int, day: Int) { (self.year, self.month, self.day) = (year, month, day) }
-
-    /// - Parameter days: Since 1970-01-01. Years are counted from March, so that a leap day is a
-    ///   year's last one; 400 of them have 146,097 days, and 719,468 days lie before 1970.
-    init(days: Int) {
-        let shifted = days + 719_468
-        let era = shifted.dividedDown(by: 146_097)
-        let ofEra = shifted - era * 146_097
-        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
-        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let fromMarch = (5 * ofYear + 2) / 153
-        day = ofYear - (153 * fromMarch + 2) / 5 + 1
-        month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    var days: Int {
-        let shifted = month <= 2 ? year - 1 : year
-        let era = shifted.dividedDown(by: 400)
-        let yearOfEra = shifted - era * 400
-        let ofYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear
-            - 719_468
-    }
-}
-
-extension Int {
-    fileprivate func dividedDown(by divisor: Int) -> Int {
-        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-        return remainder < 0 ? quotient - 1 : quotient
-    }
+    public var description: String { CivilDate(days: number).text }
 }

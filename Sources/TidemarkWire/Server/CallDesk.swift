@@ -1,5 +1,5 @@
 import Synchronization
-import TidemarkModel
+package import TidemarkModel
 
 /// How many calls and streams may be under way at once.
 struct CallLimits: Sendable {
@@ -11,7 +11,7 @@ struct CallLimits: Sendable {
 }
 
 /// Who may call, how many at once, and for how long.
-final class CallDesk: Sendable {
+package final class CallDesk: Sendable {
     private struct State {
         var calls = 0
         var callsByPeer: [String: Int] = [:]
@@ -25,12 +25,14 @@ final class CallDesk: Sendable {
     private let state = Mutex(State())
 
     /// - Parameter access: Who may call; nil for anybody.
-    init(_ access: (any CallerGate)?, _ limits: CallLimits = CallLimits()) {
+    package convenience init(_ access: (any CallerGate)?) { self.init(access, CallLimits()) }
+
+    init(_ access: (any CallerGate)?, _ limits: CallLimits) {
         self.access = access
         self.limits = limits
     }
 
-    func caller(_ token: String?, _ method: RPCMethod) async throws(RPCStatus) -> Caller {
+    package func caller(_ token: String?, _ method: RPCMethod) async throws(RPCStatus) -> Caller {
         guard let access else { return Caller() }
         return try await access.caller(token, method: method.rawValue)
     }
@@ -69,7 +71,7 @@ final class CallDesk: Sendable {
     static let sweepInterval = Duration.seconds(1)
 
     /// Ends a call that has no deadline of its own when it takes too long.
-    func watch(_ limit: Duration, end: @escaping @Sendable () -> Void) -> Int {
+    package func watch(_ limit: Duration, end: @escaping @Sendable () -> Void) -> Int {
         let due = start.duration(to: .now) + limit
         return state.withLock { state in
             state.lastID += 1
@@ -78,13 +80,13 @@ final class CallDesk: Sendable {
         }
     }
 
-    func unwatch(_ id: Int) { state.withLock { _ = $0.watched.removeValue(forKey: id) } }
+    package func unwatch(_ id: Int) { state.withLock { _ = $0.watched.removeValue(forKey: id) } }
 
     /// Ends what is overdue. One timer for all calls: a task of its own for each would cost more than
     /// many calls do.
     ///
     /// - Parameter later: How far ahead of now to look.
-    func sweep(later: Duration = .zero) {
+    package func sweep(later: Duration = .zero) {
         let now = start.duration(to: .now) + later
         let overdue = state.withLock { state in
             let overdue = state.watched.filter { $0.value.due <= now }
@@ -103,7 +105,7 @@ final class CallDesk: Sendable {
 extension RPCMethod {
     /// How long a call may take whose client set no deadline: what Firestore's own clients set. Source:
     /// resilience 3, Firestore's service config.
-    var defaultTimeout: Duration {
+    package var defaultTimeout: Duration {
         switch self {
         case .batchGetDocuments, .runQuery, .executePipeline, .runAggregationQuery,
             .partitionQuery:

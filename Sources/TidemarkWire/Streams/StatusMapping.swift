@@ -1,5 +1,5 @@
 import GRPCCore
-import TidemarkModel
+package import TidemarkModel
 
 extension Status {
     init(_ status: RPCStatus) {
@@ -71,5 +71,6 @@ extension RPCStatus {
     }
 
     static let cancelledByCaller = RPCStatus(.cancelled, "The call was cancelled.")
-    static let timedOut = RPCStatus(.deadlineExceeded, "The call took longer than its deadline.")
+    package static let timedOut = RPCStatus(
+        .deadlineExceeded, "The call took longer than its deadline.")
 }
