@@ -28,6 +28,7 @@ enum Loops {
             let over = innermost.over
         else { return nil }
         if let loop = innermost.node.as(ForStmtSyntax.self), loop.awaitKeyword != nil { return nil }
+        if isForOneElement(node, in: innermost.node) { return nil }
         let value = context.evaluator.value(over)
         guard
             isOfUnknownLength(
@@ -61,6 +62,21 @@ enum Loops {
             return false
         }
         return !isRangeOfNumbers(over)
+    }
+
+    /// Whether a condition picks the one element that equals something: `if row.id == id`.
+    private static func isForOneElement(_ node: some SyntaxProtocol, in loop: Syntax) -> Bool {
+        node.ancestors.contains { parent in
+            guard loop.encloses(parent), let branch = parent.as(IfExprSyntax.self),
+                branch.body.encloses(node)
+            else { return false }
+            return branch.conditions.all(SequenceExprSyntax.self).contains { sequence in
+                let elements = Array(sequence.elements)
+                return elements.count == 3
+                    && elements[1].as(BinaryOperatorExprSyntax.self)?.operator.text == "=="
+                    && elements[2].bare.isName
+            }
+        }
     }
 
     /// `1...3`, but not `0..<ids.count`.

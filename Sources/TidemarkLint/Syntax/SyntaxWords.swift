@@ -44,6 +44,11 @@ extension ExprSyntax {
         }
     }
 
+    /// A name, or a member of something that has one; not `.symbol`, and no literal.
+    var isName: Bool {
+        self.is(DeclReferenceExprSyntax.self) || self.as(MemberAccessExprSyntax.self)?.base != nil
+    }
+
     var lastName: String? {
         let bare = bare
         if let node = bare.as(MemberAccessExprSyntax.self) { return node.declName.baseName.bare }

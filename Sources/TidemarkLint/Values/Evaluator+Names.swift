@@ -99,11 +99,6 @@ extension Evaluator {
             if let variable = item.item.as(VariableDeclSyntax.self) {
                 for binding in variable.bindings
                 where binding.pattern.as(IdentifierPatternSyntax.self)?.identifier.bare == name {
-                    guard
-                        variable.parent?.parent?.parent?.is(SourceFileSyntax.self) != true
-                            || items.parent?.is(SourceFileSyntax.self) != true
-                            || scope.depth < Self.maxDepth
-                    else { continue }
                     let isVariable = variable.bindingSpecifier.tokenKind == .keyword(.var)
                     found = (self.initial(binding, scope), isVariable)
                 }
@@ -170,8 +165,7 @@ extension Evaluator {
             else { continue }
             if let initial = binding.initializer?.value { return value(initial, scope) }
             // `guard let x else`: the outer name.
-            var inner = scope.deeper()
-            inner.depth += 1
+            let inner = scope.deeper().deeper()
             return local(name, at: Syntax(conditions.parent ?? Syntax(conditions)), inner)
                 ?? .unknown
         }
