@@ -29,7 +29,7 @@ import TidemarkServer
         #expect(!hasRules(gone) && file.problems == ["The file cannot be read."])
         let mended = file.step(.text(open))
         #expect(hasRules(mended) && file.problems.isEmpty)
-        #expect(lines(mended).first?.contains("warning: L1:46 Anybody may get, list") == true)
+        #expect(lines(mended).first?.contains("warning: L1:45 Anybody may get, list") == true)
         #expect(lines(mended).last == "firestore.rules: the new rules are in force.")
     }
 

@@ -29,7 +29,7 @@ import TidemarkTesting
         #expect(await rules.allows(.get("rooms/blue"), as: .user("ann")), "\(rules.why)")
         #expect(await rules.denies(.delete("rooms/blue"), as: .user("bob")), "\(rules.why)")
         #expect(rules.why.contains("resource.data.owner is 'ann', request.auth.uid is 'bob'"))
-        #expect(rules.why.contains("\n  5:36 resource.data.owner → 'ann'"))
+        #expect(rules.why.contains("\n  5:30 resource.data.owner → 'ann'"))
 
         let owned: MapValue = ["owner": .string("ann")]
         #expect(await rules.allows(.create("rooms/red", owned), as: .user("ann")))
