@@ -33,8 +33,8 @@ import TidemarkTesting
 
         let owned: MapValue = ["owner": .string("ann")]
         #expect(await rules.allows(.create("rooms/red", owned), as: .user("ann")))
-        #expect(
-            await rules.denies(.update("rooms/blue", ["owner": .string("bob")]), as: .user("ann")))
+        let stolen: MapValue = ["owner": .string("bob")]
+        #expect(await rules.denies(.update("rooms/blue", stolen), as: .user("ann")))
         let both: [RulesOperation] = [.delete("rooms/blue"), .set("rooms/red", owned)]
         #expect(await rules.allows(.batch(both), as: .user("ann")))
 
