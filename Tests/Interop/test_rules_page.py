@@ -20,7 +20,7 @@ def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):
     assert "denied" in row.text and "False for 'get'" in row.text
     row.find_element(By.LINK_TEXT, "rooms/blue").click()
     verdict = page.until(lambda: page.named("region", "Verdict"))
-    assert "Denied" in verdict.text and "signedIn() && data.owner" in verdict.text
+    assert "Denied" in verdict.text and "data.owner is 'ann'" in verdict.text
     verdict.find_element(By.TAG_NAME, "summary").click()
     assert "request.auth.uid → 'bob'" in verdict.text
 

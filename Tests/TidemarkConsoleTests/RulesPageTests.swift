@@ -53,7 +53,8 @@ import TidemarkServer
     }
 
     @Test(arguments: [
-        (["path": "rooms/a", "as": "ann", "token": #"{"admin": true}"#], "Denied"),
+        (["path": "rooms/a", "as": "ann", "token": #"{"admin": true}"#], "Allowed"),
+        (["path": "rooms/a", "as": "ann", "token": #"{"admin": false}"#], "Denied"),
         (["path": "rooms/a", "do": "delete"], "Allowed"),
         (["path": "rooms/a", "do": "create", "data": #"{"open": true}"#], "Allowed"),
         (["path": "rooms/a", "do": "create"], "Denied"),

@@ -68,11 +68,12 @@ public struct RulesCoverage: Sendable {
     public var untested: [RulesIssue] {
         var issues: [RulesIssue] = []
         for allow in report where allow.answers.allowed == 0 {
-            let asked = allow.answers.asked
             let text =
-                asked == 0
-                ? "Nothing asked this allow."
-                : "This allow let nobody in; it was asked \(asked) times."
+                switch allow.answers.asked {
+                case 0: "Nothing asked this allow."
+                case 1: "This allow was asked once, and let nobody in."
+                case let asked: "This allow was asked \(asked) times, and let nobody in."
+                }
             issues.append(RulesIssue(.warning, at: allow.position, text))
         }
         for operand in operands {

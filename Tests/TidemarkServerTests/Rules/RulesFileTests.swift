@@ -29,7 +29,7 @@ import TidemarkServer
         #expect(!hasRules(gone) && file.problems == ["The file cannot be read."])
         let mended = file.step(.text(open))
         #expect(hasRules(mended) && file.problems.isEmpty)
-        #expect(lines(mended).first?.contains("warning: L1:46 Anybody may get, list") == true)
+        #expect(lines(mended).first?.contains("warning: L1:45 Anybody may get, list") == true)
         #expect(lines(mended).last == "firestore.rules: the new rules are in force.")
     }
 
@@ -39,11 +39,11 @@ import TidemarkServer
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "firestore.rules").path
         let server = try TestServer()
-        #expect(throws: InvalidRulesFile.self) { try watch(path, server) }
+        #expect(throws: InvalidRulesFile.self) { try watching(path, server) }
         try "nonsense".write(toFile: path, atomically: true, encoding: .utf8)
-        #expect(throws: InvalidRulesFile.self) { try watch(path, server) }
+        #expect(throws: InvalidRulesFile.self) { try watching(path, server) }
         try closed.write(toFile: path, atomically: true, encoding: .utf8)
-        let watch = try watch(path, server)
+        let watch = try watching(path, server)
         #expect(server.server.rules?.rules.source.text == closed)
         try open.write(toFile: path, atomically: true, encoding: .utf8)
         watch.look()
@@ -56,7 +56,7 @@ import TidemarkServer
         #expect(watch.problems == ["The file cannot be read."])
     }
 
-    private func watch(_ path: String, _ server: TestServer) throws -> RulesFileWatch {
+    private func watching(_ path: String, _ server: TestServer) throws -> RulesFileWatch {
         try RulesFileWatch(path, for: server.server, settings: { RulesSettings($0) }, say: { _ in })
     }
 }
