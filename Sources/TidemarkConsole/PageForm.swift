@@ -61,7 +61,7 @@ enum Shell {
                 <!DOCTYPE html><html lang="en"><head><meta charset="utf-8">\
                 <meta name="viewport" content="width=device-width, initial-scale=1">\
                 <meta name="color-scheme" content="light dark">\
-                <meta name="referrer" content="no-referrer">\
+                <meta name="referrer" content="same-origin">\
                 <link rel="stylesheet" href="/assets/console.css">\
                 <link rel="icon" href="/assets/icon.svg">\
                 <script type="module" src="/assets/console.js"></script><title>
