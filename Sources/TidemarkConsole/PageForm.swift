@@ -70,7 +70,7 @@ package enum Shell {
                 <!DOCTYPE html><html lang="en"><head><meta charset="utf-8">\
                 <meta name="viewport" content="width=device-width, initial-scale=1">\
                 <meta name="color-scheme" content="light dark">\
-                <meta name="referrer" content="no-referrer">\
+                <meta name="referrer" content="same-origin">\
                 <link rel="stylesheet" href="
                 """.utf8)
         HTML.escape(style, into: &bytes)

@@ -32,7 +32,7 @@ def browser():
 # Elements that can have a role: asking each of a page for its own takes long.
 TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbox": "input",
         "spinbutton": "input", "slider": "input", "combobox": "select, input", "table": "table",
-        "note": "[role=note]", "alert": "[role=alert]", "dialog": "dialog", "region": "[role=region]",
+        "note": "[role=note]", "alert": "[role=alert]", "dialog": "dialog", "region": "[role=region], section",
         "option": "[role=option]", "heading": "h1, h2, h3", "gridcell": "td", "image": "svg",
         "img": "svg"}
 
