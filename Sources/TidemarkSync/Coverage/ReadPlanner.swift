@@ -86,11 +86,14 @@ package enum ReadPlanner {
             reason: "Of \(target) items \(held) are held, so older ones are read.")
     }
 
-    /// Where more has changed than a bounded feed holds: what it holds is given up for the newest.
+    /// Where more has changed in an absence than a bounded feed holds: what it holds is given up for the
+    /// newest. What changed within the overlap would come again at once, so that is read to its end.
     private static func anew(
-        _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+        _ reach: SyncReach, _ cursor: ChangeCursor, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
-        guard let target = reach.target(rules), reach.news >= target else { return nil }
+        guard let target = reach.target(rules), reach.news >= target, let drain = cursor.drain,
+            drain.readTime.duration(since: drain.since) > cursor.overlap * 2
+        else { return nil }
         let size = reach.pageSize(rules)
         var plan = ReadPlan(
             kind: .full, question: .items(FeedProgress.floor(action)..<CoveragePosition.highest),
@@ -109,7 +112,7 @@ package enum ReadPlanner {
         let size = most.overflow ? rules.pageSize : min(rules.pageSize, most.partialValue)
         let bounds = ReadPlan.Prediction(atLeast: 1, atMost: size)
         if let drain = cursor.drain {
-            if let anew = anew(reach, action, rules) { return anew }
+            if let anew = anew(reach, cursor, action, rules) { return anew }
             return ReadPlan(
                 kind: .delta,
                 question: .changes(
