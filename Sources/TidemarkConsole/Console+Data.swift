@@ -174,7 +174,8 @@ extension Console {
         guard let database = try? DatabaseID(name: entry.database), entry.asksQuery,
             let asked = try? QueryText.parse(entry.asked, in: database)
         else { return [] }
-        let requirement = server.indexRequirement(of: asked.query, asked.aggregations)
+        let requirement = ServerInsight(server).indexRequirement(
+            of: asked.query, asked.aggregations)
         return requirement.uses.map { "\($0.queryScope) \($0.properties)" }
             + requirement.missing.map { "missing: \($0.sentence)" }
     }

@@ -7,7 +7,7 @@ import TidemarkServer
 extension Console {
     var indexesPage: IndexesPage {
         let report = server.indexReport()
-        let declared = server.declaredIndexes()?.composites
+        let declared = ServerInsight(server).declaredIndexes()?.composites
         let used = Set(
             report.used.map { "\($0.collectionGroup)\n\($0.queryScope)\n\($0.properties)" })
         let unused = (declared ?? []).filter {

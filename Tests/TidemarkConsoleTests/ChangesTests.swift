@@ -120,7 +120,7 @@ import TidemarkServer
 
     @Test func `a version is put back, and the versions are told`() async throws {
         for number in 1...3 { try await set("rooms/a", ["n": .integer(Int64(number))]) }
-        let second = try server.commitTimes(of: context.database, limit: 10)[1]
+        let second = try ServerInsight(server).commitTimes(of: context.database, limit: 10)[1]
         _ = try await server.commit(
             [Mutation(path: DocumentPath("rooms/a"), .delete)], context)
         try await set("rooms/b", ["other": .null])

@@ -58,7 +58,8 @@ struct QueryRun {
     }
 
     private var missingIndex: String? {
-        let requirement = reader.server.indexRequirement(of: asked.query, asked.aggregations)
+        let requirement = ServerInsight(reader.server).indexRequirement(
+            of: asked.query, asked.aggregations)
         guard !requirement.missing.isEmpty else { return nil }
         var file = IndexConfiguration()
         for index in requirement.missing { _ = file.add(index) }

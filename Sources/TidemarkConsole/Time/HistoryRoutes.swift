@@ -8,6 +8,7 @@ import TidemarkServer
 struct HistoryRoutes {
     let console: Console
     private var server: FirestoreServer { console.server }
+    private var insight: ServerInsight { ServerInsight(server) }
 
     func answer(_ path: [String], _ request: PageRequest, _ form: PageForm) async -> PageAnswer {
         var path = path
@@ -19,7 +20,7 @@ struct HistoryRoutes {
         }
         do throws(PageRefusal) {
             let place = try DataPlace(path, request)
-            guard let kept = server.history(of: place.database) else {
+            guard let kept = insight.history(of: place.database) else {
                 throw PageRefusal(404, "Nothing was ever written to this database.")
             }
             if request["times"] != nil { return try times(place, kept.oldest) }
@@ -36,7 +37,7 @@ struct HistoryRoutes {
 
     private func times(_ place: DataPlace, _ oldest: Timestamp) throws(PageRefusal) -> PageAnswer {
         do throws(RPCStatus) {
-            let times = try server.commitTimes(of: place.database, limit: CommitTimes.maxTimes)
+            let times = try insight.commitTimes(of: place.database, limit: CommitTimes.maxTimes)
             return .json(
                 CommitTimes(
                     times: times.filter { $0 >= oldest }.map(\.rfc3339), oldest: oldest.rfc3339))
@@ -52,7 +53,7 @@ struct HistoryRoutes {
         let limit = ChangesPage.maxDocuments
         let paths: [DocumentPath]
         do throws(RPCStatus) {
-            paths = try server.changedPaths(
+            paths = try insight.changedPaths(
                 in: place.database, after: from, upTo: to,
                 limit: prefix.isEmpty ? limit + 1 : 10_000
             ).filter { prefix.isEmpty || $0.text.hasPrefix(prefix + "/") }
@@ -83,7 +84,7 @@ struct HistoryRoutes {
         let limit = VersionsPage.maxVersions
         var times: [Timestamp]
         do throws(RPCStatus) {
-            times = try server.changeTimes(of: path, in: place.database, limit: limit + 1)
+            times = try insight.changeTimes(of: path, in: place.database, limit: limit + 1)
         } catch { throw Self.unreadable(error) }
         times = times.filter { $0 > oldest }
         var versions: [VersionsPage.Version] = []

@@ -2,12 +2,17 @@ import Synchronization
 package import TidemarkModel
 import TidemarkStore
 
-/// What commits changed, for who looks back: the console. Nothing here is billed.
-extension FirestoreServer {
+/// What a server's commits changed and what its queries need, for who looks at it from inside: the
+/// console. Nothing here is billed.
+package struct ServerInsight: Sendable {
+    private let server: FirestoreServer
+
+    package init(_ server: FirestoreServer) { self.server = server }
+
     /// From when on everything is kept, for a minute to come, and the last commit; nil for a database
     /// without commits.
     package func history(of database: DatabaseID) -> (oldest: Timestamp, newest: Timestamp)? {
-        core.withLock { core in
+        server.core.withLock { core in
             guard let state = core.clocks.states[database], state.rowID != nil else { return nil }
             let margin = min(.seconds(60), core.configuration.history / 10)
             let kept = core.clocks.oldestKept.advanced(by: margin)
@@ -53,7 +58,7 @@ extension FirestoreServer {
         of database: DatabaseID, _ body: @Sendable (ChangeLog) throws(StoreError) -> T
     ) throws(RPCStatus) -> T? {
         do {
-            return try core.withLock { core throws in
+            return try server.core.withLock { core throws in
                 try core.store.read { transaction in
                     try core.clocks.latestScope(database, transaction).log.map {
                         log throws(StoreError) in try body(log)
@@ -67,12 +72,12 @@ extension FirestoreServer {
     package func indexRequirement(
         of query: Query, _ aggregations: [Aggregation]
     ) -> IndexRequirement {
-        core.withLock { $0.indexes.requirement(query, aggregations) }
+        server.core.withLock { $0.indexes.requirement(query, aggregations) }
     }
 
     /// The indexes that are declared; nil where none are enforced.
     package func declaredIndexes() -> IndexConfiguration? {
-        core.withLock { $0.indexes.declared }
+        server.core.withLock { $0.indexes.declared }
     }
 }
 
