@@ -10,6 +10,7 @@ struct ControlRoutes: Sendable {
     private let access: AccessToken?
     private let web: WebPolicy
     private let pages: (any WebPages)?
+    private let sessions = PageSessions()
 
     init(
         _ server: FirestoreServer, _ faults: FaultBoard?, _ access: AccessToken?,
@@ -23,7 +24,7 @@ struct ControlRoutes: Sendable {
     }
 
     func respond(to request: Request) async -> Response {
-        switch web.verdict(on: WebCall(request)) {
+        switch web.verdict(on: WebCall(request, isFormExpected: Self.isLogin(request))) {
         case .refused(let refusal):
             var refused = response(.init(code: refusal.status), ["error": refusal.message])
             refused.headers.append(contentsOf: HTTPFields.answer(toPageOf: nil))
@@ -43,7 +44,10 @@ struct ControlRoutes: Sendable {
     }
 
     private func answer(_ request: Request) async throws(Refusal) -> Response {
-        if let access, !access.matches(authorization: request.headers[.authorization]) {
+        if let access, !access.matches(authorization: request.headers[.authorization]),
+            !sessions.knows(request.headers.values(named: "cookie"))
+        {
+            if let answer = try await login(request, access) { return answer }
             throw Refusal(
                 .unauthorized, "The server asks for its token: \"authorization: Bearer TOKEN\".")
         }
@@ -76,6 +80,35 @@ struct ControlRoutes: Sendable {
             }
             throw Refusal(.notFound, "There is nothing at \(path).")
         }
+    }
+
+    private static func isLogin(_ request: Request) -> Bool { request.uri.path == "/login" }
+
+    /// What a browser that has not shown the token is answered: the page that asks for it, and what that
+    /// page is made of.
+    ///
+    /// - Returns: Nil for a request that needs the token itself.
+    private func login(
+        _ request: Request, _ access: AccessToken
+    ) async throws(Refusal) -> Response? {
+        if pages == nil { return nil }
+        if request.method == .post, Self.isLogin(request) {
+            let data = try await body(of: request, upTo: 2 * AccessToken.maxBytes)
+            let form = AccountsJSON.form(String(decoding: data, as: UTF8.self)) ?? [:]
+            guard access.matches(form["token"]) else { return Self.redirect("/login?wrong=1") }
+            var answer = Self.redirect("/")
+            answer.headers[.setCookie] = sessions.begin()
+            return answer
+        }
+        guard request.method == .get else { return nil }
+        if Self.isLogin(request) || request.uri.path.hasPrefix("/assets/") {
+            return try await page(request)
+        }
+        return request.isOfBrowser ? Self.redirect("/login") : nil
+    }
+
+    private static func redirect(_ address: String) -> Response {
+        Response(status: .seeOther, headers: [.location: address, .cacheControl: "no-store"])
     }
 
     /// - Returns: Nil where there are no pages, or none there.

@@ -15,6 +15,8 @@ public import TidemarkServer
 /// - `GET /tidemark/v1/faults`: the network that is played, and the rules with how often each has
 ///   applied. `PUT` with `{"network": NAME, "rules": [RULE, …]}`, either of which may be missing, puts
 ///   others in their place; `DELETE` ends them all.
+/// - `POST /login` with a form's `token`: a browser that shows the server's token is given a cookie, which
+///   then stands for it.
 /// - `DELETE /emulator/v1/projects/P/databases/D/documents` removes every document of a database.
 ///
 /// Errors are JSON with a sentence: `{"error": "…"}`, with status 400 for a bad request, 401 without the

@@ -7,10 +7,25 @@ extension PageRequest {
         let path = request.uri.path.split(separator: "/").map {
             $0.removingPercentEncoding ?? String($0)
         }
-        let query = request.uri.queryParameters.map {
-            Parameter(String($0.key), String($0.value))
-        }
+        let query = Self.parameters(in: request.uri.query ?? "")
         self.init(method: request.method.rawValue, path: path, query: query, body: body)
+    }
+
+    /// Parameters of one address; what comes behind them is not looked at.
+    private static let maxParameters = 100
+
+    /// As a browser's form writes them: a plus sign is a space.
+    ///
+    /// - Parameter text: Not decoded.
+    static func parameters(in text: String) -> [Parameter] {
+        text.split(separator: "&").prefix(maxParameters).map { pair in
+            let sides = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            func plain(_ side: Substring?) -> String {
+                let text = String(side ?? "").replacing("+", with: " ")
+                return text.removingPercentEncoding ?? text
+            }
+            return Parameter(plain(sides.first), plain(sides.count > 1 ? sides[1] : nil))
+        }
     }
 }
 

@@ -52,6 +52,51 @@ struct ChangeLog {
         return result
     }
 
+    // MARK: Looking back
+
+    /// Times of commits, newest first.
+    func times(limit: Int) throws(StoreError) -> [Timestamp] {
+        try times(
+            "changeByTime WHERE database = ? ORDER BY commitTime DESC LIMIT ?",
+            [.integer(database), .integer(Int64(limit))])
+    }
+
+    /// Times at which a document changed, newest first. Costs the index entries of the whole log.
+    func times(of path: DocumentPath, limit: Int) throws(StoreError) -> [Timestamp] {
+        try times(
+            "changeByTime WHERE database = ? AND path = ? ORDER BY commitTime DESC LIMIT ?",
+            [.integer(database), .text(path.text), .integer(Int64(limit))])
+    }
+
+    private func times(
+        _ conditions: String, _ arguments: [SQLValue]
+    ) throws(StoreError) -> [Timestamp] {
+        let rows = try transaction.rows(
+            "SELECT DISTINCT commitTime FROM change INDEXED BY \(conditions)", arguments)
+        return try rows.map { row throws(StoreError) in
+            try Timestamp(microseconds: row.integer(0))
+        }
+    }
+
+    /// Paths in the order of their first change within a time.
+    func paths(
+        after start: Timestamp, upTo end: Timestamp, limit: Int
+    ) throws(StoreError) -> [DocumentPath] {
+        let rows = try transaction.rows(
+            """
+            SELECT path, MIN(commitTime) AS first FROM change INDEXED BY changeByTime
+            WHERE database = ? AND commitTime > ? AND commitTime <= ?
+            GROUP BY path ORDER BY first, path LIMIT ?
+            """,
+            [
+                .integer(database), .integer(start.microseconds), .integer(end.microseconds),
+                .integer(Int64(limit)),
+            ])
+        return try rows.map { row throws(StoreError) in
+            try DocumentPath(unchecked: row.text(0))
+        }
+    }
+
     /// Rows that one trim removes at most: a long log goes in slices, a slice a batch of commits.
     static let trimSlice = 1_000
 

@@ -38,6 +38,14 @@ final class QueryAdmission {
     /// The indexes there are; without settings the automatic ones.
     var configuration: IndexConfiguration { register.configuration }
 
+    /// Those that are declared; nil where none are enforced.
+    var declared: IndexConfiguration? { register.settings?.configuration }
+
+    /// What a query needs, of the indexes there are.
+    func requirement(_ query: Query, _ aggregations: [Aggregation]) -> IndexRequirement {
+        register.requirement(query, aggregations)
+    }
+
     /// What is to be told of indexes since the last time.
     func takeNotices() -> [IndexRegister.Notice] { register.takeNotices() }
 

@@ -56,7 +56,7 @@ struct ListAnswer {
         return asked == 0 ? defaultPage : min(asked, maxPage)
     }
 
-    private static func fingerprint(of request: ListDocumentsRequest) -> UInt64 {
+    static func fingerprint(of request: ListDocumentsRequest) -> UInt64 {
         PageToken.fingerprint(
             request.parent?.text ?? "", request.collectionID ?? "/",
             request.orders.map { "\($0.field.encoded) \($0.direction)" }.joined(separator: ","),

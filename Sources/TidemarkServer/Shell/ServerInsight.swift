@@ -1,0 +1,90 @@
+import Synchronization
+package import TidemarkModel
+import TidemarkStore
+
+/// What a server's commits changed and what its queries need, for who looks at it from inside: the
+/// console. Nothing here is billed.
+package struct ServerInsight: Sendable {
+    private let server: FirestoreServer
+
+    package init(_ server: FirestoreServer) { self.server = server }
+
+    /// From when on everything is kept, for a minute to come, and the last commit; nil for a database
+    /// without commits.
+    package func history(of database: DatabaseID) -> (oldest: Timestamp, newest: Timestamp)? {
+        server.core.withLock { core in
+            guard let state = core.clocks.states[database], state.rowID != nil else { return nil }
+            let margin = min(.seconds(60), core.configuration.history / 10)
+            let kept = core.clocks.oldestKept.advanced(by: margin)
+            return (
+                max(Timestamp(microseconds: state.logStart), kept),
+                Timestamp(microseconds: state.lastCommit)
+            )
+        }
+    }
+
+    /// The times of the last commits, newest first.
+    ///
+    /// - Throws: When the store cannot be read.
+    package func commitTimes(
+        of database: DatabaseID, limit: Int
+    ) throws(RPCStatus) -> [Timestamp] {
+        try withLog(of: database) { log throws(StoreError) in try log.times(limit: limit) } ?? []
+    }
+
+    /// Paths that commits after `start` and up to `end` changed, in the order of their first change.
+    ///
+    /// - Throws: When the store cannot be read.
+    package func changedPaths(
+        in database: DatabaseID, after start: Timestamp, upTo end: Timestamp, limit: Int
+    ) throws(RPCStatus) -> [DocumentPath] {
+        try withLog(of: database) { log throws(StoreError) in
+            try log.paths(after: start, upTo: end, limit: limit)
+        } ?? []
+    }
+
+    /// When a document was changed, newest first.
+    ///
+    /// - Throws: When the store cannot be read.
+    package func changeTimes(
+        of path: DocumentPath, in database: DatabaseID, limit: Int
+    ) throws(RPCStatus) -> [Timestamp] {
+        try withLog(of: database) { log throws(StoreError) in
+            try log.times(of: path, limit: limit)
+        } ?? []
+    }
+
+    private func withLog<T: Sendable>(
+        of database: DatabaseID, _ body: @Sendable (ChangeLog) throws(StoreError) -> T
+    ) throws(RPCStatus) -> T? {
+        do {
+            return try server.core.withLock { core throws in
+                try core.store.read { transaction in
+                    try core.clocks.latestScope(database, transaction).log.map {
+                        log throws(StoreError) in try body(log)
+                    }
+                }
+            }
+        } catch { throw RPCStatus(storeFailure: error) }
+    }
+
+    /// What queries need of indexes, where none are declared those that are automatic.
+    package func indexRequirement(
+        of query: Query, _ aggregations: [Aggregation]
+    ) -> IndexRequirement {
+        server.core.withLock { $0.indexes.requirement(query, aggregations) }
+    }
+
+    /// The indexes that are declared; nil where none are enforced.
+    package func declaredIndexes() -> IndexConfiguration? {
+        server.core.withLock { $0.indexes.declared }
+    }
+}
+
+extension ListDocumentsRequest {
+    /// Goes on after a document's id, in a list that shows missing documents.
+    package mutating func start(after id: String) {
+        let mark = ListAnswer.fingerprint(of: self)
+        pageToken = PageToken(fingerprint: mark, values: [.string(id)]).text
+    }
+}
