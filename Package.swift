@@ -125,7 +125,11 @@ let package = Package(
             dependencies: ["TidemarkModel", "TidemarkServer", "TidemarkHTTP", "Tidemark"],
             resources: [
                 .embedInCode("Assets/console.css"), .embedInCode("Assets/console.js"),
-                .embedInCode("Assets/icon.svg"),
+                .embedInCode("Assets/dom.js"), .embedInCode("Assets/editor.js"),
+                .embedInCode("Assets/forms.js"), .embedInCode("Assets/grid.js"),
+                .embedInCode("Assets/live.js"), .embedInCode("Assets/palette.js"),
+                .embedInCode("Assets/stage.js"), .embedInCode("Assets/tools.js"),
+                .embedInCode("Assets/values.js"), .embedInCode("Assets/icon.svg"),
             ],
             swiftSettings: settings),
         library(

@@ -1,11 +1,13 @@
 """Takes pictures of the console over a server with some data and traffic of its own."""
 
+import json
 import os
 import pathlib
 import shutil
 import sys
 import tempfile
 import time
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "Tests/Interop"))
@@ -24,6 +26,8 @@ PAGES = {
     "document": f"/data/{BASE}/rooms/blue/messages/m00007",
     "query": f"/query/{BASE}?q=rooms/blue/messages+where+owner+==+%22ann%22+order+by+n+desc+limit+20",
     "traffic": "/traffic", "cost": "/cost?users=1000", "indexes": "/indexes", "faults": "/faults",
+    "history": f"/history/{BASE}", "versions": f"/history/{BASE}/rooms/blue",
+    "accounts": "/accounts?project=shop",
 }
 
 
@@ -37,7 +41,8 @@ def fill(client):
                 "n": number, "owner": names[number % 4], "text": f"Message number {number}",
                 "sentAt": firestore.SERVER_TIMESTAMP, "stars": number % 6 / 2})
         batch.commit()
-    client.document("rooms/blue").set({"name": "Blue", "members": names})
+    for name in ("Blue", "Azure"):
+        client.document("rooms/blue").set({"name": name, "members": names})
     for number in range(30):
         client.document(f"rooms/blue/messages/m{number:05}").get()
     messages = client.collection("rooms/blue/messages")
@@ -47,10 +52,22 @@ def fill(client):
     return watch
 
 
+def fill_accounts(port):
+    base = f"http://127.0.0.1:{port}/identitytoolkit.googleapis.com/v1/projects/shop/accounts"
+    headers = {"content-type": "application/json", "authorization": "Bearer owner"}
+    for name in ("ann", "bob", "cem"):
+        email = f"{name}@example.org"
+        for path, body in [("", {"email": email, "password": "secret-1"}),
+                           (":sendOobCode", {"requestType": "PASSWORD_RESET", "email": email})]:
+            request = urllib.request.Request(base + path, json.dumps(body).encode(), headers)
+            urllib.request.urlopen(request).close()
+
+
 def main():
     PICTURES.mkdir(exist_ok=True)
     server = Server(tempfile.mkdtemp())
     watch = fill(server.client("shop"))
+    fill_accounts(server.accounts_port)
     for width in (420, 800, 1200):
         options = Options()
         options.binary_location = shutil.which("chromium")

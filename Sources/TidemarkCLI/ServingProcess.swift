@@ -40,7 +40,7 @@ struct ServingProcess {
         let board = FaultBoard(faulty, gate: gate, network: network ?? .healthy)
         let control = ControlServer(
             server, host: host, port: controlPort, faults: board, access: access, web: web,
-            pages: Console(server, traffic: recorded, faults: board))
+            pages: Console(server, traffic: recorded, faults: board, accounts: accounts))
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }

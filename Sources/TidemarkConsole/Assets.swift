@@ -3,10 +3,26 @@ import TidemarkHTTP
 /// The style, the modules and the icon, embedded in the program.
 enum Assets {
     static func answer(_ path: [String]) -> PageAnswer? {
-        switch path {
-        case ["console.css"]: file(PackageResources.console_css, "text/css; charset=utf-8")
-        case ["console.js"]: file(PackageResources.console_js, "text/javascript; charset=utf-8")
-        case ["icon.svg"]: file(PackageResources.icon_svg, "image/svg+xml")
+        guard path.count == 1 else { return nil }
+        switch path[0] {
+        case "console.css": return file(PackageResources.console_css, "text/css; charset=utf-8")
+        case "icon.svg": return file(PackageResources.icon_svg, "image/svg+xml")
+        default: return module(path[0]).map { file($0, "text/javascript; charset=utf-8") }
+        }
+    }
+
+    private static func module(_ name: String) -> [UInt8]? {
+        switch name {
+        case "console.js": PackageResources.console_js
+        case "dom.js": PackageResources.dom_js
+        case "editor.js": PackageResources.editor_js
+        case "forms.js": PackageResources.forms_js
+        case "grid.js": PackageResources.grid_js
+        case "live.js": PackageResources.live_js
+        case "palette.js": PackageResources.palette_js
+        case "stage.js": PackageResources.stage_js
+        case "tools.js": PackageResources.tools_js
+        case "values.js": PackageResources.values_js
         default: nil
         }
     }

@@ -32,19 +32,52 @@ extension Console {
             let collections = try await reader.collections(of: nil, in: database, at: time)
             return form.answer(RootPage(place: place, collections: collections))
         case .collection(let collection):
+            var token = request["page"] ?? request["after"].map { "after:" + $0 } ?? ""
+            if let skip = request["skip"].flatMap({ Int($0) }), skip > 0 {
+                let id = try await reader.id(
+                    skip, after: request["after"], collection, in: database, at: time)
+                guard let id else { throw .invalidArgument("There are not so many documents.") }
+                token = "after:" + id
+            }
             let (rows, next) = try await reader.list(
-                collection, token: request["page"] ?? "", in: database, at: time)
+                collection, token: token, in: database, at: time)
+            if request.path.first == "rows" {
+                let columns = request.query.filter { $0.name == "column" }.map(\.value)
+                return .json(CollectionWindow(rows, columns: columns, more: !next.isEmpty))
+            }
             let table = DocumentTable(rows.map { ($0.path, $0.document) })
-            return form.answer(CollectionPage(place: place, table: table, next: next))
+            let tree = try await DataTree(reader, place)
+            return form.answer(CollectionPage(place: place, table: table, next: next, tree: tree))
         case .document(let path):
             let document = try await reader.document(path, in: database, at: time)
             let collections = try await reader.collections(of: path, in: database, at: time)
-            let page = DocumentPage(place: place, document: document, collections: collections)
+            let page = DocumentPage(
+                place: place, document: document, collections: collections,
+                tree: try await DataTree(reader, place))
             return form.answer(page, status: document == nil ? 404 : 200)
         }
     }
 
-    // MARK: Changes
+    /// How many documents a place has, or a deletion of it would take.
+    func counted(_ path: [String], _ request: PageRequest) async -> PageAnswer {
+        do throws(PageRefusal) {
+            let place = try DataPlace(path, request)
+            do throws(RPCStatus) {
+                if request.path.first == "below" {
+                    return .json(["documents": try await reader.countBelow(place)])
+                }
+                guard case .collection(let collection) = place.kind else {
+                    throw .invalidArgument("Documents of collections are counted.")
+                }
+                let count = try await reader.count(
+                    ModelQuery(collection: collection), in: place.database,
+                    at: place.consistency, upTo: 100_000_000)
+                return .json(["documents": Int(count)])
+            } catch { throw PageRefusal(400, error.message) }
+        } catch { return error.answer(.data, .json) }
+    }
+
+    // MARK: Single changes
 
     /// Writes or deletes one document, if it still is as the page showed it.
     ///
@@ -58,17 +91,8 @@ extension Console {
             }
             let mutation = Mutation(
                 path: path, try Self.operation(request),
-                precondition: try Self.precondition(request))
-            do throws(RPCStatus) {
-                let reply = try await reader.commit([mutation], in: place.database)
-                return .json(["commitTime": reply.commitTime.rfc3339])
-            } catch {
-                let isConflict = [.failedPrecondition, .alreadyExists, .notFound].contains(
-                    error.code)
-                throw PageRefusal(
-                    isConflict ? 409 : 400,
-                    isConflict ? "The document has changed since it was shown." : error.message)
-            }
+                precondition: try Precondition(update: request["update"]))
+            return try await write([mutation], in: place.database)
         } catch { return .json(["error": error.message], status: error.status) }
     }
 
@@ -79,19 +103,7 @@ extension Console {
         do {
             let json = try JSONDecoder().decode(FieldsJSON.self, from: Data(request.body))
             return .set(json.fields)
-        } catch let error as DecodingError {
-            throw PageRefusal(400, "This is no document: \(error.sentence)")
-        } catch { throw PageRefusal(400, "This is no JSON.") }
-    }
-
-    private static func precondition(
-        _ request: PageRequest
-    ) throws(PageRefusal) -> Precondition {
-        guard let text = request["update"] else { return .exists(false) }
-        guard let time = Timestamp(rfc3339: text) else {
-            throw PageRefusal(400, "\"update\" is a time, as in 2026-11-24T10:00:00.000001Z.")
-        }
-        return .updateTime(time)
+        } catch { throw PageRefusal(400, "This is no document: \(PageRefusal.sentence(error))") }
     }
 
     // MARK: Queries
@@ -114,17 +126,15 @@ extension Console {
     }
 
     private func run(_ text: String, _ place: DataPlace, _ form: PageForm) async -> PageAnswer {
-        let query: ModelQuery
+        let asked: AskedQuery
         do throws(QueryTextError) {
-            query = try QueryText.parse(text, in: place.database)
+            asked = try QueryText.parse(text, in: place.database)
         } catch {
             let page = QueryPage(place: place, text: text, result: nil, error: error.message)
             return form.answer(page, status: 400)
         }
         do throws(RPCStatus) {
-            let (documents, metrics) = try await reader.run(
-                query, in: place.database, at: place.consistency)
-            let result = QueryPage.Result(query, documents, metrics)
+            let result = try await QueryRun(asked: asked, reader: reader, place: place).result()
             return form.answer(QueryPage(place: place, text: text, result: result, error: nil))
         } catch {
             let page = QueryPage(place: place, text: text, result: nil, error: error.message)
@@ -143,31 +153,46 @@ extension Console {
                     .answer(404, form)
             }
             let advice = TrafficAdvice.onListener(entry)
-            return form.answer(TrafficEntryPage(entry: entry, advice: advice))
+            return form.answer(
+                TrafficEntryPage(entry: entry, advice: advice, indexes: indexes(of: entry)))
         }
         let filter = TrafficFilter(
-            text: request["filter"], failedOnly: request["show"] == "failed",
-            openOnly: request["show"] == "open")
+            text: request["filter"],
+            show: request["show"].flatMap { TrafficFilter.Show(rawValue: $0) } ?? .all,
+            reads: max(0, request["reads"].flatMap { Int($0) } ?? 0))
         return form.answer(
             traffic.read { log in
                 let entries = log.newest(TrafficPage.maxRows) { filter.passes($0) }
                 return TrafficPage(
-                    filter: filter.text, failedOnly: filter.failedOnly, openOnly: filter.openOnly,
-                    open: log.openCount, ended: log.endedCount,
-                    advice: TrafficAdvice.advice(on: entries), entries: entries)
+                    filter: filter, open: log.openCount, ended: log.endedCount,
+                    advice: TrafficAdvice.advice(on: entries), entries: entries,
+                    stormy: TrafficAdvice.stormy(entries))
             })
+    }
+
+    private func indexes(of entry: TrafficEntry) -> [String] {
+        guard let database = try? DatabaseID(name: entry.database), entry.asksQuery,
+            let asked = try? QueryText.parse(entry.asked, in: database)
+        else { return [] }
+        let requirement = ServerInsight(server).indexRequirement(
+            of: asked.query, asked.aggregations)
+        return requirement.uses.map { "\($0.queryScope) \($0.properties)" }
+            + requirement.missing.map { "missing: \($0.sentence)" }
     }
 
     func costPage(_ request: PageRequest, _ form: PageForm) -> PageAnswer {
         let by = request["by"].flatMap { MeterDimension(rawValue: $0) } ?? .target
         let rows = server.meter(by: [by])
         let users = request["users"].flatMap { Int($0) } ?? 1_000
+        let dimension = CostChart.Dimension(rawValue: by.rawValue) ?? .target
+        let costs = traffic.read { $0.costs }
         return form.answer(
             CostPage(
                 by: [by.rawValue], rows: Array(rows.prefix(CostPage.maxRows)),
                 users: min(max(users, 1), 1_000_000_000),
                 pricePer100000: ReadPrices.table["nam5"]?.per100000 ?? 0.06,
-                hidden: max(0, rows.count - CostPage.maxRows)))
+                hidden: max(0, rows.count - CostPage.maxRows),
+                chart: CostChart(costs, by: dimension)))
     }
 }
 
@@ -175,10 +200,17 @@ extension Console {
 struct PageRefusal: Error {
     let status: Int
     let message: String
+    /// Documents that are not as they were shown.
+    var conflicts: [String] = []
 
     init(_ status: Int, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// What is wrong with JSON that was sent, and where.
+    static func sentence(_ error: any Error) -> String {
+        (error as? DecodingError)?.sentence ?? "it cannot be read."
     }
 
     func answer(_ section: Section, _ form: PageForm) -> PageAnswer {
@@ -222,21 +254,6 @@ extension DataPlace {
 
     /// The path was checked when this was made.
     var kind: Kind { (try? parsed()) ?? .root }
-}
-
-extension QueryPage.Result {
-    init(_ query: ModelQuery, _ documents: [Document], _ metrics: ExplainMetrics?) {
-        let execution = metrics?.execution
-        let (seconds, attoseconds) = (execution?.duration ?? .zero).components
-        self.init(
-            table: DocumentTable(documents.map { ($0.path, $0) }),
-            plan: (metrics?.indexesUsed ?? []).map {
-                Plan(scope: $0.queryScope, properties: $0.properties)
-            },
-            reads: Int(execution?.readOperations ?? 0),
-            microseconds: seconds * 1_000_000 + attoseconds / 1_000_000_000_000,
-            isUnbounded: query.isUnbounded, swift: SwiftCode(query: query).text)
-    }
 }
 
 extension DecodingError {

@@ -11,16 +11,20 @@ public final class Console: WebPages {
     let server: FirestoreServer
     let traffic: RecordedTransport
     let faults: FaultBoard?
+    let accounts: AccountsServer?
 
     /// - Parameters:
     ///   - traffic: What stands in front of the server's sockets.
     ///   - faults: Where faults are set; nil where they cannot be.
+    ///   - accounts: Whose accounts are shown; nil where there are none.
     public init(
-        _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil
+        _ server: FirestoreServer, traffic: RecordedTransport, faults: FaultBoard? = nil,
+        accounts: AccountsServer? = nil
     ) {
         self.server = server
         self.traffic = traffic
         self.faults = faults
+        self.accounts = accounts
     }
 
     var reader: DataReader { DataReader(server: server) }
@@ -32,10 +36,20 @@ public final class Console: WebPages {
         if wantsData { section.removeLast(5) }
         path.removeFirst()
         let form: PageForm = wantsData ? .json : .html
+        if let answer = await changed(section, path, request) { return answer }
         switch (request.method, section) {
         case ("GET", "assets"): return Assets.answer(path)
         case ("GET", "events"): return .events(liveEvents())
         case ("GET", "data"): return await data(path, request, form)
+        case ("GET", "rows"): return await data(path, request, .json)
+        case ("GET", "count"), ("GET", "below"): return await counted(path, request)
+        case ("GET", "history"):
+            return await HistoryRoutes(console: self).answer(path, request, form)
+        case ("GET", "accounts"):
+            return await AccountRoutes(console: self).answer(path, request, form)
+        case ("GET", "login"):
+            return form.answer(LoginPage(isWrong: request["wrong"] != nil))
+        case ("GET", "places"): return await places()
         case ("PUT", "data"), ("DELETE", "data"): return await change(path, request)
         case ("GET", "query"): return await query(path, request, form)
         case ("GET", "traffic"): return trafficPage(path, request, form)
@@ -43,25 +57,30 @@ public final class Console: WebPages {
             traffic.clear()
             return .json(["status": "cleared"])
         case ("GET", "cost"): return costPage(request, form)
-        case ("GET", "indexes"): return form.answer(IndexesPage(server.indexReport()))
+        case ("GET", "indexes"): return form.answer(indexesPage)
         case ("GET", "faults"): return form.answer(FaultsPage(faults?.state))
         default: return nil
         }
     }
 
-    /// One event whenever the traffic has changed, at most four a second.
+    /// An event whenever traffic or data has changed, at most four a second. A reader that is connected
+    /// hears of both at once, so that what it missed is fetched.
     private func liveEvents() -> AsyncStream<ServerEvent> {
-        let traffic = traffic
-        return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { sink in
+        let bell = traffic.bell
+        return AsyncStream(bufferingPolicy: .bufferingNewest(2)) { sink in
             let task = Task {
-                var last = -1
+                var known = TrafficBell.Versions(traffic: -1, data: -1)
                 while !Task.isCancelled {
-                    let version = traffic.read { $0.version }
-                    if version != last {
-                        sink.yield(ServerEvent(name: "traffic", data: "\(version)"))
-                        last = version
+                    let now = bell.versions
+                    if now.traffic != known.traffic {
+                        sink.yield(ServerEvent(name: "traffic", data: "\(now.traffic)"))
                     }
+                    if now.data != known.data {
+                        sink.yield(ServerEvent(name: "data", data: "\(now.data)"))
+                    }
+                    known = now
                     try? await Task.sleep(for: .milliseconds(250))
+                    await bell.changed(from: known)
                 }
             }
             sink.onTermination = { _ in task.cancel() }

@@ -12,7 +12,7 @@ protocol Page: Encodable {
 }
 
 enum Section: String, CaseIterable {
-    case data, query, traffic, cost, indexes, faults
+    case data, query, traffic, cost, history, indexes, accounts, faults
 
     var title: String { rawValue.prefix(1).uppercased() + rawValue.dropFirst() }
 }
@@ -61,7 +61,7 @@ enum Shell {
                 <!DOCTYPE html><html lang="en"><head><meta charset="utf-8">\
                 <meta name="viewport" content="width=device-width, initial-scale=1">\
                 <meta name="color-scheme" content="light dark">\
-                <meta name="referrer" content="no-referrer">\
+                <meta name="referrer" content="same-origin">\
                 <link rel="stylesheet" href="/assets/console.css">\
                 <link rel="icon" href="/assets/icon.svg">\
                 <script type="module" src="/assets/console.js"></script><title>

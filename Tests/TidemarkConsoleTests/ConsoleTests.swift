@@ -209,7 +209,10 @@ import TidemarkServer
     @Test func `the first page is small`() async throws {
         try await write("rooms/blue", [:])
         var bytes = try await get("data", "demo", "(default)").text.utf8.count
-        for name in ["console.css", "console.js", "icon.svg"] {
+        for name in [
+            "console.css", "console.js", "dom.js", "editor.js", "forms.js", "grid.js", "icon.svg",
+            "live.js", "palette.js", "stage.js", "tools.js", "values.js",
+        ] {
             bytes += try await get("assets", name).text.utf8.count
         }
         #expect(bytes < 150_000)

@@ -16,7 +16,7 @@ import TidemarkModel
         let stream = Self.begin(&log, "a stream")
         for number in 0..<5 {
             let id = Self.begin(&log, "call \(number)")
-            log.end(id) { $0.end(.ok, at: 7) }
+            log.end(id, at: 7) { $0.end(.ok, at: 7) }
         }
         #expect(
             log.newest(10) { _ in true }.map(\.asked) == [
@@ -33,9 +33,9 @@ import TidemarkModel
         for number in 0..<50 {
             let id = Self.begin(&log, "rooms/\(number % 5)")
             let status = number % 2 == 0 ? RPCStatus.ok : RPCStatus(.notFound, "none")
-            log.end(id) { $0.end(status, at: 1) }
+            log.end(id, at: 1) { $0.end(status, at: 1) }
         }
-        let failed = TrafficFilter(text: "ROOMS/3", failedOnly: true)
+        let failed = TrafficFilter(text: "ROOMS/3", show: .failed)
         let found = log.newest(3) { failed.passes($0) }
         #expect(found.map(\.id) == [44, 34, 24])
         #expect(found.allSatisfy { $0.message == "none" })
@@ -45,32 +45,42 @@ import TidemarkModel
         var log = TrafficLog()
         let id = Self.begin(&log, "nothing yet", method: "Listen")
         let query = TidemarkModel.Query(collection: try CollectionPath("rooms"))
-        log.update(id) { $0.add(ListenTarget(id: 2, .query(query))) }
+        log.update(id, at: 0) { $0.add(ListenTarget(id: 2, .query(query)), at: 0) }
         let document = Document(
             path: try DocumentPath("rooms/blue"), fields: ["n": .integer(1)], createTime: .epoch,
             updateTime: .epoch)
         for _ in 0..<3 {
-            log.update(id) { $0.note(.documentChange(DocumentChange(document, targetIDs: [2]))) }
+            log.update(id, at: 5) {
+                $0.note(.documentChange(DocumentChange(document, targetIDs: [2])), at: 5)
+            }
         }
-        log.update(id) { $0.note(.targetChange(TargetChange(.current, targetIDs: [2]))) }
+        log.update(id, at: 6) {
+            $0.note(.targetChange(TargetChange(.current, targetIDs: [2])), at: 6)
+            $0.remove(2, at: 9)
+        }
         let entry = try #require(log[id])
         #expect(entry.documents == 3 && entry.targets.map(\.documents) == [3])
-        #expect(entry.targets.map(\.state) == [.current])
-        #expect(entry.asked == "rooms")
+        #expect(entry.targets.map(\.state) == [.removed])
+        #expect(entry.asked == "rooms" && entry.reads == 3)
+        #expect(entry.life.map(\.what) == [.asked, .documents, .current, .stopped])
+        #expect(entry.life.map(\.at) == [0, 5, 6, 9])
+        #expect(entry.life.map(\.documents) == [0, 3, 0, 0])
+        let chart = CostChart(log.costs, by: .target)
+        #expect(chart.series == [CostChart.Series(name: "rooms", reads: [3])])
     }
 
     @Test func `a listener without a limit that was sent much stands out`() throws {
         var entry = TrafficEntry(
             id: 1, began: 0, method: "Listen", database: "d", label: nil, client: nil, asked: "")
         var query = TidemarkModel.Query(collection: try CollectionPath("rooms"))
-        entry.add(ListenTarget(id: 2, .query(query)))
+        entry.add(ListenTarget(id: 2, .query(query)), at: 0)
         entry.targets[0].documents = TrafficAdvice.manyDocuments - 1
         #expect(TrafficAdvice.onListener(entry) == nil)
         entry.targets[0].documents = 11_003
         #expect(TrafficAdvice.onListener(entry)?.what.contains("11\u{202F}003") == true)
         query.limit = .first(20_000)
         entry.targets = []
-        entry.add(ListenTarget(id: 2, .query(query)))
+        entry.add(ListenTarget(id: 2, .query(query)), at: 0)
         entry.targets[0].documents = 11_003
         #expect(TrafficAdvice.onListener(entry) == nil)
     }
@@ -81,12 +91,76 @@ import TidemarkModel
             for number in 0..<count {
                 let id = Self.begin(
                     &log, "users/\(number)", at: Int64(number) * apart, method: "GetDocument")
-                log.end(id) { $0.end(.ok, at: 1) }
+                log.end(id, at: 1) { $0.end(.ok, at: 1) }
             }
             return TrafficAdvice.advice(on: log.newest(1_000) { _ in true })
         }
         #expect(advice(19, apart: 1_000).isEmpty)
         #expect(advice(20, apart: 1_000).first?.what == "20 lookups in users within ten seconds.")
         #expect(advice(200, apart: 1_000_000).isEmpty)
+    }
+
+    @Test func `a stream's life is bounded`() {
+        var entry = TrafficEntry(
+            id: 1, began: 0, method: "Listen", database: "d", label: nil, client: nil, asked: "")
+        for number in 0..<1_000 { entry.remove(Int32(number), at: Int64(number)) }
+        #expect(entry.life.count == TrafficEntry.maxMoments)
+        #expect(entry.life.last?.target == 999)
+    }
+}
+
+@Suite struct CostHistoryTests {
+    private func key(_ collection: String, client: String? = nil) -> CostHistory.Key {
+        CostHistory.Key(label: "app", client: client, collection: collection)
+    }
+
+    @Test func `reads are summed in slices of ten seconds`() {
+        var history = CostHistory()
+        history.add(3, key("a"), at: 0)
+        history.add(4, key("a"), at: 9_999_999)
+        history.add(5, key("b"), at: 10_000_000)
+        history.add(7, key("a"), at: 30_000_000)
+        let chart = CostChart(history, by: .target)
+        #expect(chart.series.map(\.name) == ["a", "b"])
+        #expect(chart.series.map(\.reads) == [[7, 0, 0, 7], [0, 5, 0, 0]])
+        #expect(CostChart(history, by: .label).series.map(\.total) == [19])
+    }
+
+    @Test func `an hour is kept, and so many names of a slice`() {
+        var history = CostHistory()
+        for second in stride(from: Int64(0), to: 7_200, by: 10) {
+            history.add(1, key("a"), at: second * 1_000_000)
+        }
+        #expect(history.slices.count == CostHistory.capacity)
+        #expect(history.slices.first?.number == 720 - 360)
+        for number in 0..<1_000 { history.add(2, key("c\(number)"), at: 7_190_000_000) }
+        let last = history.slices.last
+        #expect(last?.reads.count == CostHistory.maxKeys + 1, "the others are one more")
+        #expect(last?.reads.values.reduce(0, +) == 2_001, "nothing is lost of the sum")
+        let chart = CostChart(history, by: .target)
+        #expect(chart.series.count == CostChart.maxSeries + 1)
+        #expect(chart.series.map(\.total).reduce(0, +) == 359 + 2_001)
+    }
+}
+
+/// Bells on real threads: who waits is woken once, and none is forgotten.
+@Suite(.timeLimit(.minutes(1))) struct TrafficBellTests {
+    @Test func `who waits is woken by a change, and one that has been before is no wait`() async {
+        let bell = TrafficBell()
+        let before = bell.versions
+        async let woken: Void = bell.changed(from: before)
+        bell.ring { $0.data += 1 }
+        await woken
+        await bell.changed(from: before)
+        #expect(bell.versions.data == before.data + 1)
+    }
+
+    @Test func `who is cancelled waits no longer`() async {
+        let bell = TrafficBell()
+        let known = bell.versions
+        let task = Task { await bell.changed(from: known) }
+        task.cancel()
+        await task.value
+        #expect(bell.versions == known)
     }
 }

@@ -30,20 +30,21 @@ struct DataReader: Sendable {
         var result: [CollectionSummary] = []
         for id in ids {
             let path = (parent.map { $0.text + "/" } ?? "") + id
-            let query = Query(parent: parent, collectionID: id)
+            let query = ModelQuery(parent: parent, collectionID: id)
             let count = try await count(query, in: database, at: time)
             result.append(CollectionSummary(path: path, documents: count))
         }
         return result
     }
 
-    /// At most ``countLimit`` and one.
-    private func count(
-        _ query: Query, in database: DatabaseID, at time: ReadConsistency
+    /// - Parameter limit: Counts no further than one more.
+    func count(
+        _ query: ModelQuery, in database: DatabaseID, at time: ReadConsistency,
+        upTo limit: Int64 = countLimit
     ) async throws(RPCStatus) -> Int64 {
         let request = RunAggregationQueryRequest(
             query: query,
-            aggregations: [Aggregation(alias: "n", .count(upTo: Self.countLimit + 1))],
+            aggregations: [Aggregation(alias: "n", .count(upTo: limit + 1))],
             consistency: time)
         let replies = try await server.replies(
             to: .runAggregationQuery(request), context(database))
@@ -70,21 +71,49 @@ struct DataReader: Sendable {
         _ collection: CollectionPath, token: String, in database: DatabaseID,
         at time: ReadConsistency
     ) async throws(RPCStatus) -> (rows: [ListedDocument], next: String) {
-        let request = ListDocumentsRequest(
+        var request = ListDocumentsRequest(
             parent: collection.parent, collectionID: collection.id, pageSize: Self.pageSize,
             pageToken: token, showMissing: true, consistency: time)
+        // A page may also be asked for by the id that it comes after.
+        if token.hasPrefix("after:") { request.start(after: String(token.dropFirst(6))) }
         let replies = try await server.replies(to: .listDocuments(request), context(database))
         guard case .listDocuments(let rows, let next)? = replies.first else { return ([], "") }
         return (rows, next)
     }
 
+    /// The id of the document so many places behind another; nil where there are not so many. Costs the
+    /// index entries between them.
+    func id(
+        _ places: Int, after id: String?, _ collection: CollectionPath, in database: DatabaseID,
+        at time: ReadConsistency
+    ) async throws(RPCStatus) -> String? {
+        var query = ModelQuery(collection: collection)
+        query.orders = [Order(.documentID)]
+        if let id {
+            guard let path = try? collection.document(id) else { return nil }
+            let name = Value.reference(ReferenceValue(database: database, path: path))
+            query.start = Cursor(values: [name], before: false)
+        }
+        query.offset = places - 1
+        query.limit = .first(1)
+        query.projection = [.documentID]
+        return try await documents(of: query, in: database, at: time).first?.path.id
+    }
+
+    func documents(
+        of query: ModelQuery, in database: DatabaseID, at time: ReadConsistency
+    ) async throws(RPCStatus) -> [Document] {
+        try await server.documents(of: query, at: time, context(database)).documents
+    }
+
     /// The first rows of a query, with its plan and what production would bill for it.
     func run(
-        _ query: Query, in database: DatabaseID, at time: ReadConsistency
+        _ query: ModelQuery, in database: DatabaseID, at time: ReadConsistency
     ) async throws(RPCStatus) -> (documents: [Document], metrics: ExplainMetrics?) {
         var bounded = query
-        let limit = query.limit?.count ?? Int.max
-        bounded.limit = .first(min(limit, Self.pageSize))
+        if bounded.findNearest == nil {
+            bounded.limit = .first(min(query.limit?.count ?? Int.max, Self.pageSize))
+        }
         let request = RunQueryRequest(
             query: bounded, consistency: time, explain: ExplainOptions(analyze: true))
         var documents: [Document] = []
@@ -96,6 +125,19 @@ struct DataReader: Sendable {
             metrics = reply.explain ?? metrics
         }
         return (documents, metrics)
+    }
+
+    func aggregate(
+        _ aggregations: [Aggregation], of query: ModelQuery, in database: DatabaseID,
+        at time: ReadConsistency
+    ) async throws(RPCStatus) -> AggregationReply? {
+        let request = RunAggregationQueryRequest(
+            query: query, aggregations: aggregations, consistency: time,
+            explain: ExplainOptions(analyze: true))
+        let replies = try await server.replies(
+            to: .runAggregationQuery(request), context(database))
+        guard case .runAggregationQuery(let reply)? = replies.first else { return nil }
+        return reply
     }
 
     func commit(

@@ -37,6 +37,11 @@ struct Attribute: Hashable, Sendable {
     static func data(_ name: DataName, _ value: String) -> Attribute {
         Attribute("data-" + name.rawValue, value)
     }
+    /// A length or a frame of a drawing.
+    static func drawing(_ name: DrawingName, _ value: String) -> Attribute {
+        Attribute(name.rawValue, value)
+    }
+    static let post = Attribute("method", "post")
     static let current = Attribute("aria-current", "page")
     static let live = Attribute("aria-live", "polite")
     static let selected = Attribute("selected", nil)
@@ -46,7 +51,10 @@ struct Attribute: Hashable, Sendable {
     static let ownDirection = Attribute("dir", "auto")
     static let focusable = Attribute("tabindex", "0")
 
-    enum InputType: String { case text, number, hidden, submit, button, search }
+    enum InputType: String {
+        case text, number, hidden, submit, button, search, range, password
+    }
+    enum DrawingName: String { case x, y, width, height, viewBox }
     enum DataName: String { case part, source, update, path, key }
 }
 

@@ -60,6 +60,8 @@ enum Tag: String, Hashable, Sendable {
     case h1, h2, h3, header, input, label, legend, li, main, nav, ol, option, output, p, pre
     case section, select, small, span, strong, summary, table, tbody, td, textarea, th, thead
     case time, tr, ul
+    /// A drawing and its caption.
+    case figure, figcaption, svg, rect
 
     var isVoid: Bool { self == .input }
 

@@ -10,13 +10,16 @@ struct CostPage: Page {
     let pricePer100000: Double
     /// Rows that are not shown: the cheapest.
     let hidden: Int
+    let chart: CostChart
 
     static let maxRows = 500
 
     var title: String { "Cost" }
     var section: Section { .cost }
 
-    private enum CodingKeys: String, CodingKey { case by, rows, users, pricePer100000, hidden }
+    private enum CodingKeys: String, CodingKey {
+        case by, rows, users, pricePer100000, hidden, chart
+    }
 
     @HTMLBuilder var body: HTML {
         Tag.form(.class("query"), .action(PagePath(["cost"]))) {
@@ -38,10 +41,11 @@ struct CostPage: Page {
             Tag.p {
                 """
                 \(total.grouped) reads since the count began: $\(dollars(total)), and \
-                $\(dollars(total * users)) when each of \(users.grouped) users does the same. \
+                $\(dollars(total, users)) when each of \(users.grouped) users does the same. \
                 At $\(pricePer100000) for 100 000 reads (nam5), none of them free.
                 """
             }
+            chart.html
             table
             if hidden > 0 { Tag.p { "\(hidden.grouped) cheaper rows are not shown." } }
         }
@@ -49,8 +53,8 @@ struct CostPage: Page {
 
     private var total: Int { rows.reduce(0) { $0 + $1.reads } }
 
-    private func dollars(_ reads: Int) -> String {
-        let cents = Double(reads) * pricePer100000 / 100_000
+    private func dollars(_ reads: Int, _ users: Int = 1) -> String {
+        let cents = Double(reads) * Double(users) * pricePer100000 / 100_000
         return cents >= 1
             ? "\((cents * 100).rounded() / 100)" : "\((cents * 10_000).rounded() / 10_000)"
     }
@@ -61,7 +65,10 @@ struct CostPage: Page {
                 Tag.thead {
                     Tag.tr {
                         Tag.th(.scope("col")) { by.joined(separator: ", ") }
-                        for name in ["Reads", "", "Writes", "Deletes", "$"] {
+                        for name in [
+                            "Reads", "Share", "Writes", "Deletes", "$",
+                            "$ for \(users.grouped) users",
+                        ] {
                             Tag.th(.scope("col")) { name }
                         }
                     }
@@ -81,6 +88,7 @@ struct CostPage: Page {
             Tag.td(.class("number")) { row.writes.grouped }
             Tag.td(.class("number")) { row.deletes.grouped }
             Tag.td(.class("number")) { dollars(row.reads) }
+            Tag.td(.class("number")) { dollars(row.reads, users) }
         }
     }
 }

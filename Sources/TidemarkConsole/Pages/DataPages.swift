@@ -28,6 +28,15 @@ struct DataPlace: Hashable, Sendable, Encodable {
         return PagePath(segments, time.map { [("at", $0.rfc3339)] } ?? [])
     }
 
+    /// What changed here, or the versions of a document.
+    private var historyAddress: PagePath {
+        PagePath(["history", database.project, database.database] + path)
+    }
+
+    private var timesAddress: String {
+        PagePath(["history.json", database.project, database.database], [("times", "1")]).text
+    }
+
     /// The way from the root, each part a link, and the form for a moment of the past.
     @HTMLBuilder var breadcrumbs: HTML {
         Tag.nav(.class("crumbs"), .label("Path")) {
@@ -43,6 +52,14 @@ struct DataPlace: Hashable, Sendable, Encodable {
                 .id("at"), .name("at"), .type(.text), .placeholder("now, or 2026-11-24T10:00:00Z"),
                 .value(time?.rfc3339 ?? ""))
             Tag.button(.type(.submit)) { "Show" }
+            Tag.a(.href(historyAddress)) { "What changed" }
+        }
+        Tag.p(
+            .class("slider"), .data(.part, "slider"), .data(.source, timesAddress), .hidden
+        ) {
+            Tag.label(.for("moment")) { "Moment" }
+            Tag.input(.id("moment"), .type(.range))
+            Tag.output(.for("moment"))
         }
         if time != nil {
             Tag.p(.class("past"), .role("note")) {
@@ -93,7 +110,10 @@ struct RootPage: Page {
 
     @HTMLBuilder var body: HTML {
         place.breadcrumbs
-        CollectionList(place: place, collections: collections).html
+        Tools(place: place, names: [(.create, "New document"), (.paste, "Paste documents")]).html
+        Tag.section(.data(.part, "live"), .data(.key, "data")) {
+            CollectionList(place: place, collections: collections).html
+        }
     }
 }
 
@@ -131,13 +151,21 @@ struct CollectionPage: Page {
     let table: DocumentTable
     /// Where the next page begins; empty on the last.
     let next: String
+    let tree: DataTree
     var title: String { place.path.joined(separator: "/") }
     var section: Section { .data }
 
-    private enum CodingKeys: String, CodingKey { case place, table, next }
+    private enum CodingKeys: String, CodingKey { case place, table, next, tree }
 
     @HTMLBuilder var body: HTML {
         place.breadcrumbs
+        Tag.div(.class("split")) {
+            tree.html(place)
+            Tag.div { content }
+        }
+    }
+
+    @HTMLBuilder private var content: HTML {
         Tag.p {
             Tag.a(
                 .href(
@@ -146,14 +174,33 @@ struct CollectionPage: Page {
                         [("q", place.path.joined(separator: "/") + " limit 50")]))
             ) { "Query this collection" }
         }
-        table.html(place)
-        if !next.isEmpty {
-            Tag.p {
-                Tag.a(.href(place.address().with("page", next)), .data(.part, "more")) {
-                    "Next \(DataReader.pageSize)"
+        if place.time == nil {
+            Tools(
+                place: place,
+                names: [
+                    (.create, "New document"), (.paste, "Paste documents"),
+                    (.eraseBelow, "Delete the collection"),
+                ]
+            ).html
+        }
+        Tag.section(
+            .data(.part, "grid"), .data(.source, rowsAddress),
+            .data(.path, place.address().text), .data(.key, place.time == nil ? "live" : "past")
+        ) {
+            table.html(place)
+            if !next.isEmpty {
+                Tag.p {
+                    Tag.a(.href(place.address().with("page", next))) {
+                        "Next \(DataReader.pageSize)"
+                    }
                 }
             }
         }
+    }
+
+    private var rowsAddress: String {
+        let segments = ["rows", place.database.project, place.database.database] + place.path
+        return PagePath(segments, place.address().query).text
     }
 }
 
@@ -205,7 +252,7 @@ struct DocumentTable: Encodable {
                         if hasMoreColumns { Tag.th(.scope("col")) { "…" } }
                     }
                 }
-                Tag.tbody(.data(.part, "rows")) { for row in rows { html(row, place) } }
+                Tag.tbody { for row in rows { html(row, place) } }
             }
         }
     }

@@ -8,6 +8,7 @@ struct DocumentPage: Page {
     /// Nil where there is no such document at that time.
     let document: Document?
     let collections: [CollectionSummary]
+    let tree: DataTree
 
     var title: String { place.path.last ?? "" }
     var section: Section { .data }
@@ -29,6 +30,30 @@ struct DocumentPage: Page {
 
     @HTMLBuilder var body: HTML {
         place.breadcrumbs
+        Tag.div(.class("split")) {
+            tree.html(place)
+            Tag.div { content }
+        }
+    }
+
+    @HTMLBuilder private var content: HTML {
+        if place.time == nil, document != nil {
+            Tools(
+                place: place,
+                names: [
+                    (.copy, "Copy"), (.rename, "Rename"), (.erase, "Delete"),
+                    (.eraseBelow, "Delete with all below"),
+                ]
+            ).html
+        }
+        Tag.section(.data(.part, "live"), .data(.key, "data")) { shown }
+        if place.time == nil { editor }
+        Tag.h2 { "Collections below it" }
+        CollectionList(place: place, collections: collections).html
+    }
+
+    /// What is fetched again when data changes; an edit that is under way stays.
+    @HTMLBuilder private var shown: HTML {
         if let document {
             Tag.dl(.class("times")) {
                 Tag.dt { "Created" }
@@ -40,9 +65,6 @@ struct DocumentPage: Page {
         } else {
             Tag.p(.role("note")) { "There is no such document." }
         }
-        if place.time == nil { editor }
-        Tag.h2 { "Collections below it" }
-        CollectionList(place: place, collections: collections).html
     }
 
     private func time(_ time: Timestamp) -> HTML {
@@ -93,7 +115,9 @@ struct DocumentPage: Page {
         let text = String(decoding: data ?? Data(), as: UTF8.self)
         let lines = text.utf8.count { $0 == UInt8(ascii: "\n") } + 2
         return Tag.form(
-            .class("editor"), .data(.part, "editor"), .data(.path, place.address().text),
+            .class("editor"), .data(.part, "editor"),
+            .data(.path, place.path.joined(separator: "/")),
+            .data(.key, PagePath([place.database.project, place.database.database]).text),
             .data(.update, document?.updateTime.rfc3339 ?? "")
         ) {
             Tag.label(.for("json")) {
@@ -102,10 +126,8 @@ struct DocumentPage: Page {
             Tag.textarea(.id("json"), .rows(min(lines, 40)), .noSpelling) { text }
             Tag.p {
                 Tag.button(.type(.submit)) { document == nil ? "Create" : "Save" }
-                if document != nil {
-                    Tag.button(.type(.button), .class("danger"), .data(.part, "delete")) {
-                        "Delete"
-                    }
+                Tag.button(.type(.button), .class("plain"), .data(.part, "stage"), .hidden) {
+                    "Stage"
                 }
                 Tag.output(.live)
             }

@@ -10,17 +10,28 @@ struct QueryPage: Page {
 
     struct Result: Encodable {
         let table: DocumentTable
+        /// What was computed, by name.
+        let computed: [Computed]
         let plan: [Plan]
+        /// What is not there of the indexes that it needs, as an entry of `firestore.indexes.json`.
+        let missingIndex: String?
         /// What production bills for the rows that are shown.
         let reads: Int
+        /// What production bills for the whole query, and for each start of a listener to it.
+        let predictedReads: Int
         let microseconds: Int64
         /// Whether the answer of the query as it stands grows with its collection.
         let isUnbounded: Bool
-        let swift: String
+        let code: [QueryCode.Text]
 
         struct Plan: Encodable {
             let scope: String
             let properties: String
+        }
+
+        struct Computed: Encodable {
+            let name: String
+            let value: String
         }
     }
 
@@ -37,9 +48,22 @@ struct QueryPage: Page {
                 .placeholder(#"rooms/blue/messages where n >= 3 order by n desc limit 50"#))
             Tag.button(.type(.submit)) { "Run" }
         }
+        Tag.details {
+            Tag.summary { "What can be asked" }
+            Tag.pre { Tag.code { Self.examples } }
+        }
         if let error { Tag.p(.role("alert")) { error } }
         if let result { show(result) }
     }
+
+    private static let examples = """
+        rooms/blue/messages where n >= 3 and (owner == "ann" or owner == "bob") order by n desc limit 50
+        **/messages where sentAt > timestamp "2026-11-24T10:00:00Z" limit 20
+        users where friend == ref "users/bob"
+        items where tags array-contains "new" order by n start after [7] limit 10
+        count, sum of stars, average of stars of rooms/blue/messages where owner == "ann"
+        items nearest embedding to [0.1, 0.2] by cosine limit 5
+        """
 
     private var address: [String] {
         ["query", place.database.project, place.database.database]
@@ -47,10 +71,18 @@ struct QueryPage: Page {
 
     @HTMLBuilder private func show(_ result: Result) -> HTML {
         Tag.dl(.class("figures")) {
-            Tag.dt { "Documents" }
-            Tag.dd { result.table.rows.count.grouped }
+            if result.computed.isEmpty {
+                Tag.dt { "Documents" }
+                Tag.dd { result.table.rows.count.grouped }
+            }
+            for computed in result.computed {
+                Tag.dt { computed.name }
+                Tag.dd { Tag.bdi { computed.value } }
+            }
             Tag.dt { "Reads billed in production" }
             Tag.dd { result.reads.grouped }
+            Tag.dt { "Reads of the whole query" }
+            Tag.dd { result.predictedReads.grouped }
             Tag.dt { "Time" }
             Tag.dd { "\(Double(result.microseconds) / 1_000) ms" }
             Tag.dt { "Indexes" }
@@ -66,77 +98,21 @@ struct QueryPage: Page {
                 """
             }
         }
-        result.table.html(place)
-        Tag.details {
-            Tag.summary { "In Swift" }
-            Tag.pre { Tag.code { result.swift } }
+        if let missing = result.missingIndex {
+            Tag.p(.role("note"), .class("advice")) {
+                """
+                Production refuses this query without an index that is not automatic. This goes into \
+                firestore.indexes.json:
+                """
+            }
+            Tag.pre { Tag.code { missing } }
         }
-    }
-}
-
-/// A query as code on the public API.
-struct SwiftCode {
-    let query: ModelQuery
-
-    var text: String {
-        var lines: [String]
-        if query.allDescendants {
-            lines = ["firestore.collectionGroup(\(Self.quote(query.collectionID ?? "")))"]
-        } else {
-            lines = ["firestore.collection(\(Self.quote(query.collection?.text ?? "")))"]
-        }
-        lines += conditions(query.filter)
-        for order in query.orders {
-            let direction = order.direction == .descending ? ", descending: true" : ""
-            lines.append("    .order(by: \(Self.quote("\(order.field)"))\(direction))")
-        }
-        if case .first(let count)? = query.limit { lines.append("    .limit(to: \(count))") }
-        return lines.joined(separator: "\n")
-    }
-
-    private func conditions(_ filter: ModelFilter?) -> [String] {
-        switch filter {
-        case .and(let filters)?: return filters.flatMap { conditions($0) }
-        case .field(let field, let operation, let value)?:
-            let name = Self.quote("\(field)")
-            return ["    .whereField(\(name), \(operation.label): \(Self.code(value)))"]
-        case .unary(let field, let operation)?:
-            let isNegative = operation == .isNotNaN || operation == .isNotNull
-            let isNaN = operation == .isNaN || operation == .isNotNaN
-            let label = isNegative ? "isNotEqualTo" : "isEqualTo"
-            let value = isNaN ? "Double.nan" : "NSNull()"
-            return ["    .whereField(\(Self.quote("\(field)")), \(label): \(value))"]
-        case .or?, nil: return []
-        }
-    }
-
-    private static func quote(_ text: String) -> String { text.debugDescription }
-
-    private static func code(_ value: Value) -> String {
-        switch value {
-        case .string(let text): quote(text)
-        case .array(let values): "[" + values.map { code($0) }.joined(separator: ", ") + "]"
-        case .timestamp(let time): "Timestamp(rfc3339: \(quote(time.rfc3339)))"
-        case .reference(let reference): "firestore.document(\(quote(reference.path.text)))"
-        default: ValueText(value, limit: 10_000).text
-        }
-    }
-}
-
-extension ModelFilter.Operator {
-    /// The label of `whereField`.
-    fileprivate var label: String {
-        switch self {
-        case .lessThan: "isLessThan"
-        case .lessThanOrEqual: "isLessThanOrEqualTo"
-        case .greaterThan: "isGreaterThan"
-        case .greaterThanOrEqual: "isGreaterThanOrEqualTo"
-        case .equal: "isEqualTo"
-        case .notEqual: "isNotEqualTo"
-        case .arrayContains: "arrayContains"
-        case .isIn: "in"
-        case .arrayContainsAny: "arrayContainsAny"
-        case .notIn: "notIn"
+        if result.computed.isEmpty { result.table.html(place) }
+        for code in result.code {
+            Tag.details {
+                Tag.summary { "In \(code.language)" }
+                Tag.pre { Tag.code { code.text } }
+            }
         }
     }
 }

@@ -1,15 +1,27 @@
 import TidemarkHTTP
+import TidemarkModel
 import TidemarkServer
 
-/// Which indexes queries have used, and which production would ask for.
+/// Which indexes there are, which queries have used, and which production would ask for.
 struct IndexesPage: Page {
     let report: IndexReport
+    /// Those that are declared; nil where none are enforced.
+    let declared: [IndexUse]?
+    /// Declared, and used by no query so far.
+    let unused: [IndexUse]
+    /// The text of a `firestore.indexes.json` of what is missing; nil where nothing is.
+    let file: String?
     var title: String { "Indexes" }
     var section: Section { .indexes }
 
-    init(_ report: IndexReport) { self.report = report }
+    private enum CodingKeys: String, CodingKey { case report, unused, file }
 
-    func encode(to encoder: any Encoder) throws { try report.encode(to: encoder) }
+    func encode(to encoder: any Encoder) throws {
+        try report.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(unused.map(\.properties), forKey: .unused)
+        try container.encodeIfPresent(file, forKey: .file)
+    }
 
     @HTMLBuilder var body: HTML {
         Tag.p {
@@ -22,8 +34,31 @@ struct IndexesPage: Page {
                 """
             }
         }
-        table("Missing", report.missing)
-        table("Used", report.used)
+        Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
+            table("Missing", report.missing)
+            if let file {
+                Tag.details {
+                    Tag.summary { "What to add to firestore.indexes.json" }
+                    Tag.pre { Tag.code { file } }
+                }
+            }
+            table("Used", report.used)
+            if declared != nil { list("Never used", unused) }
+            if let declared { list("Declared", declared) }
+        }
+    }
+
+    @HTMLBuilder private func list(_ title: String, _ indexes: [IndexUse]) -> HTML {
+        Tag.h2 { title }
+        if indexes.isEmpty { Tag.p { "None." } }
+        Tag.ul(.class("list")) {
+            for index in indexes {
+                Tag.li {
+                    Tag.code { index.properties }
+                    Tag.small { index.queryScope }
+                }
+            }
+        }
     }
 
     @HTMLBuilder private func table(_ title: String, _ rows: [IndexReport.Row]) -> HTML {
@@ -106,5 +141,23 @@ struct FaultsPage: Page {
         } else {
             Tag.p { "This server has no faults to order." }
         }
+    }
+}
+
+/// Asks for the server's token. It works without a script.
+struct LoginPage: Page {
+    let isWrong: Bool
+    let title = "The server asks for its token"
+    var section: Section { .data }
+
+    private enum CodingKeys: String, CodingKey { case isWrong }
+
+    @HTMLBuilder var body: HTML {
+        Tag.form(.class("query"), .action(PagePath(["login"])), .post) {
+            Tag.label(.for("server-token")) { "Token" }
+            Tag.input(.id("server-token"), .name("token"), .type(.password), .autofocus)
+            Tag.button(.type(.submit)) { "Go on" }
+        }
+        if isWrong { Tag.p(.role("alert")) { "That is not the token that this server was given." } }
     }
 }

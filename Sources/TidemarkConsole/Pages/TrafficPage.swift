@@ -3,13 +3,13 @@ import TidemarkModel
 
 /// The calls and streams that the server has seen, newest first, with what stands out among them.
 struct TrafficPage: Page {
-    let filter: String?
-    let failedOnly: Bool
-    let openOnly: Bool
+    let filter: TrafficFilter
     let open: Int
     let ended: Int
     let advice: [TrafficAdvice]
     let entries: [TrafficEntry]
+    /// Ids of calls that are part of a storm.
+    let stormy: Set<Int>
 
     /// Rows of the page.
     static let maxRows = 300
@@ -18,21 +18,22 @@ struct TrafficPage: Page {
     var section: Section { .traffic }
 
     private enum CodingKeys: String, CodingKey {
-        case filter, failedOnly, openOnly, open, ended, advice, entries
+        case filter, open, ended, advice, entries, stormy
     }
 
     @HTMLBuilder var body: HTML {
         Tag.form(.class("query"), .action(PagePath(["traffic"])), .role("search")) {
             Tag.label(.for("filter")) { "Find" }
             Tag.input(
-                .id("filter"), .name("filter"), .type(.search), .value(filter ?? ""),
+                .id("filter"), .name("filter"), .type(.search), .value(filter.text ?? ""),
                 .placeholder("a client, a label, a method, a path"))
             Tag.label(.for("show")) { "Show" }
             Tag.select(.id("show"), .name("show")) {
-                option("all", "everything", isChosen: !failedOnly && !openOnly)
-                option("open", "what is open", isChosen: openOnly)
-                option("failed", "what failed", isChosen: failedOnly)
+                for show in TrafficFilter.Show.allCases { option(show) }
             }
+            Tag.label(.for("reads")) { "Reads at least" }
+            Tag.input(
+                .id("reads"), .name("reads"), .type(.number), .value("\(filter.reads)"))
             Tag.button(.type(.submit)) { "Filter" }
         }
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
@@ -48,9 +49,18 @@ struct TrafficPage: Page {
         }
     }
 
-    private func option(_ value: String, _ text: String, isChosen: Bool) -> HTML {
-        isChosen
-            ? Tag.option(.value(value), .selected) { text } : Tag.option(.value(value)) { text }
+    private func option(_ show: TrafficFilter.Show) -> HTML {
+        let text =
+            switch show {
+            case .all: "everything"
+            case .open: "what is open"
+            case .failed: "what failed"
+            case .writes: "what wrote"
+            case .listens: "listeners"
+            }
+        return show == filter.show
+            ? Tag.option(.value(show.rawValue), .selected) { text }
+            : Tag.option(.value(show.rawValue)) { text }
     }
 
     private var table: HTML {
@@ -70,14 +80,16 @@ struct TrafficPage: Page {
     }
 
     private func row(_ entry: TrafficEntry) -> HTML {
-        Tag.tr {
+        let isStormy = stormy.contains(entry.id)
+        return Tag.tr(.class(isStormy ? "storm" : "calm")) {
             Tag.th(.scope("row")) {
                 Tag.a(.href(PagePath(["traffic", "\(entry.id)"]))) { entry.method }
+                if isStormy { Tag.small { " again and again" } }
             }
             Tag.td(.class("asked")) { Tag.bdi { entry.asked } }
             Tag.td { entry.caller }
             Tag.td(.class("number")) { entry.documents.grouped }
-            Tag.td(.class("number")) { entry.outcome == nil ? "…" : entry.reads.grouped }
+            Tag.td(.class("number")) { entry.reads.grouped }
             Tag.td(.class("number")) { entry.bytes.grouped }
             Tag.td(.class("number")) { entry.timeText }
             Tag.td(.class(entry.outcome == "OK" ? "ok" : "outcome")) { entry.outcome ?? "open" }
@@ -89,9 +101,27 @@ extension TrafficEntry {
     /// The label and the client; empty where neither was told.
     var caller: String { [label, client].compactMap { $0 }.joined(separator: " · ") }
 
+    var asksQuery: Bool { ["Listen", "RunQuery", "RunAggregationQuery"].contains(method) }
+
     var timeText: String {
         guard let duration else { return "…" }
         return duration < 10_000 ? "\(duration) µs" : "\(duration / 1_000) ms"
+    }
+}
+
+extension TrafficEntry.Moment {
+    var sentence: String {
+        switch what {
+        case .asked: "The client asks for it anew: every document is sent and billed."
+        case .resumed: "The client comes back with a token: only what changed is sent."
+        case .documents: "\(documents.grouped) documents are sent."
+        case .removals: "\(documents.grouped) documents leave the result."
+        case .current: "The client has the whole result."
+        case .reset: "The client has to forget what it has and is sent all of it again."
+        case .mismatch: "The client is told how many there should be, to find out what it missed."
+        case .stopped: "The client stops listening."
+        case .refused: "It is refused."
+        }
     }
 }
 
@@ -99,10 +129,12 @@ extension TrafficEntry {
 struct TrafficEntryPage: Page {
     let entry: TrafficEntry
     let advice: TrafficAdvice?
+    /// Which indexes serve what was asked; empty for what is no query.
+    let indexes: [String]
     var title: String { "\(entry.method) \(entry.id)" }
     var section: Section { .traffic }
 
-    private enum CodingKeys: String, CodingKey { case entry, advice }
+    private enum CodingKeys: String, CodingKey { case entry, advice, indexes }
 
     @HTMLBuilder var body: HTML {
         Tag.section(.data(.part, "live"), .data(.key, "traffic")) {
@@ -118,7 +150,43 @@ struct TrafficEntryPage: Page {
                     Tag.dd { Tag.bdi { text } }
                 }
             }
+            if let query {
+                Tag.p { Tag.a(.href(query)) { "Look at its query, its indexes and its price" } }
+            }
             if !entry.targets.isEmpty { targets }
+            if !entry.life.isEmpty { life }
+        }
+    }
+
+    /// The query page of what was asked; nil where that was no query.
+    private var query: PagePath? { entry.asksQuery ? address(entry.asked) : nil }
+
+    private func address(_ text: String) -> PagePath? {
+        guard let database = try? DatabaseID(name: entry.database),
+            (try? QueryText.parse(text, in: database)) != nil
+        else { return nil }
+        return PagePath(["query", database.project, database.database], [("q", text)])
+    }
+
+    private var life: HTML {
+        Tag.table {
+            Tag.caption { "Its life" }
+            Tag.thead {
+                Tag.tr {
+                    for name in ["After", "Target", "What happened"] {
+                        Tag.th(.scope("col")) { name }
+                    }
+                }
+            }
+            Tag.tbody {
+                for moment in entry.life {
+                    Tag.tr {
+                        Tag.th(.scope("row")) { "\((moment.at - entry.began) / 1_000) ms" }
+                        Tag.td { moment.target.map { "\($0)" } ?? "–" }
+                        Tag.td { moment.sentence }
+                    }
+                }
+            }
         }
     }
 
@@ -130,11 +198,12 @@ struct TrafficEntryPage: Page {
             ("Documents sent", entry.documents.grouped), ("Messages", entry.messages.grouped),
             ("Bytes sent, about", entry.bytes.grouped),
         ]
+        rows.append((entry.outcome == nil ? "Reads so far" : "Reads billed", entry.reads.grouped))
         if entry.outcome != nil {
-            rows.append(("Reads billed", entry.reads.grouped))
             rows.append(("Writes billed", entry.writes.grouped))
             rows.append(("Deletes billed", entry.deletes.grouped))
         }
+        if !indexes.isEmpty { rows.append(("Indexes", indexes.joined(separator: "; "))) }
         rows.append(("Outcome", entry.outcome ?? "open"))
         if let message = entry.message { rows.append(("Because", message)) }
         return rows
@@ -154,7 +223,13 @@ struct TrafficEntryPage: Page {
                 for target in entry.targets {
                     Tag.tr {
                         Tag.th(.scope("row")) { "\(target.id)" }
-                        Tag.td { Tag.bdi { target.asked } }
+                        Tag.td {
+                            if let address = address(target.asked) {
+                                Tag.a(.href(address)) { Tag.bdi { target.asked } }
+                            } else {
+                                Tag.bdi { target.asked }
+                            }
+                        }
                         Tag.td { target.isResumed ? "resumed" : "anew" }
                         Tag.td(.class("number")) { target.documents.grouped }
                         Tag.td { target.state.rawValue }

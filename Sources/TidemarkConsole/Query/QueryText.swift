@@ -1,3 +1,4 @@
+import Foundation
 import Tidemark
 import TidemarkModel
 
@@ -5,19 +6,22 @@ import TidemarkModel
 ///
 ///     rooms/blue/messages where n >= 3 and owner == "ann" order by n desc limit 50
 ///
-/// `**/messages` is the collection group. Conditions are joined by `and`. Values are written as in JSON;
-/// a number with a point or an exponent is a double, one without is an integer. `timestamp "…"` and
-/// `ref "rooms/blue"` make the types that JSON has no word for.
+/// `**/messages` is the collection group. Conditions are joined by `and` and `or`, with parentheses.
+/// Values are written as in JSON; a number with a point or an exponent is a double, one without is an
+/// integer. `timestamp "…"`, `ref "rooms/blue"`, `bytes "BASE64"`, `point(1.5, 2)` and
+/// `vector[1, 2]` make the types that JSON has no word for. `count of …`, `sum of n of …` and
+/// `average of n of …` compute; `nearest embedding to [1, 2] by cosine limit 10` comes at the end.
 struct QueryText {
     private var tokens: [Token]
     private var place = 0
     private let database: DatabaseID
 
     /// - Throws: ``QueryTextError`` with a sentence that says what is wrong and where.
-    static func parse(_ text: String, in database: DatabaseID) throws(QueryTextError) -> ModelQuery
+    static func parse(_ text: String, in database: DatabaseID) throws(QueryTextError) -> AskedQuery
     {
         var parser = QueryText(tokens: try Token.tokens(of: text), database: database)
-        return try parser.query()
+        let aggregations = try parser.aggregations()
+        return AskedQuery(query: try parser.query(), aggregations: aggregations)
     }
 
     private init(tokens: [Token], database: DatabaseID) {
@@ -35,8 +39,12 @@ struct QueryText {
             guard takeWord("by") else { throw QueryTextError("\"order\" is followed by \"by\".") }
             repeat { query.orders.append(try order()) } while takeSign(",")
         }
+        if takeWord("start") { query.start = try cursor(["at": true, "after": false]) }
+        if takeWord("end") { query.end = try cursor(["before": true, "at": false]) }
         if takeWord("limit") { query.limit = .first(try count(after: "limit")) }
+        if takeWord("last") { query.limit = .last(try count(after: "last")) }
         if takeWord("offset") { query.offset = try count(after: "offset") }
+        if takeWord("nearest") { query.findNearest = try nearest() }
         if let extra = take() {
             throw QueryTextError("Nothing is expected at \"\(extra.text)\".")
         }
@@ -58,10 +66,36 @@ struct QueryText {
 
     // MARK: Conditions
 
-    private mutating func filter() throws(QueryTextError) -> ModelFilter {
-        var filters = [try condition()]
-        while takeWord("and") { filters.append(try condition()) }
+    /// Parentheses inside each other.
+    private static let maxDepth = 20
+
+    private mutating func filter(_ depth: Int = 0) throws(QueryTextError) -> ModelFilter {
+        var filters = [try conjunction(depth)]
+        while takeWord("or") { filters.append(try conjunction(depth)) }
+        return filters.count == 1 ? filters[0] : .or(filters)
+    }
+
+    private mutating func conjunction(_ depth: Int) throws(QueryTextError) -> ModelFilter {
+        var filters = [try factor(depth)]
+        while takeWord("and") { filters.append(try factor(depth)) }
         return filters.count == 1 ? filters[0] : .and(filters)
+    }
+
+    private mutating func factor(_ depth: Int) throws(QueryTextError) -> ModelFilter {
+        guard takeSign("(") else { return try condition() }
+        if depth == Self.maxDepth { throw QueryTextError("There are too many parentheses.") }
+        let inner = try filter(depth + 1)
+        guard takeSign(")") else { throw QueryTextError("A parenthesis is not closed.") }
+        return inner
+    }
+
+    private mutating func cursor(_ words: [String: Bool]) throws(QueryTextError) -> Cursor {
+        for (word, before) in words where takeWord(word) {
+            guard case .array(let values) = try value() else { break }
+            return Cursor(values: values, before: before)
+        }
+        throw QueryTextError(
+            "A cursor is start at, start after, end at or end before, and a list of values.")
     }
 
     private mutating func condition() throws(QueryTextError) -> ModelFilter {
@@ -88,7 +122,7 @@ struct QueryText {
         return Order(field)
     }
 
-    private mutating func fieldPath() throws(QueryTextError) -> FieldPath {
+    mutating func fieldPath() throws(QueryTextError) -> FieldPath {
         guard case .word(let text)? = take() else {
             throw QueryTextError("A field's name is missing.")
         }
@@ -97,7 +131,7 @@ struct QueryText {
         }
     }
 
-    private mutating func count(after word: String) throws(QueryTextError) -> Int {
+    mutating func count(after word: String) throws(QueryTextError) -> Int {
         guard case .word(let text)? = take(), let count = Int(text), count >= 0 else {
             throw QueryTextError("\"\(word)\" is followed by a whole number.")
         }
@@ -106,7 +140,7 @@ struct QueryText {
 
     // MARK: Values
 
-    private mutating func value() throws(QueryTextError) -> Value {
+    mutating func value() throws(QueryTextError) -> Value {
         switch take() {
         case .string(let text)?: return .string(text)
         case .sign("[")?:
@@ -127,6 +161,17 @@ struct QueryText {
         case "true": return .boolean(true)
         case "false": return .boolean(false)
         case "NaN": return .double(.nan)
+        case "point": return try point()
+        case "vector":
+            guard case .array(let values) = try value() else {
+                throw QueryTextError("\"vector\" is followed by a list of numbers.")
+            }
+            return .vector(VectorValue(try numbers(values)))
+        case "bytes":
+            guard case .string(let text)? = take(), let data = Data(base64Encoded: text) else {
+                throw QueryTextError("\"bytes\" is followed by base64 in quotes.")
+            }
+            return .bytes(Array(data))
         case "timestamp":
             guard case .string(let text)? = take(), let time = Timestamp(rfc3339: text) else {
                 throw QueryTextError(
@@ -145,7 +190,32 @@ struct QueryText {
         }
     }
 
+    private mutating func point() throws(QueryTextError) -> Value {
+        guard takeSign("("), let latitude = try numbers([try value()]).first, takeSign(","),
+            let longitude = try numbers([try value()]).first, takeSign(")"),
+            GeoPoint.isValid(latitude: latitude, longitude: longitude)
+        else { throw QueryTextError("A point is a latitude and a longitude: point(1.5, 2).") }
+        return .geoPoint(GeoPoint(latitude: latitude, longitude: longitude))
+    }
+
+    func numbers(_ values: [Value]) throws(QueryTextError) -> [Double] {
+        var numbers: [Double] = []
+        for value in values {
+            switch value {
+            case .integer(let number): numbers.append(Double(number))
+            case .double(let number): numbers.append(number)
+            default: throw QueryTextError("A number is expected here.")
+            }
+        }
+        return numbers
+    }
+
     // MARK: Tokens
+
+    /// The text of a token that comes; nil at the end.
+    func peek(_ distance: Int) -> String? {
+        place + distance < tokens.count ? tokens[place + distance].text : nil
+    }
 
     private mutating func take() -> Token? {
         guard place < tokens.count else { return nil }
@@ -153,13 +223,13 @@ struct QueryText {
         return tokens[place]
     }
 
-    private mutating func takeWord(_ word: String) -> Bool {
+    mutating func takeWord(_ word: String) -> Bool {
         guard place < tokens.count, case .word(word) = tokens[place] else { return false }
         place += 1
         return true
     }
 
-    private mutating func takeSign(_ sign: String) -> Bool {
+    mutating func takeSign(_ sign: String) -> Bool {
         guard place < tokens.count, case .sign(sign) = tokens[place] else { return false }
         place += 1
         return true
@@ -173,7 +243,7 @@ struct QueryTextError: Error, Hashable, Sendable {
     init(_ message: String) { self.message = message }
 }
 
-/// A word, a text in quotes, or one of `[`, `]` and `,`.
+/// A word, a text in quotes, or one of `[`, `]`, `(`, `)` and `,`.
 private enum Token {
     case word(String), string(String), sign(String)
 
@@ -195,7 +265,7 @@ private enum Token {
         while let first = rest.first {
             if first.isWhitespace {
                 rest.removeFirst()
-            } else if "[],".contains(first) {
+            } else if "[](),".contains(first) {
                 tokens.append(.sign(String(first)))
                 rest.removeFirst()
             } else if first == "\"" {
@@ -211,7 +281,7 @@ private enum Token {
     private static func takeWord(_ rest: inout Substring) -> String {
         var word = ""
         var isQuoted = false
-        while let next = rest.first, isQuoted || !(next.isWhitespace || "[],\"".contains(next)) {
+        while let next = rest.first, isQuoted || !(next.isWhitespace || "[](),\"".contains(next)) {
             if next == "`" { isQuoted.toggle() }
             word.append(rest.removeFirst())
         }

@@ -8,6 +8,8 @@ public import TidemarkModel
 public final class RecordedTransport: Transport {
     private let upstream: any Transport
     private let log: Mutex<TrafficLog>
+    /// Rings when something was recorded, or written past it.
+    let bell = TrafficBell()
     /// Microseconds since 1970.
     private let now: @Sendable () -> Int64
 
@@ -26,7 +28,18 @@ public final class RecordedTransport: Transport {
         log.withLock { body($0) }
     }
 
-    func clear() { log.withLock { $0.clear() } }
+    func clear() {
+        log.withLock { $0.clear() }
+        bell.ring { $0.traffic += 1 }
+    }
+
+    /// Tells those who look at data of a write that did not come through here.
+    func noteWrite() { bell.ring { $0.data += 1 } }
+
+    private func change(_ body: (inout TrafficLog) -> Void) {
+        log.withLock { body(&$0) }
+        bell.ring { $0.traffic += 1 }
+    }
 
     // MARK: Transport
 
@@ -36,7 +49,7 @@ public final class RecordedTransport: Transport {
     ) -> any CancellableCall {
         let id = begin(request.method, context, request.sentence)
         return upstream.call(request, context.withUsage) { [self] event in
-            receive(recorded(event, id, context) { $0.note($1) })
+            receive(recorded(event, id, context) { entry, reply, _ in entry.note(reply) })
         }
     }
 
@@ -46,11 +59,17 @@ public final class RecordedTransport: Transport {
     ) -> any RequestStream<ListenRequest> {
         let id = begin(.listen, context, "nothing yet")
         let stream = upstream.listen(context.withUsage) { [self] event in
-            receive(recorded(event, id, context) { $0.note($1) })
+            receive(recorded(event, id, context) { $0.note($1, at: $2) })
         }
         return RecordedStream(stream) { [self] request in
-            guard case .add(let target, _) = request else { return }
-            log.withLock { $0.update(id) { $0.add(target) } }
+            let time = now()
+            switch request {
+            case .add(let target, _):
+                change { $0.update(id, at: time) { $0.add(target, at: time) } }
+            case .remove(let target):
+                change { $0.update(id, at: time) { $0.remove(target, at: time) } }
+            case .unreadable: break
+            }
         }
     }
 
@@ -60,35 +79,41 @@ public final class RecordedTransport: Transport {
     ) -> any RequestStream<WriteRequest> {
         let id = begin(.write, context, "nothing yet")
         let stream = upstream.write(context.withUsage) { [self] event in
-            receive(recorded(event, id, context) { entry, _ in entry.messages += 1 })
+            receive(recorded(event, id, context) { entry, _, _ in entry.messages += 1 })
+            if case .message(let response) = event, !response.results.isEmpty { noteWrite() }
         }
         return RecordedStream(stream) { [self] request in
             guard !request.mutations.isEmpty else { return }
             let asked = Request.commit(CommitRequest(mutations: request.mutations)).sentence
-            log.withLock { $0.update(id) { $0.asked = asked } }
+            let time = now()
+            change { $0.update(id, at: time) { $0.asked = asked } }
         }
     }
 
     private func begin(_ method: RPCMethod, _ context: CallContext, _ asked: String) -> Int {
-        log.withLock {
+        let time = now()
+        defer { bell.ring { $0.traffic += 1 } }
+        return log.withLock {
             $0.begin(
                 method: method.rawValue, database: context.database.name, label: context.label,
-                client: context.client, asked: asked, at: now())
+                client: context.client, asked: asked, at: time)
         }
     }
 
     /// Notes an event, and takes off what the caller did not ask for.
     private func recorded<Message>(
         _ event: StreamEvent<Message>, _ id: Int, _ context: CallContext,
-        _ note: (inout TrafficEntry, Message) -> Void
+        _ note: (inout TrafficEntry, Message, Int64) -> Void
     ) -> StreamEvent<Message> {
+        let time = now()
         switch event {
         case .message(let message):
-            log.withLock { $0.update(id) { note(&$0, message) } }
+            change { $0.update(id, at: time) { note(&$0, message, time) } }
             return event
         case .ended(var status):
-            let time = now()
-            log.withLock { $0.end(id) { $0.end(status, at: time) } }
+            change { $0.end(id, at: time) { $0.end(status, at: time) } }
+            let counts = ["x-tidemark-writes", "x-tidemark-deletes"].map { status.trailers[$0] }
+            if counts.contains(where: { $0 != nil && $0 != "0" }) { noteWrite() }
             if !context.reportsUsage {
                 status.trailers = status.trailers.filter { !Self.usageTrailers.contains($0.key) }
             }

@@ -58,21 +58,38 @@ extension Query {
     /// The query in one line, as the query bar takes it:
     /// `rooms/blue/messages where n >= 3 order by n desc limit 50`.
     var sentence: String {
-        var parts = [meterTarget]
+        var parts = [sourceText]
         if let filter { parts.append("where \(filter.sentence)") }
         if !orders.isEmpty {
             let texts = orders.map { "\($0.field)" + ($0.direction == .descending ? " desc" : "") }
             parts.append("order by " + texts.joined(separator: ", "))
         }
-        if start != nil { parts.append("from a cursor") }
-        if end != nil { parts.append("to a cursor") }
-        if offset > 0 { parts.append("offset \(offset)") }
+        if let start {
+            parts.append(
+                "start \(start.before ? "at" : "after") \(QueryLiteral.text(start.values))")
+        }
+        if let end {
+            parts.append("end \(end.before ? "before" : "at") \(QueryLiteral.text(end.values))")
+        }
         switch limit {
         case .first(let count)?: parts.append("limit \(count)")
         case .last(let count)?: parts.append("last \(count)")
         case nil: break
         }
+        if offset > 0 { parts.append("offset \(offset)") }
+        if let findNearest {
+            let vector = QueryLiteral.text(findNearest.vector.map { .double($0) })
+            parts.append(
+                "nearest \(findNearest.field) to \(vector) by \(findNearest.measure.word)"
+                    + " limit \(findNearest.limit)")
+        }
         return parts.joined(separator: " ")
+    }
+
+    /// The collection, or `**/` and the id of a group.
+    private var sourceText: String {
+        guard allDescendants, let collectionID else { return collection?.text ?? meterTarget }
+        return (parent.map { $0.text + "/" } ?? "") + "**/" + collectionID
     }
 
     /// Whether the answer grows with the collection: no limit, and nothing that picks documents out.
@@ -83,7 +100,7 @@ extension Filter {
     var sentence: String {
         switch self {
         case .field(let field, let operation, let value):
-            "\(field) \(operation.sign) \(ValueText(value, limit: 60).text)"
+            "\(field) \(operation.sign) \(QueryLiteral.text(value))"
         case .unary(let field, let operation): "\(field) \(operation.sign)"
         case .and(let filters): filters.map(\.inner).joined(separator: " and ")
         case .or(let filters): filters.map(\.inner).joined(separator: " or ")

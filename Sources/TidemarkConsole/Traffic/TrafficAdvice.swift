@@ -35,30 +35,51 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
                 """)
     }
 
-    private struct Kind: Hashable {
+    /// Calls of one kind are asked by one caller for the same, or for documents of one collection.
+    struct Kind: Hashable {
         let method: String
         let caller: String
         let asked: String
+
+        init(_ entry: TrafficEntry) {
+            method = entry.method
+            caller = entry.caller
+            asked =
+                TrafficAdvice.isLookup(method)
+                ? TrafficAdvice.collection(of: entry.asked) : entry.asked
+        }
+    }
+
+    /// Which of the entries are part of a storm, by their ids.
+    static func stormy(_ entries: [TrafficEntry]) -> Set<Int> {
+        let kinds = counts(entries).filter { $0.value.count >= manyCalls }
+        return Set(entries.filter { kinds[Kind($0)] != nil }.map(\.id))
+    }
+
+    private static func isLookup(_ method: String) -> Bool {
+        method == "BatchGetDocuments" || method == "GetDocument"
     }
 
     /// The same call again and again, or one document after the other.
     private static func storms(_ entries: [TrafficEntry]) -> [TrafficAdvice] {
-        guard let newest = entries.first?.began else { return [] }
-        var counts: [Kind: (count: Int, newest: Int)] = [:]
-        for entry in entries where newest - entry.began <= window {
-            let isLookup = entry.method == "BatchGetDocuments" || entry.method == "GetDocument"
-            let asked = isLookup ? collection(of: entry.asked) : entry.asked
-            let kind = Kind(method: entry.method, caller: entry.caller, asked: asked)
-            let known = counts[kind] ?? (0, entry.id)
-            counts[kind] = (known.count + 1, max(known.newest, entry.id))
-        }
-        return counts.filter { $0.value.count >= manyCalls }
+        counts(entries).filter { $0.value.count >= manyCalls }
             .sorted { ($1.value.count, $0.value.newest) < ($0.value.count, $1.value.newest) }
             .map { kind, seen in advice(on: kind, seen.count, seen.newest) }
     }
 
+    private static func counts(_ entries: [TrafficEntry]) -> [Kind: (count: Int, newest: Int)] {
+        var counts: [Kind: (count: Int, newest: Int)] = [:]
+        guard let newest = entries.first?.began else { return counts }
+        for entry in entries where newest - entry.began <= window {
+            let kind = Kind(entry)
+            let known = counts[kind] ?? (0, entry.id)
+            counts[kind] = (known.count + 1, max(known.newest, entry.id))
+        }
+        return counts
+    }
+
     private static func advice(on kind: Kind, _ count: Int, _ entry: Int) -> TrafficAdvice {
-        let isLookup = kind.method == "BatchGetDocuments" || kind.method == "GetDocument"
+        let isLookup = isLookup(kind.method)
         let what =
             isLookup
             ? "\(count) lookups in \(kind.asked) within ten seconds."
@@ -71,7 +92,7 @@ struct TrafficAdvice: Hashable, Sendable, Codable {
     }
 
     private static func collection(of path: String) -> String {
-        let parts = path.split(separator: " ")[0].split(separator: "/")
+        let parts = (path.split(separator: " ").first ?? "").split(separator: "/")
         return parts.dropLast().joined(separator: "/")
     }
 }

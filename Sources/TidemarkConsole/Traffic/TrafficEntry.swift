@@ -30,9 +30,28 @@ struct TrafficEntry: Hashable, Sendable, Codable {
     var message: String?
     /// Of a listen: its targets, the newest ``maxTargets``.
     var targets: [Target] = []
+    /// Of a listen: what happened to it, the newest ``maxMoments``.
+    var life: [Moment] = []
 
     /// Beyond this the oldest targets of a stream are forgotten.
     static let maxTargets = 100
+
+    /// Beyond this the oldest moments of a stream are forgotten.
+    static let maxMoments = 200
+
+    /// Something that happened to a stream; documents that follow one another are one moment.
+    struct Moment: Hashable, Sendable, Codable {
+        /// Microseconds since 1970: of documents, when the first came.
+        let at: Int64
+        /// Nil for the stream as a whole.
+        let target: Int32?
+        let what: What
+        var documents = 0
+
+        enum What: String, Hashable, Sendable, Codable {
+            case asked, resumed, documents, removals, current, reset, mismatch, stopped, refused
+        }
+    }
 
     struct Target: Hashable, Sendable, Codable {
         let id: Int32
@@ -47,30 +66,69 @@ struct TrafficEntry: Hashable, Sendable, Codable {
 }
 
 extension TrafficEntry {
-    mutating func add(_ target: ListenTarget) {
+    mutating func add(_ target: ListenTarget, at time: Int64) {
         asked = target.kind.sentence
         var isResumed = true
         if case .fromScratch = target.resume { isResumed = false }
         targets.append(Target(id: target.id, asked: asked, isResumed: isResumed))
         if targets.count > Self.maxTargets { targets.removeFirst() }
+        live(.init(at: time, target: target.id, what: isResumed ? .resumed : .asked))
     }
 
-    mutating func note(_ response: ListenResponse) {
+    /// The client stops listening to a target.
+    mutating func remove(_ id: Int32, at time: Int64) {
+        live(.init(at: time, target: id, what: .stopped))
+        update(id) { $0.state = .removed }
+    }
+
+    private mutating func live(_ moment: Moment) {
+        let isMore = moment.what == .documents || moment.what == .removals
+        if isMore, let last = life.last, last.what == moment.what, last.target == moment.target {
+            life[life.count - 1].documents += moment.documents
+            return
+        }
+        life.append(moment)
+        if life.count > Self.maxMoments { life.removeFirst() }
+    }
+
+    mutating func note(_ response: ListenResponse, at time: Int64) {
         messages += 1
         switch response {
         case .documentChange(let change):
             documents += 1
+            // Until the end says what was billed: each document that is sent is a read.
+            reads += 1
             bytes += change.document.contents.bytes.count + change.document.path.text.utf8.count
-            for id in change.targetIDs { update(id) { $0.documents += 1 } }
-        case .targetChange(let change):
-            switch change.kind {
-            case .current: for id in change.targetIDs { update(id) { $0.state = .current } }
-            case .remove:
-                for id in change.targetIDs { update(id) { $0.state = .removed } }
-                if let cause = change.cause { message = cause.message }
-            case .add, .noChange, .reset: break
+            for id in change.targetIDs {
+                update(id) { $0.documents += 1 }
+                live(.init(at: time, target: id, what: .documents, documents: 1))
             }
-        case .documentDelete, .documentRemove, .existenceFilter: break
+        case .targetChange(let change): note(change, at: time)
+        case .documentDelete(let removal), .documentRemove(let removal):
+            for id in removal.removedTargetIDs {
+                live(.init(at: time, target: id, what: .removals, documents: 1))
+            }
+        case .existenceFilter(let filter):
+            live(.init(at: time, target: filter.targetID, what: .mismatch))
+        }
+    }
+
+    private mutating func note(_ change: TargetChange, at time: Int64) {
+        switch change.kind {
+        case .current:
+            for id in change.targetIDs {
+                update(id) { $0.state = .current }
+                live(.init(at: time, target: id, what: .current))
+            }
+        case .remove:
+            for id in change.targetIDs {
+                update(id) { $0.state = .removed }
+                if change.cause != nil { live(.init(at: time, target: id, what: .refused)) }
+            }
+            if let cause = change.cause { message = cause.message }
+        case .reset:
+            for id in change.targetIDs { live(.init(at: time, target: id, what: .reset)) }
+        case .add, .noChange: break
         }
     }
 

@@ -10,9 +10,9 @@ struct TrafficLog: Sendable {
     /// A ring of the calls that ended.
     private var ended: [TrafficEntry] = []
     private var oldest = 0
-    /// Counts the changes, so that a reader can tell whether there is anything new.
-    private(set) var version = 0
     private(set) var forgotten = 0
+    /// What was billed over time.
+    private(set) var costs = CostHistory()
 
     init(capacity: Int = 50_000) {
         precondition(capacity > 0)
@@ -28,21 +28,21 @@ struct TrafficLog: Sendable {
         open[nextID] = TrafficEntry(
             id: nextID, began: time, method: method, database: database, label: label,
             client: client, asked: asked)
-        version += 1
         return nextID
     }
 
     /// Changes a call that goes on; one that has ended stays as it is.
-    mutating func update(_ id: Int, _ change: (inout TrafficEntry) -> Void) {
-        guard open[id] != nil else { return }
+    mutating func update(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
+        guard let before = open[id]?.reads else { return }
         change(&open[id]!)
-        version += 1
+        if let entry = open[id] { costs.add(entry.reads - before, entry.costKey, at: time) }
     }
 
-    mutating func end(_ id: Int, _ change: (inout TrafficEntry) -> Void) {
+    mutating func end(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
         guard var entry = open.removeValue(forKey: id) else { return }
+        let before = entry.reads
         change(&entry)
-        version += 1
+        costs.add(entry.reads - before, entry.costKey, at: time)
         if ended.count < capacity {
             ended.append(entry)
             return
@@ -57,7 +57,7 @@ struct TrafficLog: Sendable {
         ended = []
         oldest = 0
         forgotten = 0
-        version += 1
+        costs.clear()
     }
 
     subscript(id: Int) -> TrafficEntry? { open[id] ?? ended.first { $0.id == id } }
@@ -82,18 +82,48 @@ struct TrafficLog: Sendable {
 }
 
 /// Which entries the traffic page shows. Nil and empty parts let everything pass.
-struct TrafficFilter: Hashable, Sendable {
+struct TrafficFilter: Hashable, Sendable, Encodable {
+    enum Show: String, Hashable, Sendable, CaseIterable, Encodable {
+        case all, open, failed, writes, listens
+    }
+
     /// Found in the label, client, method, or what was asked, whatever the case.
     var text: String?
-    var failedOnly = false
-    var openOnly = false
+    var show = Show.all
+    /// Reads that an entry has at least.
+    var reads = 0
 
     func passes(_ entry: TrafficEntry) -> Bool {
-        if failedOnly, entry.outcome == nil || entry.outcome == "OK" { return false }
-        if openOnly, entry.outcome != nil { return false }
+        if entry.reads < reads { return false }
+        switch show {
+        case .all: break
+        case .open: if entry.outcome != nil { return false }
+        case .failed: if entry.outcome == nil || entry.outcome == "OK" { return false }
+        case .writes: if entry.writes + entry.deletes == 0 { return false }
+        case .listens: if entry.method != "Listen" { return false }
+        }
         guard let text = text?.lowercased() else { return true }
         return [entry.label, entry.client, entry.method, entry.asked].contains {
             $0?.lowercased().contains(text) ?? false
         }
+    }
+}
+
+extension TrafficEntry {
+    /// Whom its reads are counted for over time: the collection is the first word of what was asked.
+    fileprivate var costKey: CostHistory.Key {
+        CostHistory.Key(label: label, client: client, collection: collection)
+    }
+
+    /// The collection that it is about, without the ids of documents above it.
+    var collection: String {
+        let words = asked.split(separator: " ")
+        let isAggregation = method == "RunAggregationQuery"
+        let start = isAggregation ? words.lastIndex(of: "of").map { $0 + 1 } ?? 0 : 0
+        guard start < words.count else { return asked }
+        let segments = words[start].split(separator: "/")
+        if segments.first == "**" { return String(words[start]) }
+        return segments.enumerated().filter { $0.offset.isMultiple(of: 2) }
+            .map { String($0.element) }.joined(separator: "/*/")
     }
 }

@@ -1,0 +1,71 @@
+import Foundation
+import Tidemark
+import TidemarkHTTP
+import TidemarkModel
+
+/// Edits that were staged in a page, to be written together or not at all.
+///
+/// As JSON: `{"writes": [{"path": "rooms/blue", "update": "2026-…Z", "fields": {…}}, …]}`. With
+/// `update`, the update time that the page showed, a document is written only when it still has it;
+/// without, only when there is no such document. Without `fields` it is deleted.
+struct BatchOrder: Decodable {
+    let writes: [Write]
+
+    /// Writes of one batch.
+    static let maxWrites = 500
+
+    struct Write: Decodable {
+        let path: String
+        let update: String?
+        /// Nil to delete the document.
+        let fields: MapValue?
+
+        private enum Key: String, CodingKey { case path, update, fields }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            path = try container.decode(String.self, forKey: .path)
+            update = try container.decodeIfPresent(String.self, forKey: .update)
+            let hasFields = container.contains(.fields)
+            fields = hasFields ? try FieldsJSON(from: decoder).fields : nil
+        }
+
+        func mutation() throws(PageRefusal) -> Mutation {
+            let document: DocumentPath
+            do throws(InvalidPath) { document = try DocumentPath(path) } catch {
+                throw PageRefusal(400, "\(path): \(error.message)")
+            }
+            return Mutation(
+                path: document, fields.map { .set($0) } ?? .delete,
+                precondition: try Precondition(update: update))
+        }
+    }
+
+    /// - Throws: A sentence for what is no batch.
+    static func mutations(in body: [UInt8]) throws(PageRefusal) -> [Mutation] {
+        let order: BatchOrder
+        do { order = try JSONDecoder().decode(BatchOrder.self, from: Data(body)) } catch {
+            throw PageRefusal(400, "This is no batch: \(PageRefusal.sentence(error))")
+        }
+        guard (1...maxWrites).contains(order.writes.count) else {
+            throw PageRefusal(400, "A batch has 1 to \(maxWrites) writes.")
+        }
+        var mutations: [Mutation] = []
+        for write in order.writes { mutations.append(try write.mutation()) }
+        return mutations
+    }
+}
+
+extension Precondition {
+    /// - Parameter update: The update time that was shown; nil where there was no such document.
+    init(update: String?) throws(PageRefusal) {
+        guard let update else {
+            self = .exists(false)
+            return
+        }
+        guard let time = Timestamp(rfc3339: update) else {
+            throw PageRefusal(400, "\"update\" is a time, as in 2026-11-24T10:00:00.000001Z.")
+        }
+        self = .updateTime(time)
+    }
+}

@@ -1,0 +1,304 @@
+import Foundation
+import Tidemark
+import TidemarkModel
+
+/// A query as code: on Tidemark's API, and on Google's libraries for JavaScript and Python.
+struct QueryCode {
+    enum Language: String, CaseIterable, Sendable { case Swift, JavaScript, Python }
+
+    struct Text: Encodable {
+        let language: String
+        let text: String
+    }
+
+    let asked: AskedQuery
+    let language: Language
+    private var query: ModelQuery { asked.query }
+
+    var text: Text { Text(language: language.rawValue, text: lines.joined(separator: "\n")) }
+
+    private var lines: [String] {
+        switch language {
+        case .Swift where query.findNearest != nil:
+            ["// Vectors are searched on a server: Tidemark's API for apps has no call for it."]
+        case .Swift: [source] + steps.map { "    " + $0 }
+        case .Python: ["query = (", "    " + source] + steps.map { "    " + $0 } + [")"]
+        case .JavaScript: javaScript
+        }
+    }
+
+    private var javaScript: [String] {
+        let parts = ([source] + steps).map { "    " + $0 + "," }
+        let isNearest = query.findNearest != nil
+        // Vectors are searched in the server's library, which chains its steps.
+        if isNearest {
+            let chain = steps.map { "    ." + $0 }
+            return ["db." + source.replacing("(db, ", with: "(")] + chain
+        }
+        guard !asked.aggregations.isEmpty else { return ["query("] + parts + [")"] }
+        return ["getAggregateFromServer(query("] + parts + ["), {"]
+            + asked.aggregations.map { "    " + javaScript($0) + "," } + ["})"]
+    }
+
+    private var source: String {
+        let group = query.allDescendants
+        let name = quote(group ? query.collectionID ?? "" : query.collection?.text ?? "")
+        return switch (language, group) {
+        case (.Swift, false): "firestore.collection(\(name))"
+        case (.Swift, true): "firestore.collectionGroup(\(name))"
+        case (.JavaScript, false): "collection(db, \(name))"
+        case (.JavaScript, true): "collectionGroup(db, \(name))"
+        case (.Python, false): "db.collection(\(name))"
+        case (.Python, true): "db.collection_group(\(name))"
+        }
+    }
+
+    // MARK: Steps
+
+    private var steps: [String] {
+        var steps: [String] = []
+        switch query.filter {
+        case .and(let filters)?: steps += filters.map { condition($0, isInner: false) }
+        case let filter?: steps.append(condition(filter, isInner: false))
+        case nil: break
+        }
+        steps += query.orders.map(order)
+        if let start = query.start { steps.append(cursor(start, start.before ? 0 : 1)) }
+        if let end = query.end { steps.append(cursor(end, end.before ? 2 : 3)) }
+        switch query.limit {
+        case .first(let count)?: steps.append(call("limit(to: ", "limit(", "limit(", "\(count)"))
+        case .last(let count)?:
+            steps.append(call("limit(toLast: ", "limitToLast(", "limit_to_last(", "\(count)"))
+        case nil: break
+        }
+        if let search = query.findNearest { steps.append(nearest(search)) }
+        if language != .JavaScript { steps += asked.aggregations.isEmpty ? [] : [aggregation] }
+        return steps
+    }
+
+    /// - Parameter text: What stands between the parentheses, of which the openings have the first.
+    private func call(_ swift: String, _ script: String, _ python: String, _ text: String) -> String
+    {
+        switch language {
+        case .Swift: ".\(swift)\(text))"
+        case .JavaScript: "\(script)\(text))"
+        case .Python: ".\(python)\(text))"
+        }
+    }
+
+    private func order(_ order: Order) -> String {
+        let field = name(order.field)
+        let isDown = order.direction == .descending
+        let direction =
+            switch language {
+            case .Swift: isDown ? ", descending: true" : ""
+            case .JavaScript: isDown ? ", \"desc\"" : ""
+            case .Python: isDown ? ", direction=firestore.Query.DESCENDING" : ""
+            }
+        return call("order(by: ", "orderBy(", "order_by(", field + direction)
+    }
+
+    private func cursor(_ cursor: Cursor, _ which: Int) -> String {
+        let names: [(String, String, String)] = [
+            ("start(at: ", "startAt(", "start_at("),
+            ("start(after: ", "startAfter(", "start_after("),
+            ("end(before: ", "endBefore(", "end_before("), ("end(at: ", "endAt(", "end_at("),
+        ]
+        let values = cursor.values.map(code).joined(separator: ", ")
+        let text =
+            switch language {
+            case .Swift: "[\(values)]"
+            case .JavaScript: values
+            case .Python: "[\(values)]"
+            }
+        return call(names[which].0, names[which].1, names[which].2, text)
+    }
+
+    private func nearest(_ search: FindNearest) -> String {
+        let vector = search.vector.map { "\($0)" }.joined(separator: ", ")
+        let field = name(search.field)
+        switch language {
+        case .Swift: return ""
+        case .JavaScript:
+            let measure = search.measure.word.uppercased().replacing("-", with: "_")
+            return """
+                findNearest({vectorField: \(field), queryVector: [\(vector)], \
+                limit: \(search.limit), distanceMeasure: "\(measure)"})
+                """
+        case .Python:
+            let measure = search.measure.word.uppercased().replacing("-", with: "_")
+            return """
+                .find_nearest(\(field), Vector([\(vector)]), \
+                DistanceMeasure.\(measure), \(search.limit))
+                """
+        }
+    }
+
+    private var aggregation: String {
+        let parts = asked.aggregations.map { aggregation in
+            switch (aggregation.operation, language) {
+            case (.count, .Swift): "AggregateField.count()"
+            case (.sum(let field), .Swift): "AggregateField.sum(\(name(field)))"
+            case (.average(let field), .Swift): "AggregateField.average(\(name(field)))"
+            case (.count, _): ".count(alias=\(quote(aggregation.alias)))"
+            case (.sum(let field), _):
+                ".sum(\(name(field)), alias=\(quote(aggregation.alias)))"
+            case (.average(let field), _):
+                ".avg(\(name(field)), alias=\(quote(aggregation.alias)))"
+            }
+        }
+        return language == .Swift
+            ? ".aggregate([\(parts.joined(separator: ", "))])" : parts.joined()
+    }
+
+    private func javaScript(_ aggregation: Aggregation) -> String {
+        let call =
+            switch aggregation.operation {
+            case .count: "count()"
+            case .sum(let field): "sum(\(name(field)))"
+            case .average(let field): "average(\(name(field)))"
+            }
+        return "\(quote(aggregation.alias)): \(call)"
+    }
+
+    // MARK: Conditions
+
+    private func condition(_ filter: ModelFilter, isInner: Bool) -> String {
+        switch filter {
+        case .and(let filters): return group("and", filters, isInner)
+        case .or(let filters): return group("or", filters, isInner)
+        case .field(let field, let operation, let value):
+            return condition(field, operation, code(value), isInner)
+        case .unary(let field, let operation):
+            let isNegative = operation == .isNotNaN || operation == .isNotNull
+            let isNaN = operation == .isNaN || operation == .isNotNaN
+            let value: String =
+                switch language {
+                case .Swift: isNaN ? "Double.nan" : "NSNull()"
+                case .JavaScript: isNaN ? "NaN" : "null"
+                case .Python: isNaN ? "float(\"nan\")" : "None"
+                }
+            return condition(field, isNegative ? .notEqual : .equal, value, isInner)
+        }
+    }
+
+    private func condition(
+        _ field: FieldPath, _ operation: ModelFilter.Operator, _ value: String, _ isInner: Bool
+    ) -> String {
+        switch language {
+        case .Swift where isInner:
+            return "Filter.whereField(\(name(field)), \(operation.label): \(value))"
+        case .Swift: return ".whereField(\(name(field)), \(operation.label): \(value))"
+        case .JavaScript: return "where(\(name(field)), \"\(operation.sign)\", \(value))"
+        case .Python:
+            let isNotIn = operation == .notIn
+            let sign = isNotIn ? operation.sign : operation.sign.replacing("-", with: "_")
+            let made = "FieldFilter(\(name(field)), \"\(sign)\", \(value))"
+            return isInner ? made : ".where(filter=\(made))"
+        }
+    }
+
+    private func group(_ word: String, _ filters: [ModelFilter], _ isInner: Bool) -> String {
+        let parts = filters.map { condition($0, isInner: true) }.joined(separator: ", ")
+        switch language {
+        case .Swift:
+            let made = "Filter.\(word)Filter([\(parts)])"
+            return isInner ? made : ".whereFilter(\(made))"
+        case .JavaScript: return "\(word)(\(parts))"
+        case .Python:
+            let made = "\(word.capitalized)([\(parts)])"
+            return isInner ? made : ".where(filter=\(made))"
+        }
+    }
+
+    // MARK: Values
+
+    private func name(_ field: FieldPath) -> String {
+        guard field.isDocumentID else { return quote("\(field)") }
+        return switch language {
+        case .Swift: "FieldPath.documentID()"
+        case .JavaScript: "documentId()"
+        case .Python: "\"__name__\""
+        }
+    }
+
+    /// A literal that all three languages read alike: JSON's.
+    private func quote(_ text: String) -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        let json = String(decoding: (try? encoder.encode(text)) ?? Data(), as: UTF8.self)
+        return language == .Swift ? text.debugDescription : json
+    }
+
+    private func code(_ value: Value) -> String {
+        switch value {
+        case .string(let text): quote(text)
+        case .array(let values): "[" + values.map(code).joined(separator: ", ") + "]"
+        case .null: literal("NSNull()", "null", "None")
+        case .boolean(let flag): literal("\(flag)", "\(flag)", flag ? "True" : "False")
+        case .integer(let number): "\(number)"
+        case .double(let number):
+            number.isNaN ? literal("Double.nan", "NaN", "float(\"nan\")") : "\(number)"
+        case .timestamp(let time), .pendingServerTimestamp(let time, _):
+            literal(
+                "Timestamp(seconds: \(time.seconds), nanoseconds: \(time.nanoseconds))",
+                "new Timestamp(\(time.seconds), \(time.nanoseconds))",
+                "DatetimeWithNanoseconds.from_rfc3339(\"\(Self.long(time))\")")
+        case .reference(let reference):
+            literal(
+                "firestore.document(\(quote(reference.path.text)))",
+                "doc(db, \(quote(reference.path.text)))",
+                "db.document(\(quote(reference.path.text)))")
+        case .geoPoint(let point):
+            literal(
+                "GeoPoint(latitude: \(point.latitude), longitude: \(point.longitude))",
+                "new GeoPoint(\(point.latitude), \(point.longitude))",
+                "firestore.GeoPoint(\(point.latitude), \(point.longitude))")
+        case .bytes(let bytes):
+            literal(
+                "Data(base64Encoded: \(quote(Data(bytes).base64EncodedString())))!",
+                "Bytes.fromBase64String(\(quote(Data(bytes).base64EncodedString())))",
+                "base64.b64decode(\(quote(Data(bytes).base64EncodedString())))")
+        case .vector(let vector):
+            literal(
+                "VectorValue(\(vector.array))", "vector(\(vector.array))", "Vector(\(vector.array))"
+            )
+        case .map(let map):
+            "{"
+                + map.entries.map { quote($0.key) + ": " + code($0.value) }
+                .joined(separator: ", ") + "}"
+        }
+    }
+
+    private func literal(_ swift: String, _ script: String, _ python: String) -> String {
+        switch language {
+        case .Swift: swift
+        case .JavaScript: script
+        case .Python: python
+        }
+    }
+
+    /// With a fraction, which Google's Python library wants.
+    private static func long(_ time: Timestamp) -> String {
+        let text = time.rfc3339
+        return text.contains(".") ? text : String(text.dropLast()) + ".0Z"
+    }
+}
+
+extension ModelFilter.Operator {
+    /// The label of `whereField`.
+    fileprivate var label: String {
+        switch self {
+        case .lessThan: "isLessThan"
+        case .lessThanOrEqual: "isLessThanOrEqualTo"
+        case .greaterThan: "isGreaterThan"
+        case .greaterThanOrEqual: "isGreaterThanOrEqualTo"
+        case .equal: "isEqualTo"
+        case .notEqual: "isNotEqualTo"
+        case .arrayContains: "arrayContains"
+        case .isIn: "in"
+        case .arrayContainsAny: "arrayContainsAny"
+        case .notIn: "notIn"
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Tidemark
+import TidemarkModel
+
+/// Values as the query bar takes them.
+enum QueryLiteral {
+    /// Characters of one value; a longer one is cut, and is then no query any more.
+    private static let limit = 400
+
+    static func text(_ values: [Value]) -> String {
+        "[" + values.prefix(limit).map { text($0) }.joined(separator: ", ") + "]"
+    }
+
+    static func text(_ value: Value) -> String {
+        switch value {
+        case .null, .boolean, .integer, .map: ValueText(value, limit: limit).text
+        case .double(let number): number.isNaN ? "NaN" : "\(number)"
+        case .string(let text): quoted(text)
+        case .timestamp(let time), .pendingServerTimestamp(let time, _):
+            "timestamp " + quoted(time.rfc3339)
+        case .bytes(let bytes): "bytes " + quoted(Data(bytes.prefix(limit)).base64EncodedString())
+        case .reference(let reference): "ref " + quoted(reference.path.text)
+        case .geoPoint(let point): "point(\(point.latitude), \(point.longitude))"
+        case .array(let values): text(values)
+        case .vector(let vector): "vector" + text(vector.array.map { .double($0) })
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for character in text.prefix(limit) {
+            switch character {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            default: result.append(character)
+            }
+        }
+        return result + (text.count > limit ? "…\"" : "\"")
+    }
+}

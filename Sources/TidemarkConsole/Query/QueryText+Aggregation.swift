@@ -1,0 +1,81 @@
+import TidemarkModel
+
+/// A query, and what is to be computed of its rows; without aggregations the rows themselves.
+struct AskedQuery: Hashable, Sendable {
+    var query: ModelQuery
+    var aggregations: [Aggregation] = []
+}
+
+extension QueryText {
+    /// `count, sum of n, average of n of rooms …`: what stands before the last `of`, if anything.
+    mutating func aggregations() throws(QueryTextError) -> [Aggregation] {
+        guard startsAggregation else { return [] }
+        var result: [Aggregation] = []
+        repeat { result.append(try aggregation()) } while takeSign(",")
+        guard takeWord("of") else {
+            throw QueryTextError("After what is computed comes \"of\" and a collection.")
+        }
+        return result
+    }
+
+    /// Whether the first word is no collection's name.
+    private var startsAggregation: Bool {
+        switch (peek(0), peek(1)) {
+        case ("count", "of"), ("count", ","), ("count", "up"), ("sum", "of"), ("average", "of"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func aggregation() throws(QueryTextError) -> Aggregation {
+        if takeWord("count") {
+            guard takeWord("up") else { return Aggregation(alias: "count", .count(upTo: nil)) }
+            guard takeWord("to") else { throw QueryTextError("\"up\" is followed by \"to\".") }
+            return Aggregation(
+                alias: "count", .count(upTo: Int64(try count(after: "up to"))))
+        }
+        let isSum = takeWord("sum")
+        guard isSum || takeWord("average"), takeWord("of") else {
+            throw QueryTextError("What is computed is count, sum of FIELD or average of FIELD.")
+        }
+        let field = try fieldPath()
+        return isSum
+            ? Aggregation(alias: "sum of \(field)", .sum(field))
+            : Aggregation(alias: "average of \(field)", .average(field))
+    }
+
+    /// `nearest embedding to [1, 2] by cosine limit 10`, after `nearest`.
+    mutating func nearest() throws(QueryTextError) -> FindNearest {
+        let field = try fieldPath()
+        guard takeWord("to"), case .array(let values) = try value() else {
+            throw QueryTextError("\"nearest FIELD\" is followed by \"to\" and a list of numbers.")
+        }
+        let vector = try numbers(values)
+        guard takeWord("by") else {
+            throw QueryTextError("A distance is named: by euclidean, by cosine, by dot-product.")
+        }
+        let measure: FindNearest.DistanceMeasure
+        if takeWord("euclidean") {
+            measure = .euclidean
+        } else if takeWord("cosine") {
+            measure = .cosine
+        } else if takeWord("dot-product") {
+            measure = .dotProduct
+        } else {
+            throw QueryTextError("A distance is euclidean, cosine or dot-product.")
+        }
+        let limit = takeWord("limit") ? try count(after: "limit") : 10
+        return FindNearest(field: field, vector: vector, measure: measure, limit: limit)
+    }
+}
+
+extension FindNearest.DistanceMeasure {
+    /// As the query bar takes it.
+    var word: String {
+        switch self {
+        case .euclidean: "euclidean"
+        case .cosine: "cosine"
+        case .dotProduct: "dot-product"
+        }
+    }
+}

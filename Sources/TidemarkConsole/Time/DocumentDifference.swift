@@ -1,0 +1,96 @@
+import Tidemark
+import TidemarkModel
+
+/// What became of one document between two moments, field by field.
+struct VersionDifference: Encodable {
+    let path: String
+    let fields: [Field]
+    let existedBefore: Bool
+    let existsAfter: Bool
+
+    /// Fields of one document that are listed.
+    static let maxFields = 100
+
+    struct Field: Encodable {
+        let name: String
+        let before: Value?
+        let after: Value?
+
+        private enum Key: String, CodingKey { case name, before, after }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(name, forKey: .name)
+            try container.encodeIfPresent(before.map(ValueJSON.init), forKey: .before)
+            try container.encodeIfPresent(after.map(ValueJSON.init), forKey: .after)
+        }
+    }
+
+    init(_ path: DocumentPath, _ before: Document?, _ after: Document?) {
+        self.path = path.text
+        existedBefore = before != nil
+        existsAfter = after != nil
+        let fields = Self.fields(before?.fields ?? MapValue(), after?.fields ?? MapValue(), "")
+        self.fields = Array(fields.prefix(Self.maxFields))
+    }
+
+    /// Maps are compared field by field, all else as a whole and to the last bit.
+    private static func fields(_ before: MapValue, _ after: MapValue, _ prefix: String) -> [Field] {
+        var names = before.entries.map(\.key)
+        for entry in after.entries where before[entry.key] == nil { names.append(entry.key) }
+        return names.flatMap { name -> [Field] in
+            let (old, new) = (before[name], after[name])
+            if case .map(let old)? = old, case .map(let new)? = new {
+                return fields(old, new, prefix + name + ".")
+            }
+            if let old, let new, FieldsCodec.encode(old) == FieldsCodec.encode(new) { return [] }
+            return [Field(name: prefix + name, before: old, after: new)]
+        }
+    }
+
+    /// Whether the document is as it was.
+    var isNone: Bool { fields.isEmpty && existedBefore == existsAfter }
+
+    var word: String {
+        switch (existedBefore, existsAfter) {
+        case (false, true): "created"
+        case (true, false): "deleted"
+        case (true, true): "changed"
+        case (false, false): "created and deleted"
+        }
+    }
+
+    /// A table of what was and what is.
+    func html(caption: String) -> HTML {
+        Tag.table(.class("fields difference")) {
+            Tag.caption { caption }
+            Tag.thead {
+                Tag.tr {
+                    for name in ["Field", "Before", "After"] { Tag.th(.scope("col")) { name } }
+                }
+            }
+            Tag.tbody {
+                for field in fields {
+                    Tag.tr {
+                        Tag.th(.scope("row")) { Tag.bdi { field.name } }
+                        cell(field.before, .class("value before"))
+                        cell(field.after, .class("value after"))
+                    }
+                }
+            }
+        }
+    }
+
+    private func cell(_ value: Value?, _ attribute: Attribute) -> HTML {
+        Tag.td(attribute) {
+            if let value {
+                let text = ValueText(value, limit: 300)
+                Tag.bdi(.ownDirection) { text.text }
+                HTML(" ")
+                Tag.small { text.kind }
+            } else {
+                "–"
+            }
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import Tidemark
+import TidemarkModel
+
+/// What changed in a database between two moments, document by document.
+struct ChangesPage: Page {
+    let place: DataPlace
+    let from: String
+    let to: String
+    let differences: [VersionDifference]
+    /// Whether more documents changed than are shown.
+    let hasMore: Bool
+    /// From when on everything is kept.
+    let oldest: String
+
+    /// Documents of one page.
+    static let maxDocuments = 100
+
+    var title: String { "What changed" }
+    var section: Section { .history }
+
+    private enum CodingKeys: String, CodingKey {
+        case place, from, to, differences, hasMore, oldest
+    }
+
+    @HTMLBuilder var body: HTML {
+        place.breadcrumbs
+        Tag.form(.class("query"), .action(PagePath(address))) {
+            Tag.label(.for("from")) { "From" }
+            Tag.input(.id("from"), .name("from"), .type(.text), .value(from))
+            Tag.label(.for("to")) { "To" }
+            Tag.input(.id("to"), .name("to"), .type(.text), .value(to))
+            Tag.button(.type(.submit)) { "Compare" }
+        }
+        Tag.p { "The past is kept from \(oldest) on." }
+        if differences.isEmpty { Tag.p { "Nothing changed in that time." } }
+        if hasMore { Tag.p { "More documents changed; these are the first." } }
+        for difference in differences { show(difference) }
+    }
+
+    private var address: [String] {
+        ["history", place.database.project, place.database.database]
+    }
+
+    private func show(_ difference: VersionDifference) -> HTML {
+        let segments = difference.path.split(separator: "/").map(String.init)
+        return Tag.section(.class("change"), .label(difference.path)) {
+            Tag.h2 {
+                Tag.a(.href(PagePath(address + segments))) { Tag.bdi { difference.path } }
+                HTML(" " + difference.word)
+            }
+            difference.html(caption: "From \(from) to \(to)")
+            PutBack(place: place, path: segments, time: from).html
+        }
+    }
+}
+
+/// A button that writes a document as it was. It works with the script.
+struct PutBack {
+    let place: DataPlace
+    let path: [String]
+    let time: String
+
+    var html: HTML {
+        let segments = ["restore", place.database.project, place.database.database] + path
+        return Tag.form(
+            .data(.part, "restore"), .data(.path, PagePath(segments, [("at", time)]).text), .hidden
+        ) {
+            Tag.button(.type(.submit), .class("plain")) { "Put back as it was at \(time)" }
+            Tag.output(.live)
+        }
+    }
+}
+
+/// The versions of one document, newest first.
+struct VersionsPage: Page {
+    let place: DataPlace
+    let versions: [Version]
+    /// Whether there are older versions than these.
+    let hasMore: Bool
+
+    /// Versions of one page.
+    static let maxVersions = 50
+
+    struct Version: Encodable {
+        /// When it came to be.
+        let time: String
+        let exists: Bool
+        /// From the version before it.
+        let difference: VersionDifference
+    }
+
+    var title: String { "Versions of \(place.path.last ?? "")" }
+    var section: Section { .history }
+
+    private enum CodingKeys: String, CodingKey { case place, versions, hasMore }
+
+    @HTMLBuilder var body: HTML {
+        place.breadcrumbs
+        Tag.p { Tag.a(.href(place.address())) { "The document as it is" } }
+        if versions.isEmpty { Tag.p { "It has not changed in the time that is kept." } }
+        for (index, version) in versions.enumerated() {
+            Tag.section(.class("change"), .label("Version of \(version.time)")) {
+                Tag.h2 {
+                    Tag.a(.href(PagePath(place.address().segments, [("at", version.time)]))) {
+                        version.time
+                    }
+                    HTML(" " + version.difference.word)
+                }
+                version.difference.html(caption: "What changed then")
+                if index > 0 {
+                    PutBack(place: place, path: place.path, time: version.time).html
+                }
+            }
+        }
+        if hasMore { Tag.p { "There are older versions." } }
+    }
+}
+
+/// When a database changed: what the slider goes over.
+struct CommitTimes: Encodable {
+    /// Newest first.
+    let times: [String]
+    /// From when on everything is kept.
+    let oldest: String
+
+    static let maxTimes = 1_000
+}

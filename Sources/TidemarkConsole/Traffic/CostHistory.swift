@@ -1,0 +1,153 @@
+/// What was billed over time: the last hour in slices of ten seconds, by client, label and collection.
+///
+/// A value: it is told of reads as they happen, with the time, and asked for the sums.
+struct CostHistory: Sendable {
+    /// Microseconds of a slice.
+    static let slice: Int64 = 10_000_000
+    /// Slices that are kept: an hour.
+    static let capacity = 360
+    /// Callers and collections that one slice tells apart; the rest is counted together.
+    static let maxKeys = 200
+
+    struct Key: Hashable, Sendable {
+        var label: String?
+        var client: String?
+        var collection: String
+
+        static let others = Key(label: "others", client: "others", collection: "others")
+    }
+
+    struct Slice: Hashable, Sendable {
+        /// Counts slices since 1970.
+        let number: Int64
+        var reads: [Key: Int] = [:]
+    }
+
+    /// Oldest first.
+    private(set) var slices: [Slice] = []
+
+    mutating func add(_ reads: Int, _ key: Key, at time: Int64) {
+        if reads <= 0 { return }
+        let number = time / Self.slice
+        if slices.last.map({ $0.number < number }) ?? true {
+            slices.append(Slice(number: number))
+            let oldest = number - Int64(Self.capacity)
+            slices.removeAll { $0.number <= oldest }
+        }
+        let last = slices.count - 1
+        let isKnown = slices[last].reads[key] != nil
+        let isFull = slices[last].reads.count >= Self.maxKeys
+        slices[last].reads[isKnown || !isFull ? key : .others, default: 0] += reads
+    }
+
+    mutating func clear() { slices = [] }
+}
+
+/// The same as lines of a chart: the dearest names, and the rest together.
+struct CostChart: Hashable, Sendable, Encodable {
+    enum Dimension: String, CaseIterable, Sendable { case target, client, label }
+
+    struct Series: Hashable, Sendable, Encodable {
+        let name: String
+        /// One for each point of time.
+        let reads: [Int]
+        var total: Int { reads.reduce(0, +) }
+    }
+
+    /// Microseconds since 1970, of the first point.
+    let start: Int64
+    /// Seconds from point to point.
+    let step: Int
+    let series: [Series]
+
+    static let maxSeries = 6
+
+    init(_ history: CostHistory, by dimension: Dimension) {
+        step = Int(CostHistory.slice / 1_000_000)
+        guard let first = history.slices.first?.number, let last = history.slices.last?.number
+        else {
+            (start, series) = (0, [])
+            return
+        }
+        start = first * CostHistory.slice
+        let count = Int(last - first) + 1
+        var sums: [String: [Int]] = [:]
+        for slice in history.slices {
+            for (key, reads) in slice.reads {
+                let name = Self.name(key, dimension)
+                sums[name, default: Array(repeating: 0, count: count)][Int(slice.number - first)] +=
+                    reads
+            }
+        }
+        let all = sums.map { Series(name: $0.key, reads: $0.value) }
+            .sorted { ($1.total, $0.name) < ($0.total, $1.name) }
+        var shown = Array(all.prefix(Self.maxSeries))
+        if all.count > Self.maxSeries {
+            var rest = Array(repeating: 0, count: count)
+            for series in all.dropFirst(Self.maxSeries) {
+                for index in rest.indices { rest[index] += series.reads[index] }
+            }
+            shown.append(Series(name: "others", reads: rest))
+        }
+        series = shown
+    }
+
+    private static func name(_ key: CostHistory.Key, _ dimension: Dimension) -> String {
+        switch dimension {
+        case .target: key.collection
+        case .client: key.client ?? "unnamed"
+        case .label: key.label ?? "unlabelled"
+        }
+    }
+
+    // MARK: Drawing
+
+    private static let (width, height) = (720.0, 180.0)
+
+    /// Stacked bars, one a slice; the same figures stand in the table below the chart.
+    @HTMLBuilder var html: HTML {
+        if !series.isEmpty {
+            Tag.figure {
+                Tag.svg(
+                    .role("img"), .drawing(.viewBox, "0 0 \(Int(Self.width)) \(Int(Self.height))"),
+                    .label("Reads over time: \(series.map(\.summary).joined(separator: "; "))")
+                ) { bars }
+                Tag.figcaption {
+                    for (index, line) in series.enumerated() {
+                        Tag.span(.class("key c\(index)")) {
+                            Tag.bdi { line.name }
+                            HTML(" \(line.total.grouped)")
+                        }
+                    }
+                    Tag.small { "Reads in each \(step) seconds, the last hour at most." }
+                }
+            }
+        }
+    }
+
+    private var bars: HTML {
+        let count = series[0].reads.count
+        let most = (0..<count).map { index in series.reduce(0) { $0 + $1.reads[index] } }.max() ?? 1
+        let step = Self.width / Double(max(count, 30))
+        var parts: [HTML] = []
+        for index in 0..<count {
+            var top = Self.height
+            for (number, line) in series.enumerated() where line.reads[index] > 0 {
+                let length = Self.height * Double(line.reads[index]) / Double(max(most, 1))
+                top -= length
+                parts.append(
+                    Tag.rect(
+                        .class("c\(number)"), .drawing(.x, Self.text(Double(index) * step)),
+                        .drawing(.y, Self.text(top)), .drawing(.width, Self.text(step * 0.9)),
+                        .drawing(.height, Self.text(length))))
+            }
+        }
+        return HTML(parts)
+    }
+
+    private static func text(_ length: Double) -> String { "\((length * 10).rounded() / 10)" }
+}
+
+extension CostChart.Series {
+    fileprivate var summary: String { "\(name) \(total)" }
+}

@@ -1,0 +1,50 @@
+import Synchronization
+
+/// Wakes those who wait for a change, once each. While nobody waits, ringing costs one look at a lock.
+final class TrafficBell: Sendable {
+    private struct State {
+        var next = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var versions = Versions()
+    }
+
+    /// Counts of what has happened.
+    struct Versions: Hashable, Sendable {
+        var traffic = 0
+        var data = 0
+    }
+
+    private let state = Mutex(State())
+
+    var versions: Versions { state.withLock { $0.versions } }
+
+    func ring(_ change: (inout Versions) -> Void) {
+        let woken = state.withLock { state in
+            change(&state.versions)
+            if state.waiting.isEmpty { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [:] }
+            return Array(state.waiting.values)
+        }
+        for continuation in woken { continuation.resume() }
+    }
+
+    /// Returns once the versions are others than these, or when the task is cancelled.
+    func changed(from known: Versions) async {
+        let id = state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.versions != known || Task.isCancelled { return true }
+                    state.waiting[id] = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiting.removeValue(forKey: id) }?.resume()
+        }
+    }
+}

@@ -1,0 +1,125 @@
+"""What tests of the console share: a browser, and a page as a screen reader has it."""
+
+import os
+import shutil
+import time
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+
+CHROMIUM = shutil.which("chromium")
+DRIVER = shutil.which("chromedriver")
+# Scripts/interop fails where they cannot be installed, unless this says otherwise.
+needs_browser = pytest.mark.skipif(
+    os.environ.get("TIDEMARK_WITHOUT_BROWSER") == "1", reason="TIDEMARK_WITHOUT_BROWSER=1")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    os.environ["SE_OFFLINE"] = "true"
+    options = Options()
+    options.binary_location = CHROMIUM
+    for flag in ["--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1200,900"]:
+        options.add_argument(flag)
+    driver = webdriver.Chrome(service=Service(DRIVER), options=options)
+    yield driver
+    driver.quit()
+
+
+# Elements that can have a role: asking each of a page for its own takes long.
+TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbox": "input",
+        "spinbutton": "input", "slider": "input", "combobox": "select, input", "table": "table",
+        "note": "[role=note]", "alert": "[role=alert]", "dialog": "dialog", "region": "[role=region], section",
+        "option": "[role=option]", "heading": "h1, h2, h3", "gridcell": "td", "image": "svg",
+        "img": "svg"}
+
+
+class Page:
+    """What a reader of the page finds, and does."""
+
+    def __init__(self, browser, server):
+        self.browser = browser
+        self.base = f"http://127.0.0.1:{server.control_port}"
+
+    def open(self, path):
+        self.browser.get(self.base + path)
+
+    def find(self, role, name):
+        """The first element of that role whose accessible name has the text; none where there is none."""
+        tags = TAGS.get(role, "body *")
+        return next((e for e in self.browser.find_elements(By.CSS_SELECTOR, tags)
+                     if e.is_displayed() and e.aria_role == role and name in e.accessible_name), None)
+
+    def named(self, role, name):
+        found = self.find(role, name)
+        assert found, f"no {role} is named {name!r}"
+        return found
+
+    def wait_for(self, role, name):
+        return self.until(lambda: self.find(role, name))
+
+    def press(self, name):
+        self.wait_for("button", name).click()
+
+    def type(self, role, name, text):
+        field = self.wait_for(role, name)
+        field.clear()
+        field.send_keys(text)
+        return field
+
+    def until(self, check, seconds=10):
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                found = check()
+                if found:
+                    return found
+            except Exception:
+                if time.monotonic() > deadline:
+                    raise
+            assert time.monotonic() < deadline, "it did not happen in time"
+            time.sleep(0.05)
+
+    @property
+    def text(self):
+        return self.browser.find_element(By.TAG_NAME, "main").text
+
+
+@pytest.fixture
+def page(browser, server):
+    return Page(browser, server)
+
+
+def errors(browser):
+    """What the page's script or the content security policy complained of."""
+    return [e["message"] for e in browser.get_log("browser") if e["level"] == "SEVERE"]
+
+
+# Texts whose contrast with what lies behind them is under 4.5.
+CONTRAST = """
+function parts(color) { return color.match(/[\\d.]+/g).map(Number); }
+function light([r, g, b]) {
+  const [x, y, z] = [r, g, b].map((v) => v / 255)
+    .map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * x + 0.7152 * y + 0.0722 * z;
+}
+function ground(e) {
+  for (; e; e = e.parentElement) {
+    const color = parts(getComputedStyle(e).backgroundColor);
+    if (color.length < 4 || color[3] > 0) return color;
+  }
+  return [255, 255, 255];
+}
+const bad = [];
+for (const e of document.querySelectorAll("body *")) {
+  if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+  if (!e.offsetParent) continue;
+  const [a, b] = [light(parts(getComputedStyle(e).color)), light(ground(e))];
+  const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  if (ratio < 4.5) bad.push(e.tagName + " " + ratio.toFixed(2) + " " + e.textContent.slice(0, 30));
+}
+return bad;
+"""
