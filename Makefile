@@ -53,7 +53,7 @@ long: setup
 	TIDEMARK_RULES_PROOFS=100000 TIDEMARK_FUZZ_RULES=200000 $(SWIFT) test --skip-build --filter TidemarkRulesTests
 	TIDEMARK_SOAK_SECONDS=3600 $(SWIFT) test --skip-build --filter SoakTests
 	TIDEMARK_WORLD_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.WorldTests
-	TIDEMARK_FEED_SEEDS="0..<20000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
+	TIDEMARK_FEED_SEEDS="0..<20000" TIDEMARK_BOUNDED_SEEDS="0..<10000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.FeedHistoryTests
 	TIDEMARK_BACKFILL_SEEDS="0..<3000" $(SWIFT) test --skip-build --filter TidemarkWorldTests.BackfillHistoryTests
 	TIDEMARK_PAGE_SEEDS="0..<500" $(SWIFT) test --skip-build --filter TidemarkWorldTests.PageHistoryTests
 	TIDEMARK_DISK_SEEDS="0..<5000" $(SWIFT) test --skip-build --filter TidemarkDiskTests

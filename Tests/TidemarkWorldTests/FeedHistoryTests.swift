@@ -48,10 +48,42 @@ import TidemarkSimulation
     /// Each was a defect of the product. 22639: counted at a later time than the changes were read, a feed took
     /// what had come meanwhile for what was deleted before. 24337: what is gone was still predicted to come again.
     /// 1540: a feed that listened said it was fresh while rows that a mark had hidden were not replaced from the disk.
-    @Test(arguments: [UInt64(22639), 24337, 1540])
+    /// 4886: killed after its first page, whose one item then moved down, a feed took that for the end of all.
+    @Test(arguments: [UInt64(22639), 24337, 1540, 4886])
     func `what was found once stays away`(seed: UInt64) throws {
         let history = try FeedHistory(FeedHistorySettings(seed: seed))
         do { try history.run() } catch { Issue.record("\(history.report(error))") }
+    }
+
+    static let boundedSeeds = SeedRange("TIDEMARK_BOUNDED_SEEDS", 0..<1_000)
+    private static let boundedTotals = Mutex((figures: FeedHistoryFigures(), shares: 0))
+
+    /// The same with feeds that hold the newest items alone: as many of them as they promise, or all, are
+    /// shown as a full read has them, and older ones when they are asked for.
+    @Test(arguments: boundedSeeds.shares)
+    func `a bounded feed shows the newest items of a full read`(share: Range<UInt64>) throws {
+        var figures = FeedHistoryFigures()
+        for seed in share {
+            var settings = FeedHistorySettings(seed: seed)
+            settings.isBounded = true
+            settings.isVerbose = Self.boundedSeeds.isOne
+            let history = try FeedHistory(settings)
+            do { try history.run() } catch { Issue.record("\(history.report(error))") }
+            if settings.isVerbose { print(history.world.log.joined(separator: "\n")) }
+            figures += history.figures
+        }
+        if share.count >= 50 {
+            #expect(figures.whole > share.count * 3, "\(figures)")
+            #expect(figures.billed > share.count, "\(figures)")
+            #expect(figures.items > share.count * 10, "\(figures)")
+            #expect(figures.live > share.count * 3, "\(figures)")
+        }
+        Self.boundedTotals.withLock { totals in
+            totals.figures += figures
+            totals.shares += 1
+            if totals.shares < Self.boundedSeeds.shares.count { return }
+            print("\(Self.boundedSeeds.all.count) histories of bounded feeds: \(totals.figures)")
+        }
     }
 
     @Test(arguments: [UInt64(3), 11, 42])

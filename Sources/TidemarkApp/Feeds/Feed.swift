@@ -43,6 +43,8 @@ public actor Feed {
 
     public var items: [FeedItem] { state.items }
     public var unreadCount: Int { state.unreadCount }
+    /// Its marks, once it has been opened; see ``Pager/setMarks(_:)``.
+    public var marks: Marks { machine.marks }
     /// What the device knows that it holds completely.
     public var coverage: Coverage { machine.progress.coverage }
     /// What the next ``sync()`` will ask, what it costs, and why. Asks nothing.
@@ -61,10 +63,13 @@ public actor Feed {
         return state.items
     }
 
-    /// Makes the window longer by the next `count` items that the device holds. Costs no reads;
-    /// asks no server.
+    /// Makes the window longer by the next `count` items that the device holds. Costs no reads, and
+    /// asks no server, but in a feed with a ``FeedDefinition/limit``: what the device does not hold is
+    /// read from the server, a page at a time, at a read for each item.
     ///
     /// - Returns: All items of the window.
+    /// - Throws: What the server or the disk answered. What is shown stays, and the next call, or the
+    ///   next sync, reads what is missing.
     @discardableResult
     public func loadMore(_ count: Int) async throws(FirestoreError) -> [FeedItem] {
         guard count > 0 else {
@@ -74,8 +79,8 @@ public actor Feed {
         return state.items
     }
 
-    /// Makes the window as long as the feed, now and as it grows. Costs no reads, and time and
-    /// memory for all that the device holds.
+    /// Makes the window as long as the feed, now and as it grows. Costs no reads, but in a feed with a
+    /// ``FeedDefinition/limit``, which reads all of its history; and time and memory for all of it.
     @discardableResult
     public func loadAll() async throws(FirestoreError) -> [FeedItem] { try await loadMore(.max) }
 
@@ -89,6 +94,54 @@ public actor Feed {
         guard case .synced(let result) = try await call({ .sync($0) }) else { return FeedSync() }
         return result
     }
+
+    /// Brings the feed up to date for a reason that has a budget of its own: for example a push that
+    /// names its context, of which the system lets an app do something for some seconds.
+    ///
+    /// ```swift
+    /// let sync = try await feed.sync(because: .push)
+    /// if sync.isCut { print("the rest comes when the feed is opened") }
+    /// ```
+    ///
+    /// Its reads are counted under the reason's label, for which the app may set a ``ReadBudget``. A call
+    /// that joins a sync of an opened feed costs what that costs.
+    ///
+    /// - Parameter reason: What it is for.
+    /// - Returns: What it came to; ``FeedSync/isCut`` where the reads were not enough. What arrived is
+    ///   kept, and shown.
+    /// - Throws: What the server or the disk answered; `resourceExhausted` where the label's budget is
+    ///   used up.
+    @discardableResult
+    public func sync(because reason: SyncReason) async throws(FirestoreError) -> FeedSync {
+        let outcome = await ReadTag.with(label: reason.label) {
+            await self.outcome { .syncWithin(reads: reason.maxReads, $0) }
+        }
+        switch outcome {
+        case .synced(let result): return result
+        case .failed(let error): throw error
+        case .opened, .moved: return FeedSync()
+        }
+    }
+}
+
+/// Why a feed is brought up to date while nobody looks at it, and what that may cost.
+public struct SyncReason: Hashable, Sendable {
+    /// Under which its reads are counted.
+    public let label: String
+    /// Reads of one sync at the most; a shared mark is one of them.
+    public let maxReads: Int
+
+    /// - Parameters:
+    ///   - label: Under which its reads are counted.
+    ///   - maxReads: Reads of one sync at the most, at least 1.
+    public init(label: String, maxReads: Int) {
+        precondition(maxReads > 0)
+        self.label = label
+        self.maxReads = maxReads
+    }
+
+    /// A push that names the feed's context: 100 reads, counted under `push`.
+    public static let push = SyncReason(label: "push", maxReads: 100)
 }
 
 extension Feed {
@@ -164,11 +217,17 @@ extension Feed {
     private func call(
         _ event: (Machine.CallID) -> Machine.Event
     ) async throws(FirestoreError) -> Machine.Outcome {
+        let outcome = await outcome(event)
+        if case .failed(let error) = outcome { throw error }
+        return outcome
+    }
+
+    private func outcome(_ event: (Machine.CallID) -> Machine.Event) async -> Machine.Outcome {
         lastCall += 1
         let call = lastCall
         tag = .current
         let event = event(call)
-        let outcome = await withTaskCancellationHandler {
+        return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 calls[call] = continuation
                 if Task.isCancelled { return finish(call, .failed(Self.cancelled)) }
@@ -177,8 +236,6 @@ extension Feed {
         } onCancel: {
             Task { await finish(call, .failed(Self.cancelled)) }
         }
-        if case .failed(let error) = outcome { throw error }
-        return outcome
     }
 
     private func step(_ event: Machine.Event) {

@@ -33,20 +33,6 @@ public struct FeedDefinition: Sendable {
         case itemTime
     }
 
-    /// Where the user's devices share the clear mark: a field of a document of the user's own, with
-    /// milliseconds since 1970 and their fraction. It is only ever raised, by a write of its own that
-    /// waits in the queue while the device is offline. Costs a read at each sync.
-    public struct SharedMark: Sendable {
-        public var document: DocumentReference
-        /// A field, or a path to one: contexts may share a document.
-        public var field: String
-
-        public init(_ document: DocumentReference, field: String = "fetch_message_after") {
-            self.document = document
-            self.field = field
-        }
-    }
-
     /// The collection and the filters of the feed; without orders, limits and cursors.
     public var query: Query
     /// The field that items are shown by, newest first: a time, set by anyone. Documents in which it
@@ -65,11 +51,20 @@ public struct FeedDefinition: Sendable {
     /// count; while a feed listens, these are found by its next sync.
     public var checksMembership: Bool
     public var sharedMark: SharedMark?
+    /// How many items the device holds at the least: the newest above the clear mark. Nil, the default,
+    /// for all of them.
+    ///
+    /// With a limit the first sync reads so many items, however long the feed is, and a sync after a long
+    /// absence reads no more than so many changes and so many items. Older items come with
+    /// ``Feed/loadMore(_:)``, from the server where the device does not hold them, and are held from then
+    /// on. What is held is kept right in the feed's ``way``, as without a limit. A window shows no more
+    /// than the limit at first.
+    public var limit: Int?
 
     public init(
         query: Query, itemTime: String, way: Way, pageSize: Int = 500,
         overlap: Duration = .seconds(300), window: Int = 50, checksMembership: Bool = false,
-        sharedMark: SharedMark? = nil
+        sharedMark: SharedMark? = nil, limit: Int? = nil
     ) {
         self.query = query
         self.itemTime = itemTime
@@ -79,16 +74,12 @@ public struct FeedDefinition: Sendable {
         self.window = window
         self.checksMembership = checksMembership
         self.sharedMark = sharedMark
+        self.limit = limit
     }
 }
 
 /// A definition with its texts parsed and its rules checked.
 package struct ParsedDefinition: Sendable {
-    struct Shared: Hashable {
-        let path: DocumentPath
-        let field: FieldPath
-    }
-
     let query: QueryValue
     let itemTime: FieldPath
     /// Only where changes are known by it.
@@ -97,29 +88,24 @@ package struct ParsedDefinition: Sendable {
     let version: FieldPath?
     private(set) var rules: FeedRules
     let window: Int
-    let shared: Shared?
+    let shared: SharedMarkFields?
     /// Under which the feed keeps its records: another definition begins anew.
     let key: String
 
     package init(_ definition: FeedDefinition) throws(FirestoreError) {
-        let mark = definition.sharedMark
-        var shared: (DocumentPath, String)?
-        if let mark {
-            do throws(InvalidPath) {
-                shared = (try DocumentPath(mark.document.path), mark.field)
-            } catch { throw FirestoreError(error) }
-        }
+        let shared = try definition.sharedMark.map(SharedMarkFields.init)
         try self.init(
             definition.query.runnable(), itemTime: definition.itemTime, way: definition.way,
             pageSize: definition.pageSize, overlap: definition.overlap, window: definition.window,
-            checksMembership: definition.checksMembership, shared: shared)
+            checksMembership: definition.checksMembership, shared: shared,
+            limit: definition.limit)
     }
 
     /// - Throws: `invalidArgument` for what makes no sense.
     package init(
         _ query: QueryValue, itemTime: String, way: FeedDefinition.Way, pageSize: Int = 500,
         overlap: Duration = .seconds(300), window: Int = 50, checksMembership: Bool = false,
-        shared: (document: DocumentPath, field: String)? = nil
+        shared: SharedMarkFields? = nil, limit: Int? = nil
     ) throws(FirestoreError) {
         guard query.orders.isEmpty, query.limit == nil, query.start == nil, query.end == nil else {
             throw .invalidArgument("A feed sets orders, limits and cursors itself.")
@@ -129,6 +115,9 @@ package struct ParsedDefinition: Sendable {
         }
         guard window > 0 else {
             throw .invalidArgument("A window shows at least 1 item, not \(window).")
+        }
+        if let limit, limit <= 0 {
+            throw .invalidArgument("A feed holds at least 1 item, not \(limit).")
         }
         self.query = query
         self.itemTime = try itemTime.resolved()
@@ -148,19 +137,16 @@ package struct ParsedDefinition: Sendable {
             (changeTime, deletedField, version) = (nil, nil, nil)
             (kind, name) = (.itemTime, "#itemTime")
         }
-        rules = FeedRules(way: kind, pageSize: pageSize, overlap: overlap)
-        self.window = window
-        self.shared =
-            if let shared {
-                Shared(path: shared.document, field: try shared.field.resolved())
-            } else {
-                nil
-            }
+        rules = FeedRules(way: kind, pageSize: pageSize, overlap: overlap, limit: limit)
+        self.window = min(window, limit ?? window)
+        self.shared = shared
         key = "feed/\(query.canonicalID)/\(self.itemTime.encoded)/\(name)"
     }
 
     package var settings: FeedSettings {
-        FeedSettings(rules: rules, window: window, sharesMarks: shared != nil)
+        FeedSettings(
+            rules: rules, window: window, sharesMarks: shared != nil,
+            sharesConsumption: shared?.consumption != nil)
     }
 
     /// - Precondition: The marks are shared.

@@ -23,6 +23,7 @@ package struct FeedFetch: Hashable, Sendable {
         var page = FeedPage(
             progress: next, readTime: readTime, rows: documents.count,
             changed: fresh.map(\.path))
+        page.plan = plan
         if case .items(let range) = plan.question {
             let covered = FeedProgress.covered(
                 by: rows, of: range, isLast: rows.count < plan.pageSize)
@@ -42,6 +43,8 @@ package struct FeedPage: Hashable, Sendable {
     package let rows: Int
     /// Those that are new here, or new in this version, as far as the feed's books tell.
     package let changed: [DocumentPath]
+    /// What it was asked for; nil for a page that a test made.
+    var plan: ReadPlan?
     /// Of which part of its plan's range it has all items; nil for changes.
     package internal(set) var covered: Range<CoveragePosition>?
     /// What of that range is still to be read; nil for nothing.

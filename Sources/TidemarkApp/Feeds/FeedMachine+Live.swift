@@ -31,8 +31,8 @@ package struct FeedHeard: Sendable {
     package var readTime: Timestamp?
     /// Whether it shows as many as it may: there may be more.
     package var isFull: Bool
-    /// For the marks' listener: the mark that is there.
-    package var mark: Timestamp?
+    /// For the marks' listener: the marks that are there.
+    package var mark: SharedMarks?
 }
 
 // Live: up to date by listening, after what was missing has been read.
@@ -71,6 +71,7 @@ extension FeedMachine {
             // A mark that was reset opens a gap that no listener fills, and so do more new items than
             // a listener to the newest shows. A sync that failed says so until another one has not.
             if live.isConfirmed, readTime == nil || failure != nil { sync = SyncRun() }
+            if live.isConfirmed { beginOlder(isListening: true) }
             return
         }
         guard let question = nextListen(now) else {
@@ -78,6 +79,8 @@ extension FeedMachine {
             return
         }
         var limit = settings.rules.pageSize
+        // A look at the newest need show no more than are held.
+        if case .head = question { limit = min(limit, settings.rules.limit ?? .max) }
         if case .changes(let since) = question {
             limit = ReadPlanner.listenLimit(progress, since: since, settings.rules)
             let plan = ReadPlanner.listen(progress, since: since, settings.rules)
@@ -130,8 +133,7 @@ extension FeedMachine {
         }
         guard let listen = live.listen, heard.number == listen.number else { return }
         live.isConfirmed = heard.readTime != nil
-        changed.formUnion(heard.changed)
-        mustReadChanges = mustReadChanges || !heard.changed.isEmpty
+        if !heard.changed.isEmpty { disk.readChanges(heard.changed) }
         guard let readTime = heard.readTime else {
             // The connection is gone; what it told before still holds, and grows old.
             if isFresh { isChanged = true }

@@ -25,14 +25,23 @@ extension FeedMachine {
             }
         #endif
         // Else it waits for that, because it may be ahead of it.
-        if move.name == .action, serverNow(at: now) != nil { share(&effects) }
+        if serverNow(at: now) != nil { share([move.name], &effects) }
         // Without a mark, items come back that are above and between those of the window.
-        if moved == .reset { readAnew() }
+        if moved == .reset { disk.readAnew() }
         showMarks()
     }
 
-    private func share(_ effects: inout [Effect]) {
-        if settings.sharesMarks, let action = marks.action { effects.append(.share(action)) }
+    private func share(
+        _ names: Set<Marks.Name>, isClear: Bool = true, _ effects: inout [Effect]
+    ) {
+        var shared = SharedMarks()
+        if settings.sharesMarks, names.contains(.action) { shared.action = marks.action }
+        if settings.sharesConsumption, names.contains(.consumption) {
+            shared.consumption = marks.consumption
+        }
+        if shared == SharedMarks() { return }
+        shared.isClear = isClear && shared.action != nil
+        effects.append(.share(shared))
     }
 
     /// As far as it is known; nil before the first answer to this feed.
@@ -50,10 +59,10 @@ extension FeedMachine {
         guard isFirst else { return }
         if marks.clamp(to: readTime) {
             effects.append(.save(marks, nil))
-            readAnew()
+            disk.readAnew()
             showMarks()
         }
-        share(&effects)
+        share([.action, .consumption], &effects)
     }
 
     private mutating func moveMark(_ move: Move, _ now: DeviceTime) -> Marks.Move? {
@@ -74,34 +83,49 @@ extension FeedMachine {
 
     private mutating func showMarks() {
         if let action = marks.action { progress.cut(action: action) }
-        window.apply(marks)
-        mustReadBelow = window.hasMore
-        forgetCount()
+        disk.show(marks)
         isChanged = true
     }
 
     mutating func sharedRead(
-        _ mark: Timestamp?, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
+        _ shared: SharedMarks, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
     ) {
-        takeShared(mark, readTime, now, &effects)
+        takeShared(shared, readTime, now, &effects)
         guard sync?.stage == .marks else { return }
         sync?.hasMarks = true
         sync?.result.reads += 1
         readNext(&effects)
     }
 
-    /// Takes over where another device has cleared: merged by the higher of the two, and no higher
-    /// than the server's time, whatever clock that device has. A negative one says nothing.
+    /// Takes over where another device has its marks: merged by the higher of the two, and no higher
+    /// than the server's time, whatever clock that device has. A negative one says nothing. One that is
+    /// lower, and that the server cannot raise, is written again.
     mutating func takeShared(
-        _ mark: Timestamp?, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
+        _ shared: SharedMarks?, _ readTime: Timestamp, _ now: DeviceTime,
+        _ effects: inout [Effect]
     ) {
         learn(readTime, at: now, &effects)
-        guard let mark, mark >= .epoch else { return }
-        let moved = marks.move(.action, to: mark, serverNow: readTime)
-        if case .ignored = moved { return }
-        tell(.received(moved), &effects)
+        guard let shared else { return }
+        var hasMoved = take(.action, shared.action, readTime, &effects)
+        if settings.sharesConsumption {
+            hasMoved = take(.consumption, shared.consumption, readTime, &effects) || hasMoved
+        }
+        if shared.isText, let own = marks.action, let theirs = shared.action, theirs < own {
+            share([.action], isClear: false, &effects)
+        }
+        if !hasMoved { return }
         effects.append(.save(marks, nil))
         showMarks()
+    }
+
+    private mutating func take(
+        _ name: Marks.Name, _ mark: Timestamp?, _ readTime: Timestamp, _ effects: inout [Effect]
+    ) -> Bool {
+        guard let mark, mark >= .epoch else { return false }
+        let moved = marks.move(name, to: mark, serverNow: readTime)
+        if case .ignored = moved { return false }
+        tell(.received(moved), &effects)
+        return true
     }
 
     mutating func saved(_ call: CallID?) {

@@ -9,6 +9,12 @@ extension FeedMachine {
 
         var stage = Stage.waiting
         var calls: [CallID] = []
+        /// Those that wait for older items.
+        var loads: [CallID] = []
+        /// Whether it reads older items alone.
+        var isOlder = false
+        /// How many reads it may cost; nil for what it takes. Then nothing is audited either.
+        var maxReads: Int?
         var result = FeedSync()
         var reach = SyncReach()
         var audit: FeedAudit?
@@ -17,14 +23,43 @@ extension FeedMachine {
         var hasDropped = false
     }
 
-    mutating func beginSync(_ call: CallID) {
-        if sync != nil {
+    mutating func beginSync(_ call: CallID, maxReads: Int?) {
+        if let run = sync {
             sync?.calls.append(call)
+            if run.isOlder {
+                readEverything()
+                sync?.maxReads = maxReads
+            } else if let most = run.maxReads {
+                // The one that wants more counts.
+                sync?.maxReads = maxReads.map { max($0, most) }
+            }
             return
         }
-        sync = SyncRun(calls: [call])
+        sync = SyncRun(calls: [call], maxReads: maxReads)
         if failure != nil { isChanged = true }
         failure = nil
+    }
+
+    /// A read of older items goes on as a whole sync.
+    private mutating func readEverything() {
+        sync?.isOlder = false
+        sync?.reach = SyncReach()
+        sync?.hasMarks = false
+        if failure != nil { isChanged = true }
+        failure = nil
+    }
+
+    /// In a bounded feed that shows all it holds, and of which more is wanted: by calls that wait, or
+    /// because items are gone since it listens.
+    mutating func beginOlder(isListening: Bool = false) {
+        guard sync == nil, isSettled, isShort else { return }
+        let calls = waiting.filter { $0.wantsOlder && !$0.isSaving }.map(\.call)
+        guard isListening || !calls.isEmpty else { return }
+        waiting.removeAll { calls.contains($0.call) }
+        var run = SyncRun(loads: calls, isOlder: true)
+        run.reach = SyncReach(olderOf: progress)
+        run.hasMarks = true
+        sync = run
     }
 
     /// Once the records are there: indexes before the first documents come, so that they are indexed
@@ -39,7 +74,10 @@ extension FeedMachine {
         case .waiting where !hasIndexes:
             sync?.stage = .indexes
             effects.append(.declareIndexes)
-        case .waiting: readNext(&effects)
+        case .waiting:
+            readNext(&effects)
+            // Older items alone begin with what the disk has told already.
+            if sync?.stage == .settling { settleSync(&effects) }
         case .settling: settleSync(&effects)
         case .indexes, .marks, .page, .audit, .saving: break
         }
@@ -51,7 +89,14 @@ extension FeedMachine {
     }
 
     mutating func readNext(_ effects: inout [Effect]) {
-        guard let run = sync else { return }
+        guard var run = sync else { return }
+        if settings.rules.limit != nil { run.reach.wanted = disk.window.size }
+        var rules = settings.rules
+        if let most = run.maxReads {
+            run.reach.hasAudit = true
+            rules.pageSize = max(1, min(rules.pageSize, most - run.result.reads))
+        }
+        sync = run
         if settings.sharesMarks, !run.hasMarks {
             sync?.stage = .marks
             begin(.sharedMarks, &effects)
@@ -60,9 +105,12 @@ extension FeedMachine {
             sync?.stage = .settling
         } else if run.audit != nil {
             auditNext(&effects)
-        } else if let plan = ReadPlanner.next(
-            progress, run.reach, action: marks.action, settings.rules)
-        {
+        } else if let plan = ReadPlanner.next(progress, run.reach, action: marks.action, rules) {
+            if let most = run.maxReads, run.result.reads >= most {
+                sync?.result.isCut = true
+                sync?.stage = .settling
+                return
+            }
             begin(plan, &effects)
             if case .figures(let ranges) = plan.question {
                 sync?.audit = FeedAudit(
@@ -103,29 +151,37 @@ extension FeedMachine {
         run.result.reads += max(1, page.rows)
         run.result.changed += stored.count
         run.reach.startedAt = run.reach.startedAt ?? page.readTime
-        run.reach.hasHead = true
+        run.reach.take(page.plan, news: page.changed.count)
         if page.covered != nil { run.audit?.wasRead(rest: page.rest) }
         sync = run
-        changed.formUnion(page.changed)
-        changed.formUnion(stored)
-        mustReadChanges = true
+        disk.readChanges(page.changed)
+        disk.readChanges(stored)
         readNext(&effects)
     }
 
     private mutating func settleSync(_ effects: inout [Effect]) {
-        guard isSettled, var run = sync else { return }
+        guard isSettled, sync != nil else { return }
+        if isShort, let target {
+            sync?.reach.held = disk.held(of: target)
+            readNext(&effects)
+        }
+        guard var run = sync, run.stage == .settling else { return }
         run.result.readTime = readTime
-        isFresh = readTime != nil
-        failure = nil
+        if !run.isOlder {
+            let isWhole = run.maxReads == nil || !settings.rules.way.audits && !run.result.isCut
+            isFresh = readTime != nil && isWhole
+            failure = nil
+        }
         isChanged = true
         sync = nil
         for call in run.calls { waiting.append(Waiting(call: call, outcome: .synced(run.result))) }
+        for call in run.loads { waiting.append(Waiting(call: call, outcome: .opened)) }
     }
 
     mutating func endSync(_ outcome: Outcome, _ effects: inout [Effect]) {
         guard let run = sync else { return }
         sync = nil
-        for call in run.calls { effects.append(.finish(call, outcome)) }
+        for call in run.calls + run.loads { effects.append(.finish(call, outcome)) }
         if case .failed(let error) = outcome {
             failure = error
             isChanged = true
@@ -152,7 +208,7 @@ extension FeedMachine {
             sync?.audit = nil
             sync?.reach.hasAudit = true
             // What agrees with the server may have been brought by others, and not be shown yet.
-            mustReadChanges = true
+            disk.readChanges()
             sync?.stage = .saving
             effects.append(.saveProgress(progress))
         }
@@ -208,7 +264,7 @@ extension FeedMachine {
         marks = Marks()
         sync?.hasDropped = true
         effects.append(.save(marks, nil))
-        readAnew()
+        disk.readAnew()
         isChanged = true
         readNext(&effects)
     }

@@ -4,9 +4,9 @@ package import Tidemark
 /// and what is shown. Pure: what was asked for and what was answered go in, reads and writes to be
 /// made come out.
 ///
-/// Three things go on side by side, each one step at a time: the *disk* (what the window lacks, what
-/// became of changed documents, the number of unread ones), the *sync* (pages from the server), and
-/// the marks that are being stored. Nothing of a sync moves forward unless it is stored, and a call
+/// Three things go on side by side, each one step at a time: the *disk* (``FeedDisk``: what the window
+/// lacks, what became of changed documents, the number of unread ones), the *sync* (pages from the
+/// server), and the marks that are being stored. Nothing of a sync moves forward unless it is stored, and a call
 /// has ended only when what it asked for is shown.
 package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package typealias Row = FeedRow<Content>
@@ -19,6 +19,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// - Precondition: The count is positive.
         case loadMore(Int, CallID)
         case sync(CallID)
+        /// As `sync`, ended when it has cost so many reads.
+        case syncWithin(reads: Int, CallID)
         case move(Marks.Name, to: MarkTarget, CallID)
         /// To be kept up to date by listening, or no more.
         case live(Bool)
@@ -30,8 +32,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case fetched(FeedPage, stored: [DocumentPath])
         case compared(FeedComparison)
         case progressSaved
-        /// Where the user's other devices have cleared; nil for nowhere.
-        case sharedRead(Timestamp?, readTime: Timestamp)
+        /// Where the marks of the user's other devices are.
+        case sharedRead(SharedMarks, readTime: Timestamp)
         case heard(FeedHeard)
         case listenFailed(Int, FirestoreError)
         case waited
@@ -40,7 +42,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case changesRead([DocumentPath: Row?])
         /// In its place: others have changed more than anybody remembers.
         case outgrown
-        case unreadCounted(Int)
+        case counted(Int)
         case marksSaved(CallID?)
         case failed(Work, FirestoreError)
     }
@@ -59,23 +61,24 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
             Range<CoveragePosition>, expected: FeedAudit.Figures?, at: Timestamp?)
         /// Stores the progress alone: answered by `progressSaved`.
         case saveProgress(FeedProgress)
-        /// Reads from the server where the user's other devices have cleared: answered by
+        /// Reads from the server where the marks of the user's other devices are: answered by
         /// `sharedRead`.
         case readShared
         /// Tells them, through the queue of writes; answered only where it fails.
-        case share(Timestamp)
+        case share(SharedMarks)
         /// Listens until it is told otherwise: answered by `heard`, in the end by `listenFailed`.
         case listen(FeedListen)
         case unlisten(Int)
         /// Answered by `waited`, that much later.
         case wait(Duration)
-        /// Reads rows from disk below a position, or the newest: answered by `itemsRead`.
-        case readItems(below: PagePosition?, count: Int, action: Timestamp?)
+        /// Reads rows from disk below one position, or the newest, and from another one up: answered
+        /// by `itemsRead`.
+        case readItems(below: PagePosition?, count: Int, from: CoveragePosition)
         /// Reads how documents look now, and with them all that have pending writes or were changed by
         /// others: answered by `changesRead` or `outgrown`.
         case readChanges([DocumentPath])
-        /// Counts on disk what is above a mark: answered by `unreadCounted`.
-        case countUnread(above: Timestamp?)
+        /// Counts on disk what is there from a position up: answered by `counted`.
+        case count(from: CoveragePosition)
         /// Stores the marks; in the order of the effects. Answered by `marksSaved`.
         case save(Marks, CallID?)
         /// What is shown has changed.
@@ -119,6 +122,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         let outcome: Outcome
         /// Its mark is still being stored.
         var isSaving = false
+        /// What the disk lacks for it is read from the server.
+        var wantsOlder = false
     }
 
     /// Pages that one sync asks for at the most. A feed with more behind goes on at the next sync.
@@ -128,25 +133,12 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package internal(set) var marks = Marks()
     package internal(set) var progress: FeedProgress
     package internal(set) var shown = Shown()
-    /// Documents and index entries looked at to fill the window, since the start.
-    package internal(set) var rowsScanned = 0
     package internal(set) var counters = FeedCounters()
-    var window: FeedWindow<Content>
+    var disk: FeedDisk<Content>
     var serverTime = ServerTime()
     /// Whether the records have been read, or are being read.
     var opening = Opening.closed
     var hasIndexes = false
-    /// What the disk is doing.
-    var disk: DiskWork?
-    /// Documents whose change the window does not show yet.
-    var changed: Set<DocumentPath> = []
-    var mustReadChanges = false
-    /// Whether all of the window is to be read.
-    var mustReadAnew = true
-    /// Whether what lies below the window may be gone.
-    var mustReadBelow = false
-    /// Nil where it is not known, or no longer true.
-    var countedUnread: Int?
     var sync: SyncRun?
     var live = LiveRun()
     var waiting: [Waiting] = []
@@ -155,8 +147,6 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     var movesBeforeOpening: [Move] = []
     /// Why the last sync failed.
     var failure: FirestoreError?
-    /// Whether the window has been read since the start.
-    var hasRead = false
     /// Whether a sync has ended well since the start.
     var isFresh = false
     /// Whether ``shown`` is to be made anew.
@@ -173,8 +163,11 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     package init(_ settings: FeedSettings) {
         self.settings = settings
         progress = FeedProgress(overlap: settings.rules.overlap)
-        window = FeedWindow(size: settings.window)
+        disk = FeedDisk(size: settings.window)
     }
+
+    /// Documents and index entries looked at to fill the window, since the start.
+    package var rowsScanned: Int { disk.rowsScanned }
 
     /// What the next sync would ask first. Asks nothing.
     package var plan: ReadPlan {
@@ -191,7 +184,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         switch event {
         case .open(let call): open(call)
         case .loadMore(let count, let call): loadMore(count, call)
-        case .sync(let call): beginSync(call)
+        case .sync(let call): beginSync(call, maxReads: nil)
+        case .syncWithin(let reads, let call): beginSync(call, maxReads: reads)
         case .move(let name, let target, let call):
             move(Move(name: name, target: target, call: call), now, &effects)
         case .loaded(let marks, let progress): loaded(marks, progress, now, &effects)
@@ -203,13 +197,17 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .fetched(let page, let stored): fetched(page, stored, now, &effects)
         case .compared(let comparison): compared(comparison, now, &effects)
         case .progressSaved: progressSaved(&effects)
-        case .sharedRead(let mark, let readTime): sharedRead(mark, readTime, now, &effects)
-        case .itemsRead(let rows, let hasMore, let scanned): itemsRead(rows, hasMore, scanned)
+        case .sharedRead(let marks, let readTime): sharedRead(marks, readTime, now, &effects)
+        case .itemsRead(let rows, let hasMore, let scanned):
+            if disk.itemsRead(rows, hasMore: hasMore, scanned, marks) { isChanged = true }
         case .changesRead(let changes): changesRead(changes)
-        case .outgrown: outgrown()
-        case .unreadCounted(let count): unreadCounted(count)
+        case .outgrown: disk.outgrown()
+        case .counted(let count): if disk.counted(count) { isChanged = true }
         case .marksSaved(let call): saved(call)
         case .failed(let work, let error): failed(work, error, &effects)
+        }
+        if opening == .open, isBounded {
+            disk.move(base: progress.base(above: marks.action, settings.rules))
         }
         advance(&effects)
         advanceLive(now, &effects)
@@ -227,11 +225,155 @@ package struct FeedSettings: Hashable, Sendable {
     package var window: Int
     /// Whether the clear mark is shared between the user's devices.
     package var sharesMarks: Bool
+    /// Whether the consumption mark is, too.
+    package var sharesConsumption: Bool
 
-    package init(rules: FeedRules, window: Int = 50, sharesMarks: Bool = false) {
+    package init(
+        rules: FeedRules, window: Int = 50, sharesMarks: Bool = false,
+        sharesConsumption: Bool = false
+    ) {
         precondition(window > 0)
         self.rules = rules
         self.window = window
         self.sharesMarks = sharesMarks
+        self.sharesConsumption = sharesConsumption
+    }
+}
+
+// MARK: - What is shown, and what the disk has to do
+
+extension FeedMachine {
+    private var isBounded: Bool { settings.rules.limit != nil }
+
+    /// In a bounded feed with older items on the server: how many are to be held, those that somebody
+    /// scrolled down to among them.
+    var target: Int? {
+        guard let limit = settings.rules.limit,
+            progress.tail(above: marks.action, settings.rules) != nil
+        else { return nil }
+        return max(limit, disk.window.size)
+    }
+
+    /// Whether fewer are held, as far as the disk has told.
+    var isShort: Bool {
+        guard let target, let held = disk.held(of: target) else { return false }
+        return held < target
+    }
+
+    private mutating func open(_ call: CallID) {
+        waiting.append(Waiting(call: call, outcome: .opened))
+        failure = nil
+        disk.readAnew()
+    }
+
+    private mutating func loadMore(_ count: Int, _ call: CallID) {
+        precondition(count > 0)
+        waiting.append(Waiting(call: call, outcome: .opened, wantsOlder: isBounded))
+        disk.grow(by: count)
+    }
+
+    private mutating func loaded(
+        _ marks: Marks, _ progress: FeedProgress, _ now: DeviceTime, _ effects: inout [Effect]
+    ) {
+        precondition(opening == .loading)
+        opening = .open
+        self.marks.merge(marks)
+        self.progress = progress
+        if let action = self.marks.action { self.progress.cut(action: action) }
+        let moves = movesBeforeOpening
+        movesBeforeOpening = []
+        for move in moves { self.move(move, now, &effects) }
+    }
+
+    private mutating func changesRead(_ changes: [DocumentPath: Row?]) {
+        var changes = changes
+        #if TIDEMARK_DEFECTS
+            if settings.rules.defects.contains(.deletedRowsStay) {
+                changes = changes.filter { $0.value != nil }
+            }
+            if settings.rules.defects.contains(.liveRowDropped), live.listen != nil,
+                let last = changes.keys.max()
+            {
+                changes.removeValue(forKey: last)
+            }
+        #endif
+        if disk.changesRead(changes, marks) { isChanged = true }
+    }
+
+    /// Whether everything that the disk knows is shown.
+    var isSettled: Bool { opening == .open && disk.isSettled(target) }
+
+    /// Whether a call waits for the disk.
+    private var isWanted: Bool {
+        !waiting.isEmpty || sync != nil || !movesBeforeOpening.isEmpty
+            || (live.isWanted && !live.isWaiting)
+    }
+
+    /// Gives the disk something to do, and the sync what waited for the records.
+    private mutating func advance(_ effects: inout [Effect]) {
+        guard isWanted else { return }
+        if opening == .closed {
+            opening = .loading
+            effects.append(.load)
+        }
+        guard opening == .open else { return }
+        beginOlder()
+        startSync(&effects)
+        if let effect = disk.next(marks, target) { effects.append(effect) }
+    }
+
+    mutating func diskFailed(_ error: FirestoreError, _ effects: inout [Effect]) {
+        disk.failed()
+        if opening == .loading { opening = .closed }
+        let moves = movesBeforeOpening.map(\.call)
+        movesBeforeOpening = []
+        for call in waiting.map(\.call) + moves { effects.append(.finish(call, .failed(error))) }
+        waiting = []
+        endSync(.failed(error), &effects)
+        waitToTryAgain(&effects)
+    }
+
+    /// Takes the window over into what is shown. The number of unread ones, where only the disk can
+    /// tell it, stays, or is that of the window.
+    private mutating func show(_ now: DeviceTime, _ effects: inout [Effect]) {
+        guard isChanged else { return }
+        // Rows that are on their way from the disk come first: fresh is said of all of them.
+        if isFresh, failure == nil, disk.isReadingRows { return }
+        isChanged = false
+        let window = disk.window
+        shown.rows = window.rows
+        shown.hasMore = window.hasMore || target != nil
+        shown.unreadCount =
+            disk.unreadCount ?? max(shown.unreadCount, window.rows.count(where: \.isUnread))
+        shown.phase = phase(now)
+        effects.append(.publish)
+    }
+
+    private func phase(_ now: DeviceTime) -> FeedPhase {
+        if let failure { return .failed(failure) }
+        if !disk.hasRead { return .loading }
+        guard let readTime else { return .stale(age: nil) }
+        if isFresh, !disk.hasWork, holdsLimit { return .fresh(readTime: readTime) }
+        return .stale(age: max(.zero, serverNow(now).duration(since: readTime)))
+    }
+
+    /// Whether a bounded feed holds as many of the newest items as it promises, or all there are.
+    private var holdsLimit: Bool {
+        guard let target, let limit = settings.rules.limit else { return true }
+        return disk.held(of: target).map { $0 >= limit } ?? false
+    }
+
+    /// For ages: before an answer of this launch, only the device's wall clock could tell them.
+    func serverNow(_ now: DeviceTime) -> Timestamp { serverTime.estimate(at: now) ?? now.wall }
+
+    /// Ends the calls whose wishes are fulfilled.
+    private mutating func end(_ effects: inout [Effect]) {
+        guard isSettled else { return }
+        let isShort = isShort
+        let isDone = { (call: Waiting) in !call.isSaving && !(call.wantsOlder && isShort) }
+        for call in waiting where isDone(call) {
+            effects.append(.finish(call.call, call.outcome))
+        }
+        waiting.removeAll(where: isDone)
     }
 }

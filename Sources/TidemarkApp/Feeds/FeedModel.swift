@@ -13,7 +13,14 @@ public final class FeedModel<Item: Decodable & Sendable> {
     public private(set) var hasMore = false
     /// A skeleton can be drawn while it is `loading`.
     public private(set) var phase = FeedPhase.loading
+    /// Whether what it shows counts as seen by the user: set it while its view is on the screen. The
+    /// consumption mark goes to the newest item that is shown and that the server has. Off by default.
+    /// Costs no reads; a write for each move where the mark is shared.
+    public var consumesWhatIsShown: Bool {
+        didSet { consume() }
+    }
 
+    @ObservationIgnored private var consumed: Timestamp?
     @ObservationIgnored private let feed: TypedFeed<Item>
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
@@ -22,8 +29,12 @@ public final class FeedModel<Item: Decodable & Sendable> {
     /// - Parameters:
     ///   - feed: The feed to show.
     ///   - isLive: Whether to listen. If false, only ``refresh()`` brings the feed up to date.
-    public init(_ feed: TypedFeed<Item>, isLive: Bool = true) {
+    ///   - consumesWhatIsShown: Whether what it shows counts as seen by the user.
+    public init(
+        _ feed: TypedFeed<Item>, isLive: Bool = true, consumesWhatIsShown: Bool = false
+    ) {
         self.feed = feed
+        self.consumesWhatIsShown = consumesWhatIsShown
         let states = feed.states
         tasks = [
             Task { [weak self] in
@@ -62,5 +73,17 @@ public final class FeedModel<Item: Decodable & Sendable> {
         unreadCount = state.unreadCount
         hasMore = state.hasMore
         phase = state.phase
+        consume()
+    }
+
+    /// Up to the newest item that the server has, and never for the same one twice: what came since is
+    /// another state. A mark that could not be stored is moved with the next item.
+    private func consume() {
+        guard consumesWhatIsShown, let newest = items.first(where: { !$0.hasPendingWrites }),
+            newest.isUnread, consumed.map({ $0 < newest.time }) ?? true
+        else { return }
+        let (feed, time) = (feed, newest.time)
+        consumed = time
+        Task { try? await feed.markConsumed(through: time) }
     }
 }

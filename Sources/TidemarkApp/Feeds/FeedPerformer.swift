@@ -55,9 +55,9 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                 report(error.map { .failed(.indexes, FirestoreError($0)) } ?? .indexesDeclared)
             }
         case .fetch(let fetch): self.fetch(fetch, tag, report)
-        case .readItems(let end, let count, let action): read(below: end, count, action, report)
+        case .readItems(let end, let count, let base): read(below: end, count, base, report)
         case .readChanges(let paths): readChanges(paths, report)
-        case .countUnread(let mark): countUnread(above: mark, report)
+        case .count(let base): count(from: base, report)
         case .save(let marks, let call):
             engine.setRecord(marks.encoded, forKey: definition.marksKey) { error in
                 report(
@@ -78,7 +78,7 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             listeners.keep(engine.wait(duration) { report(.waited) }, as: Self.timer)
         case .unlisten(let number): listeners.cancel(number)
         case .readShared: readShared(tag, report)
-        case .share(let mark): share(mark, report)
+        case .share(let marks): share(marks, report)
         case .publish, .tell, .finish: preconditionFailure("\(effect) is not for an engine")
         }
     }
@@ -155,36 +155,46 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                         return .failed(
                             .page, FirestoreError(.unavailable, "The server was not asked."))
                     }
-                    let value = read.documents.first?.document.fields[shared.field]
-                    return .sharedRead(value.flatMap(SharedMark.time), readTime: readTime)
+                    return .sharedRead(
+                        shared.marks(read.documents.first?.document.fields), readTime: readTime)
                 })
         }
     }
 
-    private func share(_ mark: Timestamp, _ report: @escaping Report) {
+    /// In the form in which the device found them: the sync that told of the server's time has read
+    /// them.
+    private func share(_ marks: SharedMarks, _ report: @escaping Report) {
         guard let shared = definition.shared else { preconditionFailure("nothing is shared") }
-        let raise = FieldTransform(shared.field, .maximum(SharedMark.value(mark)))
-        var mutation = Mutation(
-            path: shared.path, .patch([:], mask: []), transforms: [raise])
-        #if TIDEMARK_DEFECTS
-            if definition.rules.defects.contains(.sharedMarkOverwritten) {
-                var fields = MapValue()
-                fields[shared.field] = SharedMark.value(mark)
-                mutation = Mutation(path: shared.path, .patch(fields, mask: [shared.field]))
-            }
-        #endif
-        engine.write([mutation]) { event in
-            if case .failed(let error) = event { report(.failed(.share, FirestoreError(error))) }
-        }
+        engine.cachedDocuments(
+            at: [shared.path], andWrittenIn: definition.query,
+            completion: { [engine, definition] result in
+                let view = (try? result.get())?[shared.path] ?? nil
+                var mutation = shared.mutation(marks, found: view?.document.fields)
+                #if TIDEMARK_DEFECTS
+                    if definition.rules.defects.contains(.sharedMarkOverwritten),
+                        let action = marks.action
+                    {
+                        var fields = MapValue()
+                        fields[shared.action] = SharedMarkFields.number(action)
+                        mutation = Mutation(
+                            path: shared.path, .patch(fields, mask: [shared.action]))
+                    }
+                #endif
+                engine.write([mutation]) { event in
+                    if case .failed(let error) = event {
+                        report(.failed(.share, FirestoreError(error)))
+                    }
+                }
+            })
     }
 
-    /// The next items on disk below a position, or the newest: those that are neither marked as
-    /// deleted nor cleared.
+    /// The next items on disk below a position, or the newest, and from `base` up, that are not marked as
+    /// deleted.
     private func read(
-        below end: PagePosition?, _ count: Int, _ action: Timestamp?, _ report: @escaping Report
+        below end: PagePosition?, _ count: Int, _ base: CoveragePosition, _ report: @escaping Report
     ) {
         engine.cachedRows(
-            of: definition.display(below: end, action: action, in: database), first: count,
+            of: definition.display(below: end, from: base, in: database), first: count,
             where: { [definition] in !definition.isDeleted($0.fields) },
             completion: { [definition, content] result in
                 report(
@@ -214,17 +224,12 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             })
     }
 
-    /// How many of all that is held are above the marks and not marked as deleted. No document is
-    /// read for it.
-    private func countUnread(above mark: Timestamp?, _ report: @escaping Report) {
-        engine.cachedCounts(of: definition.counts(above: mark)) { result in
-            report(
-                Self.event(result, of: .count) { counts in
-                    // All; of them those that have the field of deletes, and those whose is null.
-                    .unreadCounted(
-                        counts.count == 3
-                            ? max(0, counts[0] - counts[1] + counts[2]) : counts[0])
-                })
+    /// How many of all that is held from `base` up are not marked as deleted. No document is read for
+    /// it.
+    private func count(from base: CoveragePosition, _ report: @escaping Report) {
+        let queries = definition.counts(from: base, in: database)
+        engine.cachedCounts(of: queries) { [definition] result in
+            report(Self.event(result, of: .count) { .counted(definition.count($0)) })
         }
     }
 
@@ -236,24 +241,6 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         case .success(let success): event(success)
         case .failure(let error): .failed(work, FirestoreError(error))
         }
-    }
-}
-
-/// How a mark is written where other devices read it: milliseconds since 1970, with their fraction,
-/// so that a number can be compared with a number by the server, and no microsecond is lost.
-enum SharedMark {
-    static func value(_ mark: Timestamp) -> Value { .double(Double(mark.microseconds) / 1_000) }
-
-    /// Nil for a value that is no number, or beyond all times.
-    static func time(_ value: Value) -> Timestamp? {
-        let milliseconds: Double
-        switch value {
-        case .integer(let whole): milliseconds = Double(whole)
-        case .double(let double) where double.isFinite: milliseconds = double
-        default: return nil
-        }
-        guard abs(milliseconds) < 1e14 else { return nil }
-        return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
     }
 }
 
@@ -285,8 +272,7 @@ extension FeedHeard {
         isFull = snapshot.count >= listen.limit
         if case .marks = listen.question {
             (changed, rows) = ([], [])
-            let fields = snapshot.documents.first?.document.fields
-            mark = definition.shared.flatMap { fields?[$0.field] }.flatMap(SharedMark.time)
+            mark = definition.shared?.marks(snapshot.documents.first?.document.fields)
             return
         }
         changed = snapshot.changes.map(\.document.path)

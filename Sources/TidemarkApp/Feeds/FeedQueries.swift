@@ -10,9 +10,9 @@ extension ParsedDefinition {
         return result
     }
 
-    /// What is held and not cleared, below a position.
+    /// What is held from a position up, and below another one.
     func display(
-        below end: PagePosition?, action: Timestamp?, in database: DatabaseID
+        below end: PagePosition?, from base: CoveragePosition, in database: DatabaseID
     ) -> QueryValue {
         // Times that the server is to set pass every mark, and are above all that is stored.
         var result = display
@@ -20,37 +20,48 @@ extension ParsedDefinition {
             let name = ReferenceValue(database: database, path: end.path)
             result.start = Cursor(values: [end.value, .reference(name)], before: false)
         }
-        return result.filtered(above: action, itemTime)
-    }
-
-    /// All above a mark, those marked as deleted too.
-    private func counted(above mark: Timestamp?) -> QueryValue {
-        display.filtered(above: mark, itemTime)
-    }
-
-    /// Those above a mark that have the field of deletes: no other takes part in such an order.
-    private func counted(above mark: Timestamp?, having deleted: FieldPath) -> QueryValue {
-        var result = counted(above: mark)
-        result.orders.insert(Order(deleted, .descending), at: 1)
+        if base != .lowest { result.cut(below: base, itemTime, database) }
         return result
     }
 
-    /// Those of them in which it is null: they are not deleted.
-    private func counted(above mark: Timestamp?, lacking deleted: FieldPath) -> QueryValue {
-        counted(above: mark).adding(.unary(deleted, .isNull))
+    /// What tells how many items are in a query's result: all of it, and with marked deletes those that
+    /// have the field (no other takes part in an order by it), and those in which it is null.
+    private func counts(of all: QueryValue) -> [QueryValue] {
+        guard let deletedField else { return [all] }
+        var having = all
+        having.orders.insert(Order(deletedField, .descending), at: 1)
+        return [all, having, all.adding(.unary(deletedField, .isNull))]
     }
 
-    /// What tells how many items are above a mark: all, and with marked deletes those that have the
-    /// field, and those in which it is null.
-    func counts(above mark: Timestamp?) -> [QueryValue] {
-        guard let deletedField else { return [counted(above: mark)] }
-        return [
-            counted(above: mark), counted(above: mark, having: deletedField),
-            counted(above: mark, lacking: deletedField),
-        ]
+    /// What tells how many items are held from a position up; where it lies between items of one time,
+    /// these are told apart.
+    func counts(from base: CoveragePosition, in database: DatabaseID) -> [QueryValue] {
+        if base == .lowest { return counts(of: display) }
+        let time = Value.timestamp(base.time)
+        func names(_ operation: FilterValue.Operator, _ path: DocumentPath) -> QueryValue {
+            let name = Value.reference(ReferenceValue(database: database, path: path))
+            return display.adding(.field(itemTime, .equal, time))
+                .adding(.field(.documentID, operation, name))
+        }
+        let above = display.adding(.field(itemTime, .greaterThan, time))
+        switch base.side {
+        case .end: return counts(of: above)
+        case .start: return counts(of: display.adding(.field(itemTime, .greaterThanOrEqual, time)))
+        case .before(let path):
+            return counts(of: above) + counts(of: names(.greaterThanOrEqual, path))
+        case .after(let path): return counts(of: above) + counts(of: names(.greaterThan, path))
+        }
     }
 
-    var indexed: [QueryValue] { [display] + counts(above: nil).dropFirst() }
+    /// How many items the answers to ``counts(from:in:)`` come to.
+    func count(_ answers: [Int]) -> Int {
+        guard deletedField != nil else { return answers.reduce(0, +) }
+        return stride(from: 0, to: answers.count - 2, by: 3).reduce(0) { sum, index in
+            sum + max(0, answers[index] - answers[index + 1] + answers[index + 2])
+        }
+    }
+
+    var indexed: [QueryValue] { [display] + counts(of: display).dropFirst() }
 
     /// What a document is in the feed; nil for one that is no item of it.
     func row<Content>(
@@ -70,10 +81,6 @@ extension ParsedDefinition {
 }
 
 extension QueryValue {
-    fileprivate func filtered(above mark: Timestamp?, _ field: FieldPath) -> QueryValue {
-        mark.map { adding(.field(field, .greaterThan, .timestamp($0))) } ?? self
-    }
-
     func adding(_ condition: FilterValue) -> QueryValue {
         var result = self
         switch filter {

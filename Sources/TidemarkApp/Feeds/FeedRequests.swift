@@ -25,7 +25,9 @@ extension ParsedDefinition {
         switch listen.question {
         case .changes(let since): result = changes(since: since, nil, in: database)
         case .items(let range): result = items(in: range, database)
-        case .head(let action): result = display(below: nil, action: action, in: database)
+        case .head(let action):
+            result = display(
+                below: nil, from: FeedProgress.floor(action), in: database)
         case .marks: preconditionFailure("not asked by a query")
         }
         result.limit = .first(listen.limit)
@@ -49,38 +51,52 @@ extension ParsedDefinition {
     /// Items of a range, the newest first. Its ends are conditions, and cursors where they lie
     /// between items of one time. Only times are compared with times: other values are left out.
     func items(in range: Range<CoveragePosition>, _ database: DatabaseID) -> QueryValue {
-        let (lower, upper) = (range.lowerBound, range.upperBound)
-        func cursor(_ position: CoveragePosition, _ path: DocumentPath, _ before: Bool) -> Cursor {
-            let name = ReferenceValue(database: database, path: path)
-            return Cursor(values: [.timestamp(position.time), .reference(name)], before: before)
-        }
+        let upper = range.upperBound
         var result = display
-        switch lower.side {
-        case .end: result.add(itemTime, .greaterThan, lower.time)
-        case .start: result.add(itemTime, .greaterThanOrEqual, lower.time)
-        case .before(let path):
-            result.add(itemTime, .greaterThanOrEqual, lower.time)
-            result.end = cursor(lower, path, false)
-        case .after(let path):
-            result.add(itemTime, .greaterThanOrEqual, lower.time)
-            result.end = cursor(lower, path, true)
-        }
+        result.cut(below: range.lowerBound, itemTime, database)
         if upper == .highest { return result }
+        func cursor(_ path: DocumentPath, _ before: Bool) -> Cursor {
+            upper.cursor(path, before: before, database)
+        }
         switch upper.side {
         case .start: result.add(itemTime, .lessThan, upper.time)
         case .end: result.add(itemTime, .lessThanOrEqual, upper.time)
         case .before(let path):
             result.add(itemTime, .lessThanOrEqual, upper.time)
-            result.start = cursor(upper, path, false)
+            result.start = cursor(path, false)
         case .after(let path):
             result.add(itemTime, .lessThanOrEqual, upper.time)
-            result.start = cursor(upper, path, true)
+            result.start = cursor(path, true)
         }
         return result
     }
 }
 
+extension CoveragePosition {
+    fileprivate func cursor(
+        _ path: DocumentPath, before: Bool, _ database: DatabaseID
+    ) -> Cursor {
+        let name = ReferenceValue(database: database, path: path)
+        return Cursor(values: [.timestamp(time), .reference(name)], before: before)
+    }
+}
+
 extension QueryValue {
+    /// Leaves out what lies below a position. The query has a feed's order.
+    mutating func cut(below lower: CoveragePosition, _ itemTime: FieldPath, _ database: DatabaseID)
+    {
+        switch lower.side {
+        case .end: add(itemTime, .greaterThan, lower.time)
+        case .start: add(itemTime, .greaterThanOrEqual, lower.time)
+        case .before(let path):
+            add(itemTime, .greaterThanOrEqual, lower.time)
+            end = lower.cursor(path, before: false, database)
+        case .after(let path):
+            add(itemTime, .greaterThanOrEqual, lower.time)
+            end = lower.cursor(path, before: true, database)
+        }
+    }
+
     fileprivate mutating func add(
         _ field: FieldPath, _ operation: FilterValue.Operator, _ time: Timestamp
     ) {

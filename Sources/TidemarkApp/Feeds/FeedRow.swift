@@ -31,9 +31,20 @@ package struct FeedRow<Content: Hashable & Sendable>: Hashable, Sendable {
         default: false
         }
     }
+
+    func isAtLeast(_ base: CoveragePosition) -> Bool { position.isAtLeast(base) }
 }
 
 extension PagePosition {
+    /// Whether an item here lies above a position; one without a time lies above the lowest alone.
+    package func isAtLeast(_ base: CoveragePosition) -> Bool {
+        switch value {
+        case .timestamp(let time): base <= .before(time, path)
+        case .pendingServerTimestamp: true
+        default: base == .lowest
+        }
+    }
+
     /// A time that the server is still to set has no place among stored ones.
     var isUnsettled: Bool {
         if case .pendingServerTimestamp = value { true } else { false }

@@ -34,7 +34,8 @@ public struct FeedState: Hashable, Sendable {
     /// The window: the newest of what is held, newest first; equal times by document path; each
     /// once.
     public internal(set) var items: [FeedItem]
-    /// Whether the device holds more below the last item, for ``Feed/loadMore(_:)`` to show.
+    /// Whether there is more below the last item, for ``Feed/loadMore(_:)`` to show: on the device, or, in
+    /// a feed with a limit, on the server.
     public internal(set) var hasMore = false
     /// Of all that is held, whether it is in the window or below it. While ``Feed/open()`` is still
     /// counting below, at least those in the window.
@@ -59,4 +60,6 @@ public struct FeedSync: Hashable, Sendable {
     public internal(set) var changed = 0
     /// As of when everything is held.
     public internal(set) var readTime: Timestamp?
+    /// Whether it stopped at its reason's reads, with more to be read: the next one goes on.
+    public internal(set) var isCut = false
 }

@@ -16,11 +16,14 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Of the last row that was read, though that may be gone by now; nil before the first read,
     /// and when everything has been read.
     private(set) var end: PagePosition?
+    /// From where on everything is held: what lies below is not shown.
+    private var base: CoveragePosition
 
     /// - Precondition: `size` is positive.
-    init(size: Int) {
+    init(size: Int, base: CoveragePosition = .lowest) {
         precondition(size > 0)
         self.size = size
+        self.base = base
     }
 
     /// How many rows are to be read below the end.
@@ -32,6 +35,22 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
         precondition(count >= 0)
         let (sum, overflow) = size.addingReportingOverflow(count)
         size = overflow ? .max : sum
+    }
+
+    /// Whether it shows rows below a position.
+    func reaches(below base: CoveragePosition) -> Bool { rows.contains { !$0.isAtLeast(base) } }
+
+    /// What is held begins elsewhere: above what is shown already, or further down.
+    ///
+    /// - Precondition: It shows nothing below.
+    mutating func move(base next: CoveragePosition) {
+        let isLower = next < base
+        base = next
+        if isLower, !hasMore {
+            (hasMore, end) = (true, rows.last?.position)
+        } else if !isLower, let end, !end.isAtLeast(next) {
+            (hasMore, self.end) = (false, nil)
+        }
     }
 
     /// Takes the next rows below the end.
@@ -54,7 +73,7 @@ struct FeedWindow<Content: Hashable & Sendable>: Hashable, Sendable {
         if changes.isEmpty { return }
         rows.removeAll { changes[$0.path] != nil }
         rows += changes.values.compactMap { row in
-            guard let row, contains(row.position) else { return nil }
+            guard let row, row.isAtLeast(base), contains(row.position) else { return nil }
             return row
         }
         rows.sort { $0.position < $1.position }

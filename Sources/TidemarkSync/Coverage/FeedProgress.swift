@@ -59,9 +59,17 @@ package struct FeedProgress: Hashable, Sendable {
             let paths = Set(fresh.map(\.path))
             return rows.filter { paths.contains($0.path) }
         case .items(let range):
+            if plan.beginsAnew { beginAnew() }
             return receive(rows, in: range, readTime: readTime, isLast: isLast, rules)
         case .figures, .marks: preconditionFailure("these have no rows")
         }
+    }
+
+    private mutating func beginAnew() {
+        cursor = ChangeCursor(overlap: cursor.overlap)
+        coverage = Coverage()
+        hasDelta = false
+        live = nil
     }
 
     private mutating func receive(
@@ -83,13 +91,20 @@ package struct FeedProgress: Hashable, Sendable {
             headCount = Self.count(ofNewest: rows)
             upper =
                 rows.first.flatMap { row in row.itemTime.map { .after($0, row.path) } }
-                ?? range.lowerBound
+                ?? emptyHead(range.lowerBound)
         }
         let lower = Self.covered(by: rows, of: range, isLast: isLast).lowerBound
         // Equal times at its lower end may have been held: until they are read they are not.
         coverage.remove(range)
         if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
         return fresh
+    }
+
+    /// Up to where it is known that there is nothing, where a look for newer items than one at `lower`
+    /// brought none, not even that one: it has gone, or moved down. That keeps the place: what lies below
+    /// it and was never read is a gap, and not the end of the feed.
+    private func emptyHead(_ lower: CoveragePosition) -> CoveragePosition {
+        if case .start = lower.side, lower != .lowest { .end(of: lower.time) } else { lower }
     }
 
     private static func count(ofNewest rows: [FeedBookRow]) -> Int {
@@ -157,7 +172,7 @@ extension FeedProgress {
 
 extension FeedProgress {
     /// Below which nothing need be held.
-    static func floor(_ action: Timestamp?) -> CoveragePosition {
+    package static func floor(_ action: Timestamp?) -> CoveragePosition {
         action.map { .end(of: $0) } ?? .lowest
     }
 
@@ -168,10 +183,25 @@ extension FeedProgress {
         return coverage.intervals.last?.upper ?? .lowest
     }
 
-    /// What is not held between the clear mark and the newest item, ascending.
+    /// What is not held and should be, ascending: between the clear mark and the newest item, or, in a
+    /// bounded feed, above the newest part that is held.
     package func gaps(above action: Timestamp?, _ rules: FeedRules) -> [Range<CoveragePosition>] {
-        let (floor, ceiling) = (Self.floor(action), ceiling(rules))
-        return floor < ceiling ? coverage.gaps(in: floor..<ceiling) : []
+        let (base, ceiling) = (base(above: action, rules), ceiling(rules))
+        return base < ceiling ? coverage.gaps(in: base..<ceiling) : []
+    }
+
+    /// From where on everything is held, once no gap is left: the clear mark, or, in a bounded feed, the
+    /// lower end of the newest part that is held.
+    package func base(above action: Timestamp?, _ rules: FeedRules) -> CoveragePosition {
+        let newest = rules.limit == nil ? nil : held(above: action).last
+        return newest?.lowerBound ?? Self.floor(action)
+    }
+
+    /// In a bounded feed what was never read just below its base; nil where everything is held, or
+    /// nothing is.
+    package func tail(above action: Timestamp?, _ rules: FeedRules) -> Range<CoveragePosition>? {
+        let (floor, base) = (Self.floor(action), base(above: action, rules))
+        return floor < base ? coverage.gaps(in: floor..<base).last : nil
     }
 
     /// What is held above the clear mark, whenever it was read, ascending and joined.
@@ -206,8 +236,8 @@ extension FeedProgress {
         case .changeTime: return cursor.drain == nil ? cursor.readTime : nil
         case .itemTime: return headTime
         case .audit:
-            let floor = Self.floor(action)
-            let audited = coverage.intervals.filter { floor < $0.upper }.map(\.asOf).min()
+            let base = base(above: action, rules)
+            let audited = coverage.intervals.filter { base < $0.upper }.map(\.asOf).min()
             return [headTime, audited].compactMap(\.self).min()
         }
     }

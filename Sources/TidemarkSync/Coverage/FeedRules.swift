@@ -14,7 +14,7 @@ package struct FeedRules: Hashable, Sendable {
         case itemTime
 
         /// Whether a sync ends with an audit.
-        var audits: Bool {
+        package var audits: Bool {
             switch self {
             case .changeTime(let audited): audited
             case .audit: true
@@ -28,18 +28,23 @@ package struct FeedRules: Hashable, Sendable {
     package var pageSize: Int
     /// How far a delta reaches back.
     package var overlap: Duration
+    /// How many of the newest items above the clear mark are to be held; nil for all of them.
+    package var limit: Int?
 
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
     #endif
 
     package init(
-        way: Way, pageSize: Int = 500, overlap: Duration = ChangeCursor.defaultOverlap
+        way: Way, pageSize: Int = 500, overlap: Duration = ChangeCursor.defaultOverlap,
+        limit: Int? = nil
     ) {
         precondition(pageSize > 0)
+        precondition(limit.map { $0 > 0 } ?? true)
         self.way = way
         self.pageSize = pageSize
         self.overlap = overlap
+        self.limit = limit
     }
 }
 

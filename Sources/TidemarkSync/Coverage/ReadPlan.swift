@@ -71,6 +71,9 @@ public struct ReadPlan: Hashable, Sendable {
     public let prediction: Prediction
     /// In a sentence.
     public let reason: String
+    /// Whether what was held before it is given up when it arrives: a bounded feed was away for so long
+    /// that the newest items cost less than all that has changed.
+    package var beginsAnew = false
 
     /// Changes from this server time on; nil where it is not asked by change.
     public var since: Timestamp? {

@@ -7,8 +7,42 @@ package struct SyncReach: Hashable, Sendable {
     /// Whether the newest items were asked for.
     package var hasHead = false
     package var hasAudit = false
+    /// Rows of changes that were new here.
+    package var news = 0
+    /// In a bounded feed: how many items are held from its base up, where the disk has told it.
+    package var held: Int?
+    /// In a bounded feed: how many are wanted at the least, for example because somebody scrolled down
+    /// to them; its limit where that is more.
+    package var wanted = 0
 
     package init() {}
+
+    /// For older items alone: as of the last read, nothing newer is asked for.
+    package init(olderOf progress: FeedProgress) {
+        startedAt = progress.lastReadTime
+        hasHead = true
+    }
+
+    /// Takes a page that has arrived.
+    package mutating func take(_ plan: ReadPlan?, news: Int) {
+        held = nil
+        switch plan?.question {
+        case .changes?: self.news += news
+        case .items(let range)? where range.upperBound != .highest:
+            // It may have joined what was held long ago.
+            hasAudit = false
+            return
+        case .items?, .figures?, .marks?, nil: break
+        }
+        if plan?.beginsAnew == true { self.news = 0 }
+        hasHead = true
+    }
+
+    /// How many items are to be held; nil for all.
+    func target(_ rules: FeedRules) -> Int? { rules.limit.map { max($0, wanted) } }
+
+    /// Rows of a page that need not bring more than the target.
+    func pageSize(_ rules: FeedRules) -> Int { min(rules.pageSize, target(rules) ?? .max) }
 }
 
 /// Picks the cheapest read that is complete. Pure: from what is stored to a plan.
@@ -23,29 +57,68 @@ package enum ReadPlanner {
     ) -> ReadPlan? {
         switch rules.way {
         case .changeTime:
-            if let delta = delta(progress, reach, rules) { return delta }
+            if let delta = delta(progress, reach, action, rules) { return delta }
         case .itemTime, .audit:
-            if !reach.hasHead { return head(progress, action, rules) }
+            if !reach.hasHead { return head(progress, reach, action, rules) }
         }
         if let gap = progress.gaps(above: action, rules).last {
-            return page(gap, of: progress, action, rules)
+            return page(gap, of: progress, reach, action, rules)
         }
-        guard rules.way.audits, !reach.hasAudit else { return nil }
-        return audit(progress, reach, action, rules)
+        if rules.way.audits, !reach.hasAudit,
+            let audit = audit(progress, reach, action, rules)
+        {
+            return audit
+        }
+        return older(progress, reach, action, rules)
+    }
+
+    /// In a bounded feed that holds fewer than it should: a page below its base.
+    private static func older(
+        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
+    ) -> ReadPlan? {
+        guard let target = reach.target(rules), let held = reach.held, held < target,
+            let tail = progress.tail(above: action, rules)
+        else { return nil }
+        let size = min(rules.pageSize, target - held)
+        return ReadPlan(
+            kind: .page, question: .items(tail), pageSize: size,
+            prediction: ReadPlan.Prediction(atLeast: 1, atMost: size),
+            reason: "Of \(target) items \(held) are held, so older ones are read.")
+    }
+
+    /// Where more has changed in an absence than a bounded feed holds: what it holds is given up for the
+    /// newest. What changed within the overlap would come again at once, so that is read to its end.
+    private static func anew(
+        _ reach: SyncReach, _ cursor: ChangeCursor, _ action: Timestamp?, _ rules: FeedRules
+    ) -> ReadPlan? {
+        guard let target = reach.target(rules), reach.news >= target, let drain = cursor.drain,
+            drain.readTime.duration(since: drain.since) > cursor.overlap * 2
+        else { return nil }
+        let size = reach.pageSize(rules)
+        var plan = ReadPlan(
+            kind: .full, question: .items(FeedProgress.floor(action)..<CoveragePosition.highest),
+            pageSize: size, prediction: ReadPlan.Prediction(atLeast: 1, atMost: size),
+            reason: "More has changed than the \(target) newest items, so these are read anew.")
+        plan.beginsAnew = true
+        return plan
     }
 
     private static func delta(
-        _ progress: FeedProgress, _ reach: SyncReach, _ rules: FeedRules
+        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
         let cursor = progress.cursor
-        let bounds = ReadPlan.Prediction(atLeast: 1, atMost: rules.pageSize)
+        // Beside those that come again, no more than it holds.
+        let most = (reach.target(rules) ?? .max).addingReportingOverflow(cursor.seen.count)
+        let size = most.overflow ? rules.pageSize : min(rules.pageSize, most.partialValue)
+        let bounds = ReadPlan.Prediction(atLeast: 1, atMost: size)
         if let drain = cursor.drain {
+            if let anew = anew(reach, cursor, action, rules) { return anew }
             return ReadPlan(
                 kind: .delta,
                 question: .changes(
                     since: drain.since,
                     after: ReadPlan.Place(changeTime: drain.lastChangeTime, path: drain.lastPath)),
-                pageSize: rules.pageSize, prediction: bounds,
+                pageSize: size, prediction: bounds,
                 reason: "The last read of changes had more pages, so it goes on where it stopped.")
         }
         guard let since = sinceOfDelta(cursor, rules), let readTime = cursor.readTime else {
@@ -55,13 +128,13 @@ package enum ReadPlanner {
         // Rows of the overlap come again unless they changed, and then as their new version.
         var prediction = bounds
         prediction.ifUnchanged = progress.repeatedChanges.map {
-            min(max(1, $0), rules.pageSize)
+            min(max(1, $0), size)
         }
         #if TIDEMARK_DEFECTS
             if rules.defects.contains(.overlapForgotten) { prediction.ifUnchanged = 1 }
         #endif
         return ReadPlan(
-            kind: .delta, question: .changes(since: since, after: nil), pageSize: rules.pageSize,
+            kind: .delta, question: .changes(since: since, after: nil), pageSize: size,
             prediction: prediction,
             reason: "Everything up to the last read is held, so only what changed since is read, "
                 + "with \(cursor.overlap) of overlap for writes that were under way.")
@@ -76,20 +149,19 @@ package enum ReadPlanner {
 
     /// What is new: from the newest item that is held, whose time others may have too.
     private static func head(
-        _ progress: FeedProgress, _ action: Timestamp?, _ rules: FeedRules
+        _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan {
         let floor = FeedProgress.floor(action)
         guard let top = progress.held(above: action).last?.upperBound else {
-            return page(floor..<CoveragePosition.highest, of: progress, action, rules)
+            return page(floor..<CoveragePosition.highest, of: progress, reach, action, rules)
         }
+        let size = reach.pageSize(rules)
         let (start, repeated) = startOfHead(progress, top, rules)
         return ReadPlan(
             kind: .page,
-            question: .items(max(floor, start)..<CoveragePosition.highest),
-            pageSize: rules.pageSize,
+            question: .items(max(floor, start)..<CoveragePosition.highest), pageSize: size,
             prediction: ReadPlan.Prediction(
-                atLeast: 1, atMost: rules.pageSize,
-                ifUnchanged: min(max(1, repeated), rules.pageSize)),
+                atLeast: 1, atMost: size, ifUnchanged: min(max(1, repeated), size)),
             reason: "Everything up to the newest item is held, so only those of its time and later "
                 + "are read.")
     }
@@ -105,20 +177,22 @@ package enum ReadPlanner {
     }
 
     private static func page(
-        _ gap: Range<CoveragePosition>, of progress: FeedProgress, _ action: Timestamp?,
-        _ rules: FeedRules
+        _ gap: Range<CoveragePosition>, of progress: FeedProgress, _ reach: SyncReach,
+        _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan {
+        let size = reach.pageSize(rules)
         let isFull = progress.held(above: action).isEmpty
         let reason =
             isFull
-            ? action == nil
-                ? "Nothing is held yet, so everything is read once."
-                : "Nothing is held yet, so everything above the clear mark is read once."
+            ? rules.limit != nil
+                ? "Nothing is held yet, so the newest items are read."
+                : action == nil
+                    ? "Nothing is held yet, so everything is read once."
+                    : "Nothing is held yet, so everything above the clear mark is read once."
             : "A part between items was never read, so it is read once."
         return ReadPlan(
-            kind: isFull ? .full : .page, question: .items(gap),
-            pageSize: rules.pageSize,
-            prediction: ReadPlan.Prediction(atLeast: 1, atMost: rules.pageSize), reason: reason)
+            kind: isFull ? .full : .page, question: .items(gap), pageSize: size,
+            prediction: ReadPlan.Prediction(atLeast: 1, atMost: size), reason: reason)
     }
 
     /// Over what was held before this sync.
@@ -126,6 +200,8 @@ package enum ReadPlanner {
         _ progress: FeedProgress, _ reach: SyncReach, _ action: Timestamp?, _ rules: FeedRules
     ) -> ReadPlan? {
         var ranges = progress.held(above: action)
+        // What lies below a gap counts when it is reached.
+        if rules.limit != nil { ranges = ranges.suffix(1) }
         if let startedAt = reach.startedAt {
             ranges = ranges.filter { range in
                 progress.coverage.intervals.contains { held in

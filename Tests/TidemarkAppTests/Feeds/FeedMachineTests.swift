@@ -39,7 +39,7 @@ import Tidemark
         #expect(machine.step(.open(1), now: now) == [.load])
         #expect(
             machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
-                == [.readItems(below: nil, count: 3, action: nil)])
+                == [.readItems(below: nil, count: 3, from: .lowest)])
         let rows = [row("b", 9), row("a", 8)]
         #expect(
             machine.step(.itemsRead(rows, hasMore: false, rowsScanned: 2), now: now)
@@ -54,9 +54,9 @@ import Tidemark
         _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
         #expect(
             machine.step(.itemsRead([row("b", 9)], hasMore: true, rowsScanned: 2), now: now)
-                == [.countUnread(above: nil), .publish])
+                == [.count(from: .lowest), .publish])
         #expect(machine.shown.unreadCount == 1)
-        #expect(machine.step(.unreadCounted(7), now: now) == [.publish, .finish(1, .opened)])
+        #expect(machine.step(.counted(7), now: now) == [.publish, .finish(1, .opened)])
         #expect(machine.shown.unreadCount == 7)
     }
 
@@ -67,7 +67,7 @@ import Tidemark
         #expect(machine.step(.sync(1), now: now) == [.load])
         let begun = machine.step(
             .loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
-        #expect(begun == [.declareIndexes, .readItems(below: nil, count: 3, action: nil)])
+        #expect(begun == [.declareIndexes, .readItems(below: nil, count: 3, from: .lowest)])
         guard case .fetch(let fetch)? = machine.step(.indexesDeclared, now: now).last else {
             Issue.record("no page was asked for")
             return
@@ -116,7 +116,7 @@ import Tidemark
                 ])
         #expect(machine.counters.ignored == 1)
         let reset = machine.step(.move(.action, to: .milliseconds(-1), 4), now: now)
-        #expect(reset.contains(.readItems(below: nil, count: 3, action: nil)))
+        #expect(reset.contains(.readItems(below: nil, count: 3, from: .lowest)))
     }
 
     @Test func `a mark that could not be stored is stored with the next sync`() {
@@ -235,7 +235,7 @@ import Tidemark
         _ = machine.step(.move(.action, to: .milliseconds(-1), 2), now: now)
         #expect(
             machine.step(.itemsRead([row("b", 9)], hasMore: false, rowsScanned: 1), now: now)
-                == [.readItems(below: nil, count: 3, action: nil)])
+                == [.readItems(below: nil, count: 3, from: .lowest)])
     }
 
     @Test func `an item that was cleared while it was read is not shown`() {

@@ -20,10 +20,11 @@ final class FeedWorld {
     private(set) var feed: Feed
     private let pageSize: Int
     private let window: Int
+    private let limit: Int?
     private let clock = StandingClock()
     private(set) var ids: [String] = []
 
-    init(pageSize: Int = 500, window: Int = 50) async throws {
+    init(pageSize: Int = 500, window: Int = 50, limit: Int? = nil) async throws {
         var environment = ServerEnvironment.live()
         environment.now = { [clock] in Timestamp(seconds: clock.seconds, nanoseconds: 0) }
         server = try FirestoreServer(FirestoreServer.Configuration(), environment: environment)
@@ -32,8 +33,9 @@ final class FeedWorld {
             .appendingPathComponent("tidemark-" + UUID().uuidString).path
         self.pageSize = pageSize
         self.window = window
+        self.limit = limit
         device = try Self.client(server, folder)
-        feed = try Self.feed(device, pageSize, window)
+        feed = try Self.feed(device, pageSize, window, limit)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
@@ -49,33 +51,33 @@ final class FeedWorld {
     }
 
     private static func feed(
-        _ device: Firestore, _ pageSize: Int, _ window: Int
+        _ device: Firestore, _ pageSize: Int, _ window: Int, _ limit: Int?
     ) throws -> Feed {
-        try Feed(definition(device, pageSize, window))
+        try Feed(definition(device, pageSize, window, limit))
     }
 
     private static func definition(
-        _ device: Firestore, _ pageSize: Int, _ window: Int
+        _ device: Firestore, _ pageSize: Int, _ window: Int, _ limit: Int?
     ) -> FeedDefinition {
         FeedDefinition(
             query: device.collection("messages"), itemTime: "createdAt",
             way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: pageSize,
-            window: window)
+            window: window, limit: limit)
     }
 
-    var definition: FeedDefinition { Self.definition(device, pageSize, window) }
+    var definition: FeedDefinition { Self.definition(device, pageSize, window, limit) }
 
     /// Ends the app and starts it again on the same disk.
     func relaunch() async throws {
         await device.terminate()
         device = try Self.client(server, folder)
-        feed = try Self.feed(device, pageSize, window)
+        feed = try Self.feed(device, pageSize, window, limit)
         try await feed.open()
     }
 
     /// The feed read from disk anew, with a window of its own.
     func reread(window: Int) async throws -> FeedState {
-        let other = try Self.feed(device, pageSize, window)
+        let other = try Self.feed(device, pageSize, window, limit)
         try await other.open()
         return await other.state
     }
@@ -169,8 +171,8 @@ final class FeedWorld {
     func shown() async -> [String] { await feed.state.texts }
 
     /// What the server has billed the device for.
-    func billed() -> Int {
-        server.meter().filter { $0.label == "device" }.map(\.reads).reduce(0, +)
+    func billed(label: String = "device") -> Int {
+        server.meter().filter { $0.label == label }.map(\.reads).reduce(0, +)
     }
 }
 

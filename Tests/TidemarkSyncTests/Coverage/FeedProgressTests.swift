@@ -144,6 +144,114 @@ import TidemarkModel
         _ = progress.receive(equal, of: gap, readTime: time(201), rules: rules)
     }
 
+    /// A feed took it for the end when the one item that it held was gone: 4886 of `FeedHistoryTests`.
+    @Test(arguments: [FeedRules.Way.itemTime, .audit])
+    func `a newest item that is gone hides nothing that was never read below it`(
+        way: FeedRules.Way
+    ) throws {
+        let rules = FeedRules(way: way, pageSize: 1)
+        var progress = FeedProgress(overlap: .seconds(300))
+        let full = try plan(progress, SyncReach(), rules)
+        _ = progress.receive([row("b", 9)], of: full, readTime: time(100), rules: rules)
+        // A kill, and another launch.
+        let head = try plan(progress, SyncReach(), rules)
+        _ = progress.receive([], of: head, readTime: time(200), rules: rules)
+        #expect(progress.readTime(above: nil, rules) == nil)
+        var reach = SyncReach()
+        reach.hasHead = true
+        let rest = try plan(progress, reach, rules)
+        #expect(rest.question == .items(.lowest..<CoveragePosition.start(of: time(9))))
+        _ = progress.receive([], of: rest, readTime: time(201), rules: rules)
+        #expect(progress.readTime(above: nil, rules) != nil)
+    }
+
+    private func held(
+        _ count: Int, wanted: Int = 0, after progress: FeedProgress
+    ) -> SyncReach {
+        var reach = SyncReach(olderOf: progress)
+        (reach.held, reach.wanted) = (count, wanted)
+        return reach
+    }
+
+    @Test func `a bounded feed asks for its newest items, and for older ones when they are wanted`()
+        throws
+    {
+        let rules = FeedRules(way: .changeTime(audited: false), pageSize: 500, limit: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        let full = try plan(progress, SyncReach(), rules)
+        #expect(full.pageSize == 2 && full.prediction.atMost == 2)
+        let first = [row("d", 990, changed: 990), row("c", 980, changed: 980)]
+        _ = progress.receive(first, of: full, readTime: time(1_000), rules: rules)
+        #expect(progress.readTime(above: nil, rules) == time(1_000))
+        #expect(progress.base(above: nil, rules) == .before(time(980), first[1].path))
+        #expect(progress.base(above: time(985), rules) == .end(of: time(985)))
+        let tail = CoveragePosition.lowest..<CoveragePosition.before(time(980), first[1].path)
+        #expect(progress.tail(above: nil, rules) == tail)
+        #expect(progress.tail(above: time(985), rules) == nil, "nothing below the mark is wanted")
+
+        // Enough is held; one was deleted since; somebody scrolls.
+        func next(_ reach: SyncReach) -> ReadPlan? {
+            ReadPlanner.next(progress, reach, action: nil, rules)
+        }
+        #expect(next(held(2, after: progress)) == nil)
+        #expect(next(held(1, after: progress))?.question == .items(tail))
+        #expect(next(held(1, after: progress))?.pageSize == 1)
+        let more = try #require(next(held(2, wanted: 50, after: progress)))
+        #expect(more.pageSize == 48)
+        _ = progress.receive(
+            [row("b", 970, changed: 970)], of: more, readTime: time(1_001), rules: rules)
+        #expect(progress.tail(above: nil, rules) == nil, "a short page is the last")
+        #expect(progress.base(above: nil, rules) == .lowest)
+    }
+
+    @Test func `a bounded feed that missed more than it holds reads its newest items anew`() throws
+    {
+        let rules = FeedRules(way: .changeTime(audited: false), pageSize: 2, limit: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        _ = progress.receive(
+            [row("b", 990, changed: 990), row("a", 980, changed: 980)],
+            of: try plan(progress, SyncReach(), rules), readTime: time(1_000), rules: rules)
+        var reach = SyncReach()
+        let delta = try plan(progress, reach, rules)
+        let page = [row("c", 5_000, changed: 5_000), row("d", 5_001, changed: 5_001)]
+        let fresh = progress.receive(page, of: delta, readTime: time(9_000), rules: rules)
+        reach.startedAt = time(9_000)
+        reach.take(delta, news: fresh.count)
+        let anew = try plan(progress, reach, rules)
+        #expect(anew.beginsAnew && anew.pageSize == 2)
+        #expect(anew.question == .items(everything))
+        // Until it arrives, what was held is held.
+        #expect(progress.coverage.asOf(time(990), DocumentPath(unchecked: "c/b")) != nil)
+        _ = progress.receive(
+            [row("z", 8_000, changed: 8_000), row("y", 7_990, changed: 7_990)], of: anew,
+            readTime: time(9_001), rules: rules)
+        #expect(progress.coverage.asOf(time(990), DocumentPath(unchecked: "c/b")) == nil)
+        #expect(progress.cursor.drain == nil && progress.cursor.readTime == time(9_001))
+        reach.take(anew, news: 2)
+        #expect(ReadPlanner.next(progress, reach, action: nil, rules) == nil)
+    }
+
+    @Test func `in a bounded feed what lies below a gap waits until somebody gets there`() throws {
+        let rules = FeedRules(way: .audit, pageSize: 2, limit: 2)
+        var progress = FeedProgress(overlap: .seconds(300))
+        let old = [row("b", 9), row("a", 8)]
+        _ = progress.receive(
+            old, of: try plan(progress, SyncReach(), rules), readTime: time(100), rules: rules)
+        let new = [row("e", 30), row("d", 20)]
+        _ = progress.receive(
+            new, of: try plan(progress, SyncReach(), rules), readTime: time(200), rules: rules)
+        #expect(progress.base(above: nil, rules) == .before(time(20), new[1].path))
+        #expect(progress.readTime(above: nil, rules) == time(200), "of what it shows")
+        let gap = try plan(progress, held(2, wanted: 3, after: progress), rules)
+        _ = progress.receive([row("c", 10)], of: gap, readTime: time(201), rules: rules)
+        // Part of the gap is still there, or it has joined what was held long ago: that is counted.
+        var reach = held(3, wanted: 3, after: progress)
+        reach.take(gap, news: 1)
+        if progress.base(above: nil, rules) < .before(time(9), old[0].path) {
+            #expect(try plan(progress, reach, rules).kind == .audit)
+        }
+    }
+
     @Test func `an audit is of what was held before the sync`() throws {
         let rules = FeedRules(way: .audit, pageSize: 2)
         var progress = FeedProgress(overlap: .seconds(300))

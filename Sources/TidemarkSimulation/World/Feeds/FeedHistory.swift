@@ -34,7 +34,7 @@ package final class FeedHistory {
     package init(_ settings: FeedHistorySettings) throws {
         self.settings = settings
         var dice = SeededRandom(seed: settings.seed &+ 7_919)
-        mood = FeedHistoryMood(&dice, way: settings.way)
+        mood = FeedHistoryMood(&dice, way: settings.way, isBounded: settings.isBounded)
         self.dice = dice
         var worldSettings = WorldSettings(seed: settings.seed)
         worldSettings.clients = 2
@@ -82,7 +82,8 @@ package final class FeedHistory {
         """
         \(error)
         Again, with the whole log: \
-        TIDEMARK_\(settings.hasBackfills ? "BACKFILL" : "FEED")_SEEDS=\(settings.seed) swift test \
+        TIDEMARK_\(settings.hasBackfills ? "BACKFILL" : settings.isBounded ? "BOUNDED" : "FEED")_SEEDS=\
+        \(settings.seed) swift test \
         --filter \(settings.hasBackfills ? "BackfillHistoryTests" : "FeedHistoryTests")
         \(world.log.suffix(settings.isVerbose ? 5_000 : 40).joined(separator: "\n"))
         """
@@ -98,6 +99,8 @@ package struct FeedHistorySettings {
     package var isThorough = false
     /// Whether devices send days and fetch old items beside.
     package var hasBackfills = false
+    /// Whether the feeds hold the newest items alone.
+    package var isBounded = false
     package var isVerbose = false
     #if TIDEMARK_DEFECTS
         package var defects: PlantedDefects = []
@@ -165,12 +168,14 @@ struct FeedHistoryMood: CustomStringConvertible {
     let pageSize: Int
     let overlap: Duration
     let window: Int
+    /// How many items a feed holds at the least; nil for all.
+    let limit: Int?
     let cacheSize: Int64
     let acts: [(HistoryAct, Int)]
     let changes: [(HistoryChange, Int)]
     let pauses: [(ClosedRange<Int>?, Int)]
 
-    init(_ dice: inout SeededRandom, way wanted: HistoryWay?) {
+    init(_ dice: inout SeededRandom, way wanted: HistoryWay?, isBounded: Bool) {
         way = wanted ?? dice.pick(HistoryWay.allCases)
         hasFilter = dice.chance(50)
         sharesMarks = dice.chance(50)
@@ -190,10 +195,12 @@ struct FeedHistoryMood: CustomStringConvertible {
             dice.chance(50)
             ? [(nil, 4), (1...60, 6), (60...1_500, 6), (4_000...90_000, 2)]
             : [(nil, 1), (1...60, 2), (500...15_000, 6), (60_000...200_000, 2)]
+        limit = isBounded ? dice.pick([1, 2, 4, 7, 20]) : nil
     }
 
     var description: String {
         "a history by \(way), pages of \(pageSize), overlap \(overlap), window \(window)"
+            + (limit.map { ", the newest \($0)" } ?? "")
             + (hasFilter ? ", filtered" : "") + (sharesMarks ? ", marks shared" : "")
             + (hasPager ? ", with pagers" : "")
     }

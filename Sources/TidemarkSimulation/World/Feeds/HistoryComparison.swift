@@ -10,13 +10,17 @@ struct HistoryComparison {
     /// Whether it showed exactly what was there, also where it need not.
     private(set) var isExact = false
 
-    /// - Parameter unsettled: What changed since, or is being written by the device itself.
+    /// - Parameters:
+    ///   - unsettled: What changed since, or is being written by the device itself.
+    ///   - isSync: Whether a sync has just ended, so that the window is full where there is more.
     init(
         _ feed: HistoryShown, _ then: HistoryTruth, _ unsettled: Set<DocumentPath>,
-        _ readTime: Timestamp, _ promise: HistoryPromise
+        _ readTime: Timestamp, _ promise: HistoryPromise, isSync: Bool
     ) {
         expected = then.items(above: feed.marks.action)
-        if feed.hasMore, feed.rows.count != feed.size {
+        // While older items are on their way, a bounded feed shows fewer than it is asked for.
+        let least = isSync ? feed.size : min(feed.size, feed.limit ?? feed.size)
+        if feed.hasMore, feed.rows.count < least {
             difference = "shows \(feed.rows.count) of \(feed.size), and says there is more"
             return
         }

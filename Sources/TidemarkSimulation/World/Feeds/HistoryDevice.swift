@@ -28,11 +28,11 @@ final class HistoryDevice {
         self.client = client
         self.history = history
         #if TIDEMARK_DEFECTS
-            var definition = try Self.definition(history.mood)
+            var definition = try Self.definition(history)
             definition.plant(history.settings.defects)
             self.definition = definition
         #else
-            definition = try Self.definition(history.mood)
+            definition = try Self.definition(history)
         #endif
         follow()
     }
@@ -44,7 +44,18 @@ final class HistoryDevice {
                 ? .field(FieldPath(name: "room"), .equal, .integer(1)) : nil)
     }
 
-    private static func definition(_ mood: FeedHistoryMood) throws -> ParsedDefinition {
+    /// Of one user in three the marks are texts, and one in four shares what was consumed too.
+    private static func shared(_ history: FeedHistory) throws -> SharedMarkFields? {
+        let seed = history.settings.seed
+        guard history.mood.sharesMarks else { return nil }
+        return try SharedMarkFields(
+            FeedHistory.shared, field: "at", consumptionField: seed % 4 == 0 ? "seen" : nil,
+            encoding: seed % 3 == 0 ? .string : .number,
+            onClear: seed % 3 == 0 ? ["deleted": .boolean(true)] : [:])
+    }
+
+    private static func definition(_ history: FeedHistory) throws -> ParsedDefinition {
+        let mood = history.mood
         let way: FeedDefinition.Way =
             switch mood.way {
             case .changeTime, .countedChangeTime:
@@ -57,7 +68,7 @@ final class HistoryDevice {
             query(mood), itemTime: "createdAt", way: way, pageSize: mood.pageSize,
             overlap: mood.overlap, window: mood.window,
             checksMembership: mood.way == .countedChangeTime,
-            shared: mood.sharesMarks ? (FeedHistory.shared, "at") : nil)
+            shared: try shared(history), limit: mood.limit)
     }
 
     var name: String { client.name }

@@ -28,7 +28,8 @@ struct SyncBegin {
         writes = history.writes.count
         shared = history.mood.sharesMarks ? history.oracle.sharedMark() : nil
         isJoined = device.feed?.syncs ?? 0 > 0
-        isShared = device.isLive || isJoined
+        isShared =
+            device.isLive || isJoined || history.mood.limit != nil && device.feed?.loads ?? 0 > 0
     }
 }
 
@@ -39,6 +40,10 @@ struct HistoryShown: Equatable {
     let unread: Int
     /// Rows of the window at the most.
     let size: Int
+    /// How many items it promises to hold; nil for all.
+    let limit: Int?
+    /// From where on it says that it holds everything.
+    let base: CoveragePosition
     let marks: Marks
 
     init(_ feed: HistoryFeed) {
@@ -47,6 +52,8 @@ struct HistoryShown: Equatable {
         hasMore = machine.shown.hasMore
         unread = machine.shown.unreadCount
         size = feed.size
+        limit = machine.settings.rules.limit
+        base = machine.progress.base(above: machine.marks.action, machine.settings.rules)
         marks = machine.marks
     }
 }

@@ -18,6 +18,8 @@ final class HistoryFeed {
     private var knowsServerTime = false
     /// Syncs that the app has asked for and that have not ended.
     private(set) var syncs = 0
+    /// Loads of older items that have not ended: in a bounded feed they read from the server.
+    private(set) var loads = 0
 
     /// - Precondition: The device's app runs.
     init(_ device: HistoryDevice) {
@@ -52,7 +54,8 @@ final class HistoryFeed {
 
     func loadMore(_ count: Int) {
         size = size.addingReportingOverflow(count).overflow ? .max : size + count
-        call { .loadMore(count, $0) }
+        loads += 1
+        call({ .loadMore(count, $0) }) { [unowned self] _ in loads -= 1 }
     }
 
     func tell(_ event: Machine.Event) { step(event) }

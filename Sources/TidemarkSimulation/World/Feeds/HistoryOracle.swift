@@ -71,6 +71,9 @@ final class HistoryOracle {
         case .double(let milliseconds)?:
             return Timestamp(microseconds: Int64((milliseconds * 1_000).rounded()))
         case .integer(let milliseconds)?: return Timestamp(milliseconds: milliseconds)
+        case .string(let text)?:
+            // A whole millisecond: all of its fractions are below.
+            return Int64(text).map { Timestamp(microseconds: $0 * 1_000 + 999) }
         default: return nil
         }
     }
@@ -122,7 +125,7 @@ final class HistoryOracle {
             HistoryPromise(
                 way: kind == .feedLive ? history.mood.way.whileListening : history.mood.way,
                 writes: history.writes,
-                now: now))
+                now: now), isSync: kind == .feedSyncs)
         if let difference = comparison.difference {
             throw WorldViolation(
                 kind, "\(name) \(difference); complete as of \(readTime.worldText)")
@@ -185,7 +188,9 @@ final class HistoryOracle {
             }
         guard comparison.isExact, isSeen else { return }
         let floor = shown.marks.floor
-        let unread = comparison.expected.values.count { row in floor.map { row.time > $0 } ?? true }
+        // What lies below what it holds, it cannot count.
+        let held = comparison.expected.values.filter { $0.position.isAtLeast(shown.base) }
+        let unread = held.count { row in floor.map { row.time > $0 } ?? true }
         if shown.unread == unread { return }
         throw WorldViolation(.feedUnread, "\(name) tells \(shown.unread) unread, not \(unread)")
     }

@@ -10,7 +10,10 @@ struct FeedSpec: Sendable, CustomStringConvertible {
     let way: FeedDefinition.Way
     let checksMembership: Bool
     let pageSize: Int
-    let sharesMark: Bool
+    let shared: SharedMarkFields?
+    /// How many items the feed holds at the least; nil for all.
+    let bound: Int?
+    let window: Int
     let devices: [String]
     let steps: [FeedSpecObject]
 
@@ -21,20 +24,36 @@ struct FeedSpec: Sendable, CustomStringConvertible {
         let json = try JSONSerialization.jsonObject(with: Data(contentsOf: url))
         let object = try FeedSpecObject(json, in: file)
         try object.allow([
-            "hazard", "why", "way", "checksMembership", "pageSize", "sharesMark", "devices",
-            "steps",
+            "hazard", "why", "way", "checksMembership", "pageSize", "sharesMark", "markAsText",
+            "devices",
+            "bound", "window", "steps",
         ])
         hazard = try object.require("hazard")
         way = try Self.way(object.require("way"), file)
         checksMembership = try object.value("checksMembership") ?? false
         pageSize = try object.value("pageSize") ?? 500
-        sharesMark = try object.value("sharesMark") ?? false
+        shared = try Self.shared(object)
+        bound = try object.value("bound")
+        window = try object.value("window") ?? 50
         devices = try object.value("devices") ?? ["phone"]
         let steps: [Any] = try object.require("steps")
         let file = file
         self.steps = try steps.enumerated().map {
             try FeedSpecObject($1, in: "\(file), step \($0 + 1)")
         }
+    }
+
+    /// `markAsText` is how a new mark is written; with it devices share what they have consumed, too, and
+    /// a clear sets another field.
+    private static func shared(_ object: FeedSpecObject) throws -> SharedMarkFields? {
+        guard try object.value("sharesMark") ?? false else { return nil }
+        let path = DocumentPath(unchecked: "users/ann")
+        guard try object.value("markAsText") ?? false else {
+            return try SharedMarkFields(path, field: "fetch_message_after")
+        }
+        return try SharedMarkFields(
+            path, field: "fetch_message_after", consumptionField: "seen_until", encoding: .string,
+            onClear: ["conversation_deleted": .boolean(true), "last_message_timestamp": .mark])
     }
 
     private static func way(_ name: String, _ file: String) throws -> FeedDefinition.Way {

@@ -20,9 +20,9 @@ final class FeedSpecRunner {
         query.filter = .field(FieldPath(name: "room"), .equal, .string("blue"))
         let definition = try ParsedDefinition(
             query, itemTime: "createdAt", way: spec.way, pageSize: spec.pageSize,
-            checksMembership: spec.checksMembership,
-            shared: spec.sharesMark
-                ? (DocumentPath(unchecked: "users/ann"), "fetch_message_after") : nil)
+            window: spec.window, checksMembership: spec.checksMembership,
+            shared: spec.shared,
+            limit: spec.bound)
         world = try FeedSpecWorld(definition, devices: spec.devices)
     }
 
@@ -46,7 +46,7 @@ final class FeedSpecRunner {
             ("write", write), ("delete", delete), ("wait", wait), ("sync", sync),
             ("clear", clear), ("consume", consume), ("relaunch", relaunch),
             ("network", network), ("clock", clock), ("failNext", failNext), ("live", live),
-            ("settle", settle), ("expect", expect),
+            ("settle", settle), ("expect", expect), ("loadMore", loadMore), ("shared", shared),
         ]
     }
 
@@ -102,6 +102,36 @@ extension FeedSpecRunner {
             path: DocumentPath(unchecked: "messages/" + id),
             .patch(fields, mask: fields.map { FieldPath(name: $0.key) }),
             transforms: transforms)
+    }
+
+    /// The document of the shared marks, written past the devices, or looked at.
+    private func shared() throws {
+        try step.allow(["shared", "text", "number", "is"])
+        let field: String = try step.require("shared")
+        let path = DocumentPath(unchecked: "users/ann")
+        if step.has("is") {
+            let found = try world.document(path)?[FieldPath(name: field)]
+            let text = found.map(Self.text)
+            return try check(text == step.require("is"), "it is \(text ?? "none")")
+        }
+        var value: Value = .null
+        if let age: Int = try step.value("text") { value = .string("\(ago(age).milliseconds)") }
+        if let age: Int = try step.value("number") { value = .integer(ago(age).milliseconds) }
+        var fields = MapValue()
+        fields[FieldPath(name: field)] = value
+        try world.commit([
+            Mutation(path: path, .patch(fields, mask: [FieldPath(name: field)]))
+        ])
+    }
+
+    /// Marks as the kind of their value, others as they are: times differ from run to run.
+    private static func text(_ value: Value) -> String {
+        switch value {
+        case .string(let text): Int64(text) == nil ? text : "text"
+        case .double, .integer: "number"
+        case .boolean(let flag): "\(flag)"
+        default: "\(value)"
+        }
     }
 
     private func delete() throws {
@@ -185,11 +215,47 @@ extension FeedSpecRunner {
         try checkShown(device)
         // What a way cannot see is said in the script, beside what is shown instead.
         if step.has("limit") { return }
-        let truth = try world.truth(above: device.machine.marks.action)
-        try check(device.shown == truth, "shown is \(device.shown), and there is \(truth)")
+        try checkTruth(device)
         guard case .fresh = device.machine.shown.phase else {
             throw FeedSpecError("\(step.place): the phase is \(device.machine.shown.phase)")
         }
+    }
+
+    /// Of a bounded feed: the newest, as many as its window has room for, or all, and whether there are
+    /// more.
+    private func checkTruth(_ device: FeedSpecDevice) throws {
+        let all = try world.truth(above: device.machine.marks.action)
+        let truth = spec.bound == nil ? all : Array(all.prefix(device.shown.count))
+        try check(device.shown == truth, "shown is \(device.shown), and there is \(all)")
+        guard let bound = spec.bound else { return }
+        try check(
+            device.shown.count >= min(bound, spec.window, all.count),
+            "\(device.shown.count) are shown, and there are \(all.count)")
+        if device.shown.count < all.count {
+            try check(device.machine.shown.hasMore, "it says that there is nothing more")
+        }
+    }
+
+    /// Older items, at this price.
+    private func loadMore() throws {
+        try step.allow(["loadMore", "count", "reads", "shows", "error", "hasMore"])
+        let device = try device("loadMore")
+        let before = device.billed
+        let count: Int = try step.require("count")
+        let outcome = try device.call { .loadMore(count, $0) }
+        let billed = device.billed - before
+        if case .failed(let error) = outcome {
+            try check(try step.value("error") == "\(error.code)", "it failed: \(error)")
+        } else {
+            try check(!step.has("error"), "it did not fail")
+        }
+        if let reads: Int = try step.value("reads") {
+            try check(reads == billed, "\(billed) reads")
+        }
+        if let hasMore: Bool = try step.value("hasMore") {
+            try check(hasMore == device.machine.shown.hasMore, "more: \(!hasMore)")
+        }
+        try checkShown(device)
     }
 
     private func checkPrediction(_ sync: FeedSync, _ billed: Int) throws {
@@ -223,8 +289,7 @@ extension FeedSpecRunner {
             try check(reads == expected, "\(reads) reads")
         }
         try checkShown(device)
-        let truth = try world.truth(above: device.machine.marks.action)
-        try check(device.shown == truth, "shown is \(device.shown), and there is \(truth)")
+        try checkTruth(device)
         guard case .fresh = device.machine.shown.phase else {
             throw FeedSpecError("\(step.place): the phase is \(device.machine.shown.phase)")
         }

@@ -68,6 +68,14 @@ final class FeedSpecWorld {
         _ = try replies(.commit(CommitRequest(mutations: mutations)))
     }
 
+    func document(_ path: DocumentPath) throws -> MapValue? {
+        let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
+        for case .batchGetDocuments(let reply) in try replies(request) {
+            if case .found(let document)? = reply.row { return document.fields }
+        }
+        return nil
+    }
+
     /// What a device that reads everything would show, newest first.
     func truth(above action: Timestamp?) throws -> [String] {
         var query = definition.query
