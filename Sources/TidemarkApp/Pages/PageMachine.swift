@@ -26,6 +26,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case page(WindowID, [Row], isLast: Bool)
         /// How documents look now, wherever they are; nil for one that is no row any more.
         case changed([DocumentPath: Row?])
+        /// The user has cleared what is at or below a time.
+        case cleared(Timestamp)
         case failed(WindowID, FirestoreError)
     }
 
@@ -72,6 +74,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     private var coverage = PageCoverage()
     private var windows: [Window] = []
     private var lastID = 0
+    /// Rows at or below it are not shown, whoever brings them.
+    private var cleared: Timestamp?
     package private(set) var error: FirestoreError?
 
     /// - Precondition: `pageSize` is positive.
@@ -94,7 +98,13 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
     /// Whether the newest rows are what the device held, and not yet confirmed.
     package var isFromCache: Bool { windows.first?.isFromCache ?? true }
     package var hasMore: Bool {
-        coverage.top?.upperBound != .oldest && held.count < Self.maxRows
+        guard let end = coverage.top?.upperBound else { return held.count < Self.maxRows }
+        if case .after(let last) = end, isCleared(last) { return false }
+        return end != .oldest && held.count < Self.maxRows
+    }
+
+    private func isCleared(_ position: PagePosition) -> Bool {
+        cleared.map(position.isAtMost) ?? false
     }
 
     package mutating func step(_ event: Event) -> [Effect] {
@@ -116,6 +126,11 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .changed(let changes):
             apply(changes)
             return trim()
+        case .cleared(let time):
+            if let cleared, time <= cleared { return [] }
+            cleared = time
+            held.removeAll { $0.position.isAtMost(time) }
+            return []
         case .failed(let id, let error):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
             let window = windows.remove(at: index)
@@ -183,7 +198,7 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         coverage.insert(upper..<lower)
         let paths = Set(rows.map(\.path))
         held.removeAll { paths.contains($0.path) || (upper..<lower).contains($0.position) }
-        held += rows
+        held += rows.filter { !isCleared($0.position) }
         held.sort { $0.position < $1.position }
     }
 
@@ -192,9 +207,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         if changes.isEmpty { return }
         held.removeAll { changes[$0.path] != nil }
         held += changes.values.compactMap { row in
-            guard let row, coverage.ranges.contains(where: { $0.contains(row.position) }) else {
-                return nil
-            }
+            guard let row, !isCleared(row.position),
+                coverage.ranges.contains(where: { $0.contains(row.position) })
+            else { return nil }
             return row
         }
         held.sort { $0.position < $1.position }

@@ -17,6 +17,11 @@ package struct PagePosition: Hashable, Comparable, Sendable {
         if result != .equal { return result == .descending }
         return DocumentPath.compare(left.path, right.path) == .descending
     }
+
+    /// A time that the server is still to set is above every other, and what is no time has none.
+    func isAtMost(_ time: Timestamp) -> Bool {
+        if case .timestamp(let its) = value { its <= time } else { false }
+    }
 }
 
 /// One row of a page, whatever it shows.

@@ -19,6 +19,8 @@ final class PageStore: Sendable {
         var wasStored = false
         var asking: Task<Result<[DocumentPath: Row?], FirestoreError>, Never>?
         var clock = ServerTime()
+        /// Below it everything was cleared: nothing there is read, from disk or server.
+        var floor = CoveragePosition.lowest
     }
 
     /// Rows of one call for changes.
@@ -56,6 +58,11 @@ final class PageStore: Sendable {
     }
 
     // MARK: What is known
+
+    /// - Parameter time: Up to where the user has cleared.
+    func clear(through time: Timestamp) {
+        state.withLock { $0.floor = max($0.floor, .end(of: time)) }
+    }
 
     /// Reads the record, and makes the index that pages go by.
     func load() async throws(FirestoreError) {
@@ -100,9 +107,9 @@ final class PageStore: Sendable {
                 settled.last == snapshot.documents.last
             else { return }
             let isWhole = snapshot.count < limit
-            let lower = isWhole ? .lowest : CoveragePosition.before(last.time, last.path)
+            let lower = isWhole ? state.floor : CoveragePosition.before(last.time, last.path)
             let upper = CoveragePosition.after(first.time, first.path)
-            state.progress.insert(lower..<upper, asOf: readTime)
+            if lower < upper { state.progress.insert(lower..<upper, asOf: readTime) }
         }
     }
 
@@ -131,29 +138,32 @@ final class PageStore: Sendable {
         var reached = CoveragePosition.highest
         if case .timestamp(let time) = place.value { reached = .before(time, place.path) }
         var page = Page(rows: [], isLast: false)
+        let floor = state.withLock(\.floor)
+        page.isLast = reached <= floor
         for _ in 0..<Self.maxParts where page.rows.count < limit && !page.isLast {
             let (oldest, wanted) = (oldest, limit - page.rows.count)
             let lower: CoveragePosition
             switch state.withLock({ $0.progress.part(below: reached, asOf: oldest) }) {
             // Whatever became of it in the books by now: what was read is shown, and never read twice.
-            case .gap(let end): lower = try await fill(reached, downTo: end, wanted)
-            case .held(let end): lower = end
+            case .gap(let end):
+                lower = try await fill(reached, downTo: max(end ?? .lowest, floor), wanted)
+            case .held(let end): lower = max(end, floor)
             }
             page.rows += try await rows(reached, downTo: lower, wanted)
             reached = lower
             // A full page ends above: there may be more before that.
-            page.isLast = lower == .lowest && page.rows.count < limit
+            page.isLast = lower == floor && page.rows.count < limit
         }
         try await save()
         return page
     }
 
     private func part(
-        _ upper: CoveragePosition, downTo lower: CoveragePosition?
+        _ upper: CoveragePosition, downTo lower: CoveragePosition
     ) -> QueryValue {
         var part = query
         if upper != .highest { part.start = upper.cursor(in: firestore.databaseID) }
-        if let lower, lower != .lowest { part.end = lower.cursor(in: firestore.databaseID) }
+        if lower != .lowest { part.end = lower.cursor(in: firestore.databaseID) }
         return part
     }
 
@@ -175,7 +185,7 @@ final class PageStore: Sendable {
     ///
     /// - Returns: Down to where.
     private func fill(
-        _ upper: CoveragePosition, downTo lower: CoveragePosition?, _ count: Int
+        _ upper: CoveragePosition, downTo lower: CoveragePosition, _ count: Int
     ) async throws(FirestoreError) -> CoveragePosition {
         let gap = part(upper, downTo: lower)
         var asked = gap
@@ -185,7 +195,7 @@ final class PageStore: Sendable {
         let reached: @Sendable ([Document]) -> CoveragePosition = { [order] rows in
             guard rows.count == count, let last = rows.last,
                 case .timestamp(let time)? = last.fields[order]
-            else { return lower ?? .lowest }
+            else { return lower }
             return .before(time, last.path)
         }
         let _: ReadResult = try await answer { finish in

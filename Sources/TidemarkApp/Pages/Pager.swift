@@ -16,6 +16,9 @@ public import Tidemark
 /// vanishes; see ``PagerState/items``. Costs a read for each row of a page, and one for each later
 /// change of what is listened to. What the device holds is shown before the server answers.
 ///
+/// What the user has cleared does not come back: give it the marks of the conversation's ``Feed``, or
+/// let it ``follow(_:)`` that.
+///
 /// With ``PagesFromDisk`` older pages come from disk where the device holds them completely, with no
 /// reads and no listener.
 public final class Pager: Sendable {
@@ -30,6 +33,8 @@ public final class Pager: Sendable {
         var lastWatcher = 0
         var hasStarted = false
         var isClosed = false
+        /// Up to where the user has cleared.
+        var cleared: Timestamp?
 
         init(_ machine: Machine) {
             self.machine = machine
@@ -50,16 +55,19 @@ public final class Pager: Sendable {
     /// Nil where every page is a listener.
     private let store: PageStore?
     private let state: Mutex<State>
+    private let following = Mutex<Task<Void, Never>?>(nil)
 
     /// - Parameters:
     ///   - query: Without an order, a limit or a cursor: those are the pager's.
     ///   - field: What it is ordered by, the greatest first. Documents without it are not shown.
     ///   - pageSize: 1 to 1,000 rows.
     ///   - pages: When older pages come from disk. The field must then be a time.
+    ///   - marks: Up to where the user has cleared: what is there is neither read nor shown. The field
+    ///     must then be a time.
     /// - Throws: `invalidArgument` when that makes no sense.
     public init(
         _ query: Query, orderedBy field: some FieldName, pageSize: Int = 50,
-        pagesFromDisk pages: PagesFromDisk = .never
+        pagesFromDisk pages: PagesFromDisk = .never, marks: Marks = Marks()
     ) throws(FirestoreError) {
         guard (1...1_000).contains(pageSize) else {
             throw .invalidArgument("A page holds 1 to 1,000 rows, not \(pageSize).")
@@ -79,9 +87,48 @@ public final class Pager: Sendable {
         self.query =
             disk == nil ? ordered : ordered.whereField(order, isGreaterThanOrEqualTo: Timestamp.min)
         state = Mutex(State(Machine(pageSize: pageSize, loadsPages: disk != nil)))
+        setMarks(marks)
     }
 
-    deinit { close() }
+    deinit {
+        following.withLock { $0?.cancel() }
+        close()
+    }
+
+    /// Hides at once what the user has cleared; it does not come back, from disk or server, or with a
+    /// page that is on its way. The mark only moves forward. The consumption mark plays no part.
+    ///
+    /// - Parameter marks: For example ``Feed/marks``.
+    public func setMarks(_ marks: Marks) {
+        guard let action = marks.action else { return }
+        state.withLock { state in state.cleared = max(state.cleared ?? action, action) }
+        store?.clear(through: action)
+        step(.cleared(action))
+    }
+
+    /// Takes the marks of a feed over, now and as they move, also those that the user's other devices
+    /// move. Opens the feed, from disk; it is not kept up to date for it.
+    ///
+    /// It returns when what was cleared on this device before is known: call it before ``start()``, so
+    /// that nothing of that is read.
+    ///
+    /// - Parameter feed: Of the same items.
+    /// - Throws: What the disk answered.
+    public func follow(_ feed: Feed) async throws(FirestoreError) {
+        try await feed.open()
+        setMarks(await feed.marks)
+        let states = feed.states
+        let task = Task { [weak self] in
+            for await _ in states {
+                guard let self else { return }
+                self.setMarks(await feed.marks)
+            }
+        }
+        following.withLock { old in
+            old?.cancel()
+            old = task
+        }
+    }
 
     /// What is to be shown, now and as it changes. The first one begins to listen. A slow reader skips
     /// to the newest.
@@ -188,6 +235,10 @@ public final class Pager: Sendable {
     }
 
     private func page(after: PagePosition?, limit: Int) -> Query {
+        var query = query
+        if let cleared = state.withLock(\.cleared) {
+            query = query.whereField(order, isGreaterThan: cleared)
+        }
         guard let after, var value = try? query.runnable() else { return query.limit(to: limit) }
         let name = ReferenceValue(database: query.firestore.databaseID, path: after.path)
         value.orders.append(Order(.documentID, .descending))

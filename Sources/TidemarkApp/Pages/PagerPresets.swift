@@ -9,13 +9,15 @@ extension Pager {
     ///   - sentAt: The time that messages are ordered by.
     ///   - pageSize: Rows in a page.
     ///   - pages: When older pages come from disk.
+    ///   - marks: Up to where the user has cleared the conversation.
     public static func messages(
         of conversation: DocumentReference, collection: String = "messages",
-        sentAt: String = "sentAt", pageSize: Int = 50, pagesFromDisk pages: PagesFromDisk = .never
+        sentAt: String = "sentAt", pageSize: Int = 50, pagesFromDisk pages: PagesFromDisk = .never,
+        marks: Marks = Marks()
     ) throws(FirestoreError) -> Pager {
         try Pager(
             conversation.collection(collection), orderedBy: sentAt, pageSize: pageSize,
-            pagesFromDisk: pages)
+            pagesFromDisk: pages, marks: marks)
     }
 
     /// The conversations that a user takes part in, the one with the latest message first. Needs an
