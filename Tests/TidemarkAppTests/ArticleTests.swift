@@ -103,6 +103,11 @@ import TidemarkTesting
                 way: .audit(version: "version"))
             let log = FeedDefinition(
                 query: firestore.collection("measurements"), itemTime: "takenAt", way: .itemTime)
+            var long = FeedDefinition.conversation(firestore.document("rooms/blue"))
+            long.limit = 200
+            let chat = try Feed(long)
+            try await chat.sync()  // a new phone: 200 reads at the most
+            try await chat.loadMore(50)  // from the device, and below the 200 from the server
             for other in [checked, audited, log] {
                 #expect(try await Feed(other).sync().reads >= 1)
             }

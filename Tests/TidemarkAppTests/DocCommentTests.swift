@@ -59,6 +59,35 @@ import TidemarkTesting
         }
     }
 
+    @Test func `of a push, and of marks as texts`() async throws {
+        try await world { _, firestore in
+            try await addMessages(firestore, 3)
+            let feed = try Feed(.conversation(firestore.document("rooms/blue")))
+            let sync = try await feed.sync(because: .push)
+            if sync.isCut { print("the rest comes when the feed is opened") }
+            #expect(sync.reads == 3)
+
+            var mark = FeedDefinition.SharedMark(
+                firestore.document("users/ann/chats/blue"), encoding: .string)
+            mark.onClear = [
+                "conversation_deleted": .boolean(true), "last_message_timestamp": .mark,
+            ]
+            var definition = FeedDefinition.conversation(firestore.document("rooms/blue"))
+            definition.sharedMark = mark
+            let shared = try Feed(definition)
+            try await shared.sync()
+            try await shared.clear()
+            // The write waits in the queue until it is acknowledged.
+            for try await snapshot in mark.document.snapshots(includeMetadataChanges: true)
+            where snapshot.exists && !snapshot.metadata.hasPendingWrites {
+                #expect(snapshot["fetch_message_after"] as? String == "2000")
+                #expect(snapshot["last_message_timestamp"] as? String == "2000")
+                #expect(snapshot["conversation_deleted"] as? Bool == true)
+                break
+            }
+        }
+    }
+
     @Test func `of a pager`() async throws {
         try await world { _, firestore in
             try await addMessages(firestore, 3)

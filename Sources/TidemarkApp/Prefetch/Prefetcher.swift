@@ -13,6 +13,8 @@ public actor Prefetcher {
     public private(set) var predictor: PrefetchPredictor
     /// When contexts were warmed in the last 24 hours, ascending.
     public private(set) var warmed: [PrefetchPredictor.Warming] = []
+    /// What the warmings were worth, since it was made.
+    public private(set) var ledger = PrefetchLedger()
 
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Timestamp
@@ -48,7 +50,9 @@ public actor Prefetcher {
 
     /// Takes note that the user opened a context.
     public func opened(_ context: String) {
-        predictor.opened(context, at: now())
+        let now = now()
+        predictor.opened(context, at: now)
+        ledger.opened(context, at: now)
         plan()
     }
 
@@ -78,6 +82,7 @@ public actor Prefetcher {
         warmed.removeAll { $0.at <= yesterday }
         guard isEnabled, !Task.isCancelled, warmed.count < Self.maxPerDay else { return }
         warmed.append(warming)
+        ledger.warmed(warming.context, at: now())
         await ReadTag.with(label: Self.label) { await warm(warming.context) }
     }
 }

@@ -45,4 +45,45 @@ extension FeedDefinition {
     ) -> FeedDefinition {
         FeedDefinition(query: posts, itemTime: postedAt, way: way)
     }
+
+    /// A user's calls, the latest first: ``Feed/clear(through:)`` empties the log.
+    public static func callLog(
+        of user: DocumentReference, collection: String = "calls",
+        startedAt: String = "startedAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(query: user.collection(collection), itemTime: startedAt, way: way)
+    }
+
+    /// The games that a user has played. Where a game is written once, when it has ended, and never
+    /// changed, ``Way/itemTime`` is the cheapest way.
+    public static func gameHistory(
+        of user: String, in games: CollectionReference, players: String = "players",
+        endedAt: String = "endedAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(
+            query: games.whereField(players, arrayContains: user), itemTime: endedAt, way: way)
+    }
+
+    /// A user's purchases. They are written by a server that checks them, and changed by a refund.
+    public static func purchases(
+        of user: DocumentReference, collection: String = "purchases",
+        purchasedAt: String = "purchasedAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt")
+    ) -> FeedDefinition {
+        FeedDefinition(query: user.collection(collection), itemTime: purchasedAt, way: way)
+    }
+
+    /// What was shared in a conversation, beside its messages: pictures, films, files. It holds the newest
+    /// 200; older ones come with ``Feed/loadMore(_:)``.
+    public static func media(
+        of conversation: DocumentReference, collection: String = "media",
+        sharedAt: String = "sharedAt",
+        way: Way = .changeTime("updatedAt", deletedField: "deletedAt"), limit: Int? = 200
+    ) -> FeedDefinition {
+        FeedDefinition(
+            query: conversation.collection(collection), itemTime: sharedAt, way: way,
+            limit: limit)
+    }
 }

@@ -1,3 +1,5 @@
+import Tidemark
+import TidemarkApp
 import TidemarkModel
 
 /// The rows of journeys 2, made of a history.
@@ -12,11 +14,55 @@ struct ChatsScenarios {
             // The first: who is online depends on how far the server's clock has moved by then.
             OnlineRow(users: 2_000 / scale, returning: 40 / scale, clock: clock),
             openChat, notifications, activity, clearThenReopen, afterAWeek,
+            afterAMonth, newChat,
             NewDeviceRow(history.stretched(to: 1_000 / scale), above: 100 / scale),
+            LongChatRow(history.stretched(to: 20_000 / scale)),
+            ThreeDaysRow(history.stretched(to: 360 / scale), daily: 30 / scale),
+            PrefetchRow(history.stretched(to: 1_200 / scale), daily: 40 / scale),
             BlockedUsersRow(
                 held: 500 / scale, blocked: 20 / scale, unblocked: 10 / scale, clock: clock),
             SearchRow(users: 8_000 / scale), SingleDocumentsRow(),
-        ]
+        ] + presets
+    }
+
+    /// Lists that are opened seldom, and read whole each time by the old app.
+    private var presets: [any ScenarioRow] {
+        let way = FeedDefinition.Way.changeTime(
+            ItemFields.updatedAt, deletedField: ItemFields.deletedAt)
+        var calls = list("call log", "calls", of: 500, new: 10, in: "users/ada/calls")
+        calls.preset = {
+            .callLog(of: $0.document("users/ada"), startedAt: ItemFields.time, way: way)
+        }
+        var purchases = list("purchases", "purchases", of: 200, new: 10, in: "users/ada/purchases")
+        purchases.preset = {
+            .purchases(of: $0.document("users/ada"), purchasedAt: ItemFields.time, way: way)
+        }
+        var media = list("media", "media", of: 2_000, new: 30, in: "rooms/blue/media")
+        media.preset = {
+            .media(
+                of: $0.document("rooms/blue"), sharedAt: ItemFields.time, way: way, limit: nil)
+        }
+        return [calls, purchases, media]
+    }
+
+    /// Most of what is there is new: little is saved, and no more can be.
+    private var afterAMonth: FeedRow {
+        var row = list(
+            "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
+            in: "rooms/month/messages")
+        row.away = 30 * 86_400
+        return row
+    }
+
+    /// Nothing of it was ever read here: 0 % is saved the first time.
+    private var newChat: FeedRow {
+        var row = list(
+            "a new chat, 0 % saved the first time:", "new-chat", of: 300, new: 10,
+            in: "rooms/new/messages")
+        row.isNew = true
+        row.bar.reads = 300 / scale + 1
+        row.bar.showsContentOffline = false
+        return row
     }
 
     /// No event of any row is after it.

@@ -13,8 +13,13 @@ struct FeedRow: ScenarioRow {
     var away: Int64 = 86_400
     /// Where the user cleared it at the last use; nil where nobody did.
     var cleared: Timestamp?
+    /// Whether the device has never opened it.
+    var isNew = false
+    /// For a list that has a preset of its own; the fields are the demo's.
+    var preset: (@Sendable (Firestore) -> FeedDefinition)?
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
+        if isNew { return }
         switch side {
         case .before: _ = try await listen(firestore) {}
         case .after:
@@ -63,9 +68,10 @@ struct FeedRow: ScenarioRow {
 
     private func feed(_ firestore: Firestore) throws -> Feed {
         try Feed(
-            FeedDefinition(
-                query: firestore.collection(collection.text), itemTime: ItemFields.time,
-                way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
+            preset?(firestore)
+                ?? FeedDefinition(
+                    query: firestore.collection(collection.text), itemTime: ItemFields.time,
+                    way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
     }
 
     /// What was cleared, the app as it was hid too: after it had read it.

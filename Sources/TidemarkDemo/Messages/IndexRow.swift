@@ -54,7 +54,8 @@ struct IndexRow: ScenarioRow {
         try await server.order(network.profile, rules: faults.map(\.rule))
         let own = Visit(
             network, DemoPlace(port: server.port, folder: data), label: visit.label,
-            server: server, direct, faults: faults)
+            server: server, direct, faults: faults,
+            clock: LaneClock(Timestamp().seconds, server))
         do {
             let shown = try await query(own)
             _ = await own.end()

@@ -11,7 +11,7 @@ struct Lane {
     let ground: Ground
     private let server: ServerProcess
     private let direct: DirectServer
-    private var clock: Int64
+    private let clock: LaneClock
 
     init(_ network: DemoNetwork, _ ground: Ground) async throws {
         self.network = network
@@ -20,11 +20,11 @@ struct Lane {
         server = try await ServerProcess(
             data: ground.folder.appendingPathComponent("server"), options: ["--network", "healthy"])
         direct = DirectServer(server)
-        clock = ground.clock
-        try await wait(Ground.pause)
+        clock = LaneClock(ground.clock, server)
+        try await clock.pass(Ground.pause)
     }
 
-    mutating func play(_ row: any ScenarioRow) async throws -> ScenarioResult {
+    func play(_ row: any ScenarioRow) async throws -> ScenarioResult {
         try await play(row.news, over: row.away)
         let before = try await measure(row, .before)
         let after = try await measure(row, .after)
@@ -37,19 +37,14 @@ struct Lane {
         server.stop()
     }
 
-    private mutating func wait(_ seconds: Int64) async throws {
-        clock += seconds
-        try await server.setClock(secondsSince1970: clock)
-    }
-
-    private mutating func play(_ news: [Mutation], over seconds: Int64) async throws {
+    private func play(_ news: [Mutation], over seconds: Int64) async throws {
         let moments = max(1, min(news.count, Self.moments))
         for moment in 0..<moments {
             let part = news[(news.count * moment / moments)..<(news.count * (moment + 1) / moments)]
-            try await wait(seconds / Int64(moments))
+            try await clock.pass(seconds / Int64(moments))
             try await direct.play(Array(part))
         }
-        try await wait(Ground.pause)
+        try await clock.pass(Ground.pause)
     }
 
     private func measure(_ row: any ScenarioRow, _ side: Side) async throws -> Measured {
@@ -57,7 +52,8 @@ struct Lane {
         let place = try ground.place(row, side, port: server.port)
         let faults = row.faults(label: label) + network.faults(label: label)
         try await server.order(network.profile, rules: faults.map(\.rule))
-        let visit = Visit(network, place, label: label, server: server, direct, faults: faults)
+        let visit = Visit(
+            network, place, label: label, server: server, direct, faults: faults, clock: clock)
         var shown: [ShownItem] = []
         var failure: String?
         do {
@@ -71,5 +67,22 @@ struct Lane {
         measured.lostAnswers = zip(faults, applied).filter(\.0.isBilled).map(\.1).reduce(0, +)
         measured.reads = try await server.meter()[label]?.reads ?? 0
         return measured
+    }
+}
+
+/// The clock of a lane's server: moved between the rows, and by rows that last for days.
+actor LaneClock {
+    private var seconds: Int64
+    private let server: ServerProcess
+
+    /// - Parameter seconds: Since 1970, as the server's clock stands.
+    init(_ seconds: Int64, _ server: ServerProcess) {
+        self.seconds = seconds
+        self.server = server
+    }
+
+    func pass(_ duration: Int64) async throws {
+        seconds += duration
+        try await server.setClock(secondsSince1970: seconds)
     }
 }

@@ -39,7 +39,7 @@ struct ScenarioRun {
     private func play(
         _ network: DemoNetwork, _ ground: Ground, _ progress: @Sendable (String) -> Void
     ) async throws -> [ScenarioResult] {
-        var lane = try await Lane(network, ground)
+        let lane = try await Lane(network, ground)
         var results: [ScenarioResult] = []
         do {
             for row in rows {

@@ -18,6 +18,7 @@ final class Visit: Sendable {
     /// Past the network.
     let direct: DirectServer
     private let server: ServerProcess
+    private let clock: LaneClock
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
@@ -32,8 +33,9 @@ final class Visit: Sendable {
 
     init(
         _ network: DemoNetwork, _ place: DemoPlace, label: String, server: ServerProcess,
-        _ direct: DirectServer, faults: [DemoFault]
+        _ direct: DirectServer, faults: [DemoFault], clock: LaneClock
     ) {
+        self.clock = clock
         (self.network, self.place, self.label, self.direct) = (network, place, label, direct)
         self.server = server
         guard network == .offline else { return }
@@ -99,6 +101,13 @@ final class Visit: Sendable {
 
     /// What others do meanwhile, on a good network.
     func happens(_ mutations: [Mutation]) async throws { try await direct.play(mutations) }
+
+    /// What others do until so many seconds later, on a good network.
+    func happens(_ mutations: [Mutation], over seconds: Int64) async throws {
+        try await clock.pass(seconds / 2)
+        try await direct.play(mutations)
+        try await clock.pass(seconds / 2)
+    }
 
     /// How often each of the faults has happened, the row's own first.
     func faultsApplied() async throws -> [Int] { try await server.faultsApplied() }
