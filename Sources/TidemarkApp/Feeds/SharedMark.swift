@@ -205,7 +205,9 @@ package struct SharedMarkFields: Sendable {
 
     /// With its fraction, so that a number can be compared with a number by the server, and no
     /// microsecond is lost.
-    static func number(_ mark: Timestamp) -> Value { .double(Double(mark.microseconds) / 1_000) }
+    static func number(_ mark: Timestamp) -> Value { .double(milliseconds(mark)) }
+
+    static func milliseconds(_ mark: Timestamp) -> Double { Double(mark.microseconds) / 1_000 }
 
     static func text(_ mark: Timestamp) -> Value { .string("\(mark.milliseconds)") }
 

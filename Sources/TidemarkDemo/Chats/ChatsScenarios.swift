@@ -1,3 +1,4 @@
+import Tidemark
 import TidemarkApp
 import TidemarkModel
 

@@ -299,11 +299,13 @@ extension ConversationList {
             for id in ids.dropFirst(start).prefix(Self.marksPerWrite) {
                 guard let mark = board.marks[id] else { continue }
                 all[id.text] = [
-                    Marks.timeKey: FieldValue.maximum(SharedMark.number(mark.time)),
+                    Marks.timeKey: FieldValue.maximum(SharedMarkFields.milliseconds(mark.time)),
                     Marks.countKey: FieldValue.maximum(Int64(mark.count)),
                 ]
             }
-            if let begin { all[Marks.beginKey] = FieldValue.minimum(SharedMark.number(begin)) }
+            if let begin {
+                all[Marks.beginKey] = FieldValue.minimum(SharedMarkFields.milliseconds(begin))
+            }
             sharedMarks.document.setData([sharedMarks.field: all], merge: true)
         }
     }
@@ -337,9 +339,4 @@ extension ConversationList {
             if error.code != .cancelled { await list?.heard(nil, error) }
         }
     }
-}
-
-extension SharedMark {
-    /// Milliseconds since 1970, with their fraction.
-    static func number(_ time: Timestamp) -> Double { Double(time.microseconds) / 1_000 }
 }

@@ -90,12 +90,14 @@ struct ConversationMarks: Hashable, Sendable {
     init(shared value: Value?) {
         guard case .map(let entries)? = value else { return }
         for entry in entries {
-            if entry.key.hasSameBytes(as: Self.beginKey), let time = SharedMark.time(entry.value) {
+            if entry.key.hasSameBytes(as: Self.beginKey),
+                let time = SharedMarkFields.time(entry.value)
+            {
                 begin = time
                 continue
             }
             guard case .map(let mark) = entry.value,
-                let time = mark[Self.timeKey].flatMap(SharedMark.time)
+                let time = mark[Self.timeKey].flatMap(SharedMarkFields.time)
             else { continue }
             var count = 0
             if case .integer(let number)? = mark[Self.countKey] { count = Int(clamping: number) }
