@@ -1,3 +1,4 @@
+import Tidemark
 import TidemarkModel
 
 /// Where a data page is: a database, a path in it, and the time as of which it is read.
