@@ -65,14 +65,15 @@ def fill_accounts(port):
 
 
 def show():
-    """The show in the middle of its first story, where one phone waits and the other does not."""
+    """The show in its first story, when the network is back: one phone goes on by itself."""
     show = Show("stamps")
     show.until(lambda state: "ready" in state["stage"], 40)
     show.order(order="play")
-    show.until(lambda state: state.get("story", {}).get("beat") == 2, 60)
-    show.until(lambda state: state["phones"][1].get("screen"))
-    time.sleep(3)
-    for width in (390, 768, 1200):
+    show.until(lambda state: state.get("story", {}).get("beat") == 5, 60)
+    show.until(lambda state: "fresh" in state["phones"][1].get("screen", {}).get("state", {}))
+    # The story goes on no further, so that every picture is of this moment.
+    show.order(order="stop")
+    for width in (1200, 768, 390):
         browser = open_browser(width, 1_500 if width < 1_000 else 1_050)
         for scheme in ("light", "dark"):
             emulate(browser, scheme, width)
