@@ -89,7 +89,9 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     /// - Parameter row: A row that has failed.
     /// - Throws: What the disk answered.
     public func retry(_ row: PagerItem<Item>) async throws(FirestoreError) {
-        if let batch = row.batch { try await writes?.retry(batch) }
+        guard let batch = row.batch, let writes else { return }
+        try await writes.retry(batch)
+        show(await writes.all())
     }
 
     /// Forgets a refused write, and its row with it. Does nothing for a row that has not failed.
@@ -97,7 +99,9 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
     /// - Parameter row: A row that has failed.
     /// - Throws: What the disk answered.
     public func discard(_ row: PagerItem<Item>) async throws(FirestoreError) {
-        if let batch = row.batch { try await writes?.discard(batch) }
+        guard let batch = row.batch, let writes else { return }
+        try await writes.discard(batch)
+        show(await writes.all())
     }
 
     private func show(_ failures: [DocumentPath: FailedWrites.Failure]) {
