@@ -1,6 +1,5 @@
 import ExampleKit
 import Foundation
-import Testing
 import Tidemark
 import TidemarkApp
 import TidemarkServer
@@ -63,7 +62,7 @@ struct PhoneGround {
 extension PhoneApp {
     /// The next screen of which this holds.
     func screen(
-        _ what: Comment, where holds: (Screen) -> Bool
+        _ what: String, where holds: (Screen) -> Bool
     ) async throws -> Screen {
         for await screen in screens where holds(screen) { return screen }
         throw NotSeen(what)
@@ -71,6 +70,6 @@ extension PhoneApp {
 }
 
 private struct NotSeen: Error {
-    let what: Comment
-    init(_ what: Comment) { self.what = what }
+    let what: String
+    init(_ what: String) { self.what = what }
 }
