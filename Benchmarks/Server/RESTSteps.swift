@@ -14,7 +14,8 @@ struct RESTSteps: Sendable {
 
     func get(_ path: DocumentPath) async throws -> Int {
         let root = Workload.database.name + "/documents/"
-        return try await get("/v1/" + root.replacing("(default)", with: "%28default%29") + path.text)
+        let name = root.replacing("(default)", with: "%28default%29") + path.text
+        return try await get("/v1/" + name)
     }
 
     /// - Returns: How many bytes came.

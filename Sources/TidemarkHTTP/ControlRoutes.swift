@@ -111,7 +111,7 @@ struct ControlRoutes: Sendable {
         }
         guard request.method == .get else { return nil }
         if Self.isLogin(request) || request.uri.path.hasPrefix("/assets/") {
-            return try await page(request)
+            return try await page(request, of: pages)
         }
         return request.isOfBrowser ? Self.redirect("/login") : nil
     }
