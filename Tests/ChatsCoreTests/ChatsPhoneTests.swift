@@ -128,7 +128,7 @@ import TidemarkTesting
 }
 
 /// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `The files of Chats` {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct `The files of Chats` {
     private func file(_ name: String) throws -> Data {
         let root = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

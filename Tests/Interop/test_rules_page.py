@@ -3,8 +3,10 @@
 import pytest
 
 from selenium.webdriver.common.by import By
-from test_console import Page, browser, errors, pytestmark  # noqa: F401
+from console_page import Page, browser, errors, needs_browser  # noqa: F401
 from test_rules import RULES, guarded, refused, someone, token  # noqa: F401
+
+pytestmark = needs_browser
 
 
 def test_a_denied_request_is_explained_and_the_rule_mended(guarded, browser):

@@ -15,7 +15,9 @@ import pytest
 from conftest import BINARY
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
-from test_console import browser, errors, pytestmark  # noqa: F401
+from console_page import browser, errors, needs_browser  # noqa: F401
+
+pytestmark = needs_browser
 
 
 class Show:

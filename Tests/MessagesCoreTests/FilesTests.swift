@@ -10,7 +10,7 @@ import TidemarkTesting
 @testable import MessagesCore
 
 /// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
-@MainActor @Suite(.timeLimit(.minutes(1))) struct `The files of Messages` {
+@MainActor @Suite(.timeLimit(.minutes(10))) struct `The files of Messages` {
     private func file(_ name: String) throws -> Data {
         let root = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -1,5 +1,3 @@
-import Dispatch
-
 /// A closure of the app, on its way to the queue of the listeners.
 ///
 /// FirebaseFirestore takes plain closures, so that one that is written in a class of the main actor may

@@ -264,7 +264,9 @@ extension ConversationList {
         for effect in effects {
             switch effect {
             case .publish, .save: break
+            // tidemark:ignore writes-in-loop a step has one such effect at the most
             case .share(let ids, let begin): share(ids, begin)
+            // tidemark:ignore writes-in-loop a step has one such effect at the most
             case .zero(let ids): zero(ids)
             }
         }
@@ -306,6 +308,7 @@ extension ConversationList {
             if let begin {
                 all[Marks.beginKey] = FieldValue.minimum(SharedMarkFields.milliseconds(begin))
             }
+            // tidemark:ignore writes-in-loop each holds as many marks as a write may
             sharedMarks.document.setData([sharedMarks.field: all], merge: true)
         }
     }
@@ -314,6 +317,7 @@ extension ConversationList {
         guard let collection, let count = parsed.count else { return }
         for id in ids {
             guard let path = try? collection.document(id.text) else { continue }
+            // tidemark:ignore writes-in-loop one that is gone must not keep the others from being written
             firestore.document(path.text).updateData([count: Int64(0)])
         }
     }
