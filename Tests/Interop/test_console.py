@@ -102,7 +102,10 @@ def test_only_keys(page, browser, client):
     page.wait_for("button", "Review 1 staged edit").send_keys(Keys.ENTER)
     page.wait_for("button", "Write all").send_keys(Keys.ENTER)
     page.until(lambda: client.document("console-keys/a").get().get("n") == 7)
+    # The page shows the new rows once it knows of the answer; only then another one is opened.
+    page.until(lambda: not page.find("button", "Review 1 staged edit"))
     page.open("/query")
+    page.until(lambda: page.find("searchbox", "Query"))
     browser.find_element(By.TAG_NAME, "h1").click()
     browser.find_element(By.TAG_NAME, "body").send_keys("/")
     field = browser.switch_to.active_element

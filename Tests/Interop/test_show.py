@@ -137,14 +137,14 @@ def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa
     assert errors(browser) == []
 
 
-@pytest.mark.bound(150)
+@pytest.mark.bound(290)
 @pytest.mark.parametrize("show", [["stamps"], ["homes"]], indirect=True)
 def test_a_story_plays_to_its_table(browser, show):  # noqa: F811
     """Each story has a kill -9 in its middle, and is on two networks at least."""
     browser.get(show.base)
     press(browser, "Play the story")
     begin = time.monotonic()
-    show.until(lambda s: s.get("story", {}).get("isOver"), 120)
+    show.until(lambda s: s.get("story", {}).get("isOver"), 240)
     assert time.monotonic() - begin < 110
     show.until(lambda s: all("comparison" in p for p in s["phones"]))
     before, after = show.state["phones"]

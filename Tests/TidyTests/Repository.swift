@@ -58,7 +58,7 @@ enum Repository {
         return found.compactMap { item in
             guard let path = item as? String, !path.contains(".build/"),
                 !path.contains("__pycache__"),
-                !path.contains(".venv/")
+                !path.contains("/.venv")
             else { return nil }
             return folder + "/" + path
         }

@@ -106,7 +106,7 @@ extension Firestore {
             set { state.withLock { $0.userInfo = newValue } }
         }
 
-        /// Decodes what ``DocumentSnapshot/data()`` or ``DocumentSnapshot/get(_:)`` returned.
+        /// Decodes what ``DocumentSnapshot/data()`` or `get(_:)` returned.
         /// Decoding a snapshot itself, ``DocumentSnapshot/data(as:with:decoder:)``, is faster.
         ///
         /// - Parameters:

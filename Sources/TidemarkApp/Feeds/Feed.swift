@@ -103,7 +103,7 @@ public actor Feed {
     /// if sync.isCut { print("the rest comes when the feed is opened") }
     /// ```
     ///
-    /// Its reads are counted under the reason's label, for which the app may set a ``ReadBudget``. A call
+    /// Its reads are counted under the reason's label, for which the app may set a `ReadBudget`. A call
     /// that joins a sync of an opened feed costs what that costs.
     ///
     /// - Parameter reason: What it is for.

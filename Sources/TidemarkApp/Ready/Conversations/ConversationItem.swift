@@ -40,7 +40,7 @@ public struct ConversationListState: Hashable, Sendable {
     public internal(set) var items: [ConversationItem] = []
     /// Of all items together: the badge of the app.
     public internal(set) var unreadTotal = 0
-    /// Whether there are older conversations, for ``ConversationList/loadMore()``.
+    /// Whether there are older conversations, for ``ConversationList/loadMore(_:)``.
     public internal(set) var hasMore = false
     /// Where the list stands with the server.
     public internal(set) var phase = ListPhase.loading
