@@ -44,14 +44,17 @@ final class HistoryDevice {
                 ? .field(FieldPath(name: "room"), .equal, .integer(1)) : nil)
     }
 
+    /// Of one user in three.
+    static func marksAreTexts(_ history: FeedHistory) -> Bool { history.settings.seed % 3 == 0 }
+
     /// Of one user in three the marks are texts, and one in four shares what was consumed too.
     private static func shared(_ history: FeedHistory) throws -> SharedMarkFields? {
         let seed = history.settings.seed
         guard history.mood.sharesMarks else { return nil }
         return try SharedMarkFields(
             FeedHistory.shared, field: "at", consumptionField: seed % 4 == 0 ? "seen" : nil,
-            encoding: seed % 3 == 0 ? .string : .number,
-            onClear: seed % 3 == 0 ? ["deleted": .boolean(true)] : [:])
+            encoding: marksAreTexts(history) ? .string : .number,
+            onClear: marksAreTexts(history) ? ["deleted": .boolean(true)] : [:])
     }
 
     private static func definition(_ history: FeedHistory) throws -> ParsedDefinition {

@@ -14,6 +14,8 @@ struct SyncBegin {
     let writes: Int
     /// Where the user's devices were known to have cleared.
     let shared: Timestamp?
+    /// What the device's own writes of then change.
+    let ownWrites = OwnWrites()
     /// Whether it joins a sync that is under way, so that what it was told is of before it.
     let isJoined: Bool
     /// Whether the feed reads already, so that the bill is not this sync's alone.
@@ -30,6 +32,13 @@ struct SyncBegin {
         isJoined = device.feed?.syncs ?? 0 > 0
         isShared =
             device.isLive || isJoined || history.mood.limit != nil && device.feed?.loads ?? 0 > 0
+        guard let process = device.feed?.process else { return }
+        history.oracle.askPending(device, process) { [ownWrites] in ownWrites.paths = $0 }
+    }
+
+    final class OwnWrites {
+        /// Nil until the device has told.
+        var paths: Set<DocumentPath>?
     }
 }
 

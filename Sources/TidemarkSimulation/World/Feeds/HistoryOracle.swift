@@ -158,8 +158,13 @@ final class HistoryOracle {
     private func check(_ evidence: SyncEvidence, _ now: HistoryTruth) throws {
         let name = "\(evidence.device.name)'s feed"
         try checkBill(evidence)
+        // A text cannot be raised: a device whose own one is on its way sees that, until the device that
+        // has cleared later writes its own again (Decisions/0042).
+        let seesItsOwn =
+            HistoryDevice.marksAreTexts(history)
+            && evidence.begin.ownWrites.paths?.contains(FeedHistory.shared) ?? true
         // One that is ahead of the server's time counts as far as that, when it is read.
-        if !evidence.begin.isJoined,
+        if !evidence.begin.isJoined, !seesItsOwn,
             let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),
             evidence.shown.marks.action.map({ $0 < mark }) ?? true
         {
