@@ -13,6 +13,18 @@ import TidemarkTesting
         await app.tap("signIn", "")
     }
 
+    /// A loaded machine may not count within the second that the app waits for: then one asks again.
+    private func waitForRank(of app: some PhoneApp) async throws {
+        var isKnown = false
+        for await screen in app.screens {
+            let rank = screen.sections.first?.rows.first { $0.id == "rank" }?.trailing
+            isKnown = rank == "201"
+            if isKnown { break }
+            if rank == "not known" { await app.tap("refresh", "") }
+        }
+        try #require(isKnown)
+    }
+
     @Test func `the screen is there from disk when nobody answers, and says how old it is`()
         async throws
     {
@@ -22,9 +34,7 @@ import TidemarkTesting
             let fresh = try await first.screen("fresh") { $0.state == .fresh }
             let truth = try await Example.stamps.truth(ground.town)
             #expect(fresh.documents == truth)
-            _ = try await first.screen("a rank") { screen in
-                screen.sections[0].rows.contains { $0.id == "rank" && $0.trailing == "201" }
-            }
+            try await waitForRank(of: first)
             await first.close()
 
             let second = try ground.phone(StampsAfter.self, isOnline: false)

@@ -13,6 +13,8 @@ public final class StampsAfter: PhoneApp {
         /// Whose feed is being watched.
         var user: UserID?
         var tasks: [Task<Void, Never>] = []
+        /// Asks for the rank; the newest one alone.
+        var figures: Task<Void, Never>?
     }
 
     private let phone: PhoneEnvironment
@@ -137,7 +139,10 @@ public final class StampsAfter: PhoneApp {
                 model.profile = .known("\(Int(rank.value))", isFresh: rank.isFresh)
             }
         }
-        state.withLock { $0.tasks.append(reading) }
+        state.withLock { state in
+            state.figures?.cancel()
+            state.figures = reading
+        }
     }
 
     private func diagnose() async {
@@ -179,6 +184,7 @@ public final class StampsAfter: PhoneApp {
         case "refresh":
             let feed = stack.feeds.first
             Task { _ = try? await feed?.sync() }
+            if let user = state.withLock({ $0.user }) { readFigures(of: user) }
         default: break
         }
     }
@@ -197,7 +203,9 @@ public final class StampsAfter: PhoneApp {
     public func clockChanged() async { change { _ in } }
 
     public func close() async {
-        let (launch, tasks) = state.withLock { ($0.launch, $0.tasks) }
+        let (launch, tasks) = state.withLock { state in
+            (state.launch, state.tasks + [state.figures].compactMap(\.self))
+        }
         launch?.close()
         for task in tasks { task.cancel() }
         await stack.close()
