@@ -165,7 +165,11 @@ struct PictureAppCommand: AsyncParsableCommand {
     }
 
     /// The file is there before: what is added is the decoder's, and the picture.
+    ///
+    /// It is decoded once before, so that the decoder's code is in memory: that is the program's, and the
+    /// larger the program, the more of it.
     private func decodeOnce(_ file: [UInt8]) throws {
+        _ = try decoded(file)
         PeakMemory.restart()
         let before = PeakMemory.mebibytes
         let picture = try decoded(file)
