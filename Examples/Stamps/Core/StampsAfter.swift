@@ -124,24 +124,32 @@ public final class StampsAfter: PhoneApp {
         }
     }
 
-    /// The rank is counted by the server, and the last one is shown until it has answered.
+    /// The rank is counted by the server. The last one is shown after a second without an answer; where
+    /// there is none, the row says so and is filled when the count arrives.
     private func readFigures(of user: UserID) {
         let users = stack.firestore.collection(Paths.users)
         let reading = Task { [weak self] in
-            let rank = try? await users.rank(
-                of: user.text, by: Paths.total, within: .seconds(1))
-            self?.change { model in
-                guard let rank else {
-                    if model.rank == .loading { (model.rank, model.profile) = (.unknown, .unknown) }
-                    return
-                }
-                model.rank = .known("\(rank.position)", isFresh: rank.isFresh)
-                model.profile = .known("\(Int(rank.value))", isFresh: rank.isFresh)
+            for patience in [Duration.seconds(1), .seconds(60)] {
+                let rank = try? await users.rank(of: user.text, by: Paths.total, within: patience)
+                if Task.isCancelled { return }
+                self?.show(rank)
+                if rank != nil { return }
             }
         }
         state.withLock { state in
             state.figures?.cancel()
             state.figures = reading
+        }
+    }
+
+    private func show(_ rank: Rank?) {
+        change { model in
+            if let rank {
+                model.rank = .known("\(rank.position)", isFresh: rank.isFresh)
+                model.profile = .known("\(Int(rank.value))", isFresh: rank.isFresh)
+            } else if model.rank == .loading {
+                (model.rank, model.profile) = (.unknown, .unknown)
+            }
         }
     }
 
