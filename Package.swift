@@ -212,7 +212,7 @@ let package = Package(
             ], planted),
         // What the example apps have in common: a screen, an app on a phone, a story.
         .target(
-            name: "ExampleKit", dependencies: ["Tidemark"], path: "Examples/Kit",
+            name: "ExampleKit", dependencies: ["Tidemark", "TidemarkApp"], path: "Examples/Kit",
             swiftSettings: settings),
         example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
         example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
@@ -234,7 +234,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
                 "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore",
-                "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments,
+                "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments, unixSignals,
             ],
             resources: [.embedInCode("Assets/show.css"), .embedInCode("Assets/show.js")],
             swiftSettings: settings),

@@ -1,5 +1,4 @@
 public import Foundation
-import Synchronization
 public import Tidemark
 
 /// An app on a phone: what it shows, and what a person does to it. Two conform for each example, the app
@@ -110,31 +109,4 @@ public struct PhoneEnvironment: Sendable {
                     projectID: $0.project, settings: $0.firestoreSettings(user: $0.user.id))
             }
     }
-}
-
-/// Keeps the newest screen for its reader. A screen that is as the last one is not told again.
-public final class ScreenPublisher: Sendable {
-    public let screens: AsyncStream<Screen>
-    private let input: AsyncStream<Screen>.Continuation
-    private let last: Mutex<Screen?>
-
-    /// - Parameter first: Shown at once.
-    public init(_ first: Screen? = nil) {
-        (screens, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
-        last = Mutex(first)
-        if let first { input.yield(first) }
-    }
-
-    /// The screen that is shown; nil before the first.
-    public var screen: Screen? { last.withLock { $0 } }
-
-    public func show(_ screen: Screen) {
-        last.withLock { last in
-            if last == screen { return }
-            last = screen
-            input.yield(screen)
-        }
-    }
-
-    public func finish() { input.finish() }
 }

@@ -1,11 +1,12 @@
-import Dispatch
 import Foundation
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkRules
 import TidemarkServer
+import TidemarkShow
 import TidemarkWire
+import UnixSignals
 
 /// The sockets of a server, until a signal.
 struct ServingProcess {
@@ -68,7 +69,9 @@ struct ServingProcess {
                     }
                 }
             }
-            group.addTask { await Self.signal() }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+            }
             if let watch = rules.watch { group.addTask { await watch.run() } }
             group.addTask { try await announce(ports, gate, hub) }
             // Announcing ends by itself; the first of the others to end, ends all.
@@ -114,42 +117,18 @@ struct ServingProcess {
             }
             hub.set(EmulatorHub.Ports(hub: control, firestore: grpc, accounts: accountsPort))
             if let hubProject { try hub.writeLocator(of: hubProject) }
-            if opensConsole { Self.openBrowser(at: "http://\(host):\(control)") }
+            if opensConsole { Self.openConsole(at: "http://\(host):\(control)") }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))
             ProcessMemory.giveBackCode()
             return
         }
     }
 
-    /// Opens an address with the system's own command. Where there is none, the address is printed.
-    private static func openBrowser(at address: String) {
-        #if os(macOS)
-            let command = "/usr/bin/open"
-        #else
-            let command = "/usr/bin/xdg-open"
-        #endif
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command)
-        process.arguments = [address]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        do { try process.run() } catch {
+    /// Where there is no browser, the address is printed.
+    private static func openConsole(at address: String) {
+        do { try Browser.open(address) } catch {
             FileHandle.standardError.write(Data("The console is at \(address)\n".utf8))
         }
-    }
-
-    /// Returns at the first SIGINT or SIGTERM.
-    private static func signal() async {
-        let (signals, sink) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGINT, SIGTERM].map { number in
-            Foundation.signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { sink.yield() }
-            source.resume()
-            return source
-        }
-        for await _ in signals { break }
-        for source in sources { source.cancel() }
     }
 }
 

@@ -130,7 +130,7 @@ enum ImportRules {
             "NIOHTTP1", "NIOPosix",
         ],
         // What adopters' apps import, and nothing else.
-        "ExampleKit": ["Tidemark"],
+        "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
         "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
@@ -143,7 +143,7 @@ enum ImportRules {
         "TidemarkShow": [
             "TidemarkModel", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "TidemarkConsole",
             "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
-            "MessagesCore", "StampsCore", "ArgumentParser",
+            "MessagesCore", "StampsCore", "ArgumentParser", "UnixSignals",
         ],
         // Swift's own parser is for the linter alone.
         "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],

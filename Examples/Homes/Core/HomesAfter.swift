@@ -39,23 +39,13 @@ public final class HomesAfter: PhoneApp {
                     try? await jobs.signUp(
                         .password(email: user.email, user.password), profile: profile, step: step)
                 }))
-        let watching = Task { [weak self] in
-            for await machine in launch.machines { self?.launchChanged(machine) }
-        }
-        state.withLock {
-            $0.launch = launch
-            $0.tasks = [watching]
-        }
-        launch.start()
+        state.withLock { $0.launch = launch }
+        let watching = launch.start { [weak self] in self?.launchChanged($0) }
+        state.withLock { $0.tasks.append(watching) }
     }
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {
-        var settings = StackSettings(
-            folder: phone.folder, projectID: phone.project, accounts: .local(phone.accounts),
-            firestore: phone.firestoreSettings(),
-            feeds: { firestore, user in user == nil ? [] : [try feed(firestore)] })
-        settings.signals = .none
-        return settings
+        phone.stackSettings { firestore, user in user == nil ? [] : [try feed(firestore)] }
     }
 
     private static func feed(_ firestore: Firestore) throws -> Feed {
@@ -148,16 +138,7 @@ public final class HomesAfter: PhoneApp {
                     id: $0.item.document.documentID, member: $0.value,
                     isPending: $0.hasPendingWrites)
             }
-            model.state =
-                switch feed.phase {
-                case .loading: .loading
-                case .fresh: .fresh
-                case .stale(let age):
-                    .stale(
-                        age: age.map { Double($0.components.seconds) },
-                        reason: "Looking for news.")
-                case .failed(let error): .stale(age: nil, reason: error.message)
-                }
+            model.state = Screen.State(feed.phase, hasRows: true)
         }
     }
 

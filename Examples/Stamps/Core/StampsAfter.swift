@@ -34,23 +34,13 @@ public final class StampsAfter: PhoneApp {
                 // This app has no onboarding: its accounts are made on the web.
                 beginSignUp: { _, _, _ in },
                 runBackground: { [weak self] in await self?.diagnose() }))
-        let watching = Task { [weak self] in
-            for await machine in launch.machines { self?.launchChanged(machine) }
-        }
-        state.withLock {
-            $0.launch = launch
-            $0.tasks = [watching]
-        }
-        launch.start()
+        state.withLock { $0.launch = launch }
+        let watching = launch.start { [weak self] in self?.launchChanged($0) }
+        state.withLock { $0.tasks.append(watching) }
     }
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {
-        var settings = StackSettings(
-            folder: phone.folder, projectID: phone.project, accounts: .local(phone.accounts),
-            firestore: phone.firestoreSettings(),
-            feeds: { firestore, user in user == nil ? [] : [try feed(firestore)] })
-        settings.signals = .none
-        return settings
+        phone.stackSettings { firestore, user in user == nil ? [] : [try feed(firestore)] }
     }
 
     private static func feed(_ firestore: Firestore) throws -> Feed {
@@ -110,17 +100,7 @@ public final class StampsAfter: PhoneApp {
             model.lines = feed.items.map {
                 StampsModel.Line(id: $0.item.document.documentID, stamp: $0.value)
             }
-            model.state =
-                switch feed.phase {
-                case .loading: .loading
-                case .fresh: .fresh
-                case .stale(let age):
-                    .stale(age: age?.seconds, reason: "Looking for news.")
-                case .failed(let error):
-                    model.lines.isEmpty
-                        ? .failed(reason: error.message, wayOut: "refresh")
-                        : .stale(age: nil, reason: error.message)
-                }
+            model.state = Screen.State(feed.phase, hasRows: !model.lines.isEmpty)
         }
     }
 
@@ -218,11 +198,5 @@ public final class StampsAfter: PhoneApp {
         for task in tasks { task.cancel() }
         await stack.close()
         publisher.finish()
-    }
-}
-
-extension Duration {
-    var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
     }
 }

@@ -1,9 +1,9 @@
 public import ArgumentParser
-import Dispatch
 import ExampleKit
 import Foundation
 import TidemarkHTTP
 import TidemarkServer
+import UnixSignals
 
 /// `tidemark show`: two phones play the same day in a browser.
 public struct ShowCommand: AsyncParsableCommand {
@@ -85,41 +85,15 @@ public struct ShowCommand: AsyncParsableCommand {
                 try await pages.run { port in
                     let address = "http://127.0.0.1:\(port)"
                     FileHandle.standardOutput.write(Data("ready \(address)\n".utf8))
-                    if !quiet { Self.openBrowser(at: address) }
+                    // Where there is no browser, the address is printed already.
+                    if !quiet { try? Browser.open(address) }
                 }
             }
-            group.addTask { await Self.signal() }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigint, .sigterm) { return }
+            }
             try await group.next()
             group.cancelAll()
         }
-    }
-
-    private static func openBrowser(at address: String) {
-        #if os(macOS)
-            let command = "/usr/bin/open"
-        #else
-            let command = "/usr/bin/xdg-open"
-        #endif
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: command)
-        process.arguments = [address]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        // Where there is none, the address is printed already.
-        try? process.run()
-    }
-
-    /// Returns at the first SIGINT or SIGTERM.
-    private static func signal() async {
-        let (signals, sink) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGINT, SIGTERM].map { number in
-            Foundation.signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
-            source.setEventHandler { sink.yield() }
-            source.resume()
-            return source
-        }
-        for await _ in signals { break }
-        for source in sources { source.cancel() }
     }
 }

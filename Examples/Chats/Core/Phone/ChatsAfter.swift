@@ -36,17 +36,7 @@ public final class ChatsAfter: PhoneApp {
 
     private func begin() {
         list = try? app.chats()
-        draw()
-    }
-
-    /// Again whenever something changes that was shown.
-    private func draw() {
-        let screen = withObservationTracking {
-            self.screen
-        } onChange: { [weak self] in
-            Task { await self?.draw() }
-        }
-        publisher.show(screen)
+        publisher.follow { [weak self] in self?.screen }
     }
 
     private var screen: Screen {

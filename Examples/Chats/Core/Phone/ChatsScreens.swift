@@ -130,9 +130,3 @@ struct ChatsScreens {
         }
     }
 }
-
-extension Duration {
-    fileprivate var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
-}

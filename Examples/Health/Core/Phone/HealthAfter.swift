@@ -31,17 +31,7 @@ public final class HealthAfter: PhoneApp {
 
     private func begin() {
         model = HealthModel(app)
-        draw()
-    }
-
-    /// Again whenever something changes that was shown.
-    private func draw() {
-        let screen = withObservationTracking {
-            self.screen
-        } onChange: { [weak self] in
-            Task { await self?.draw() }
-        }
-        publisher.show(screen)
+        publisher.follow { [weak self] in self?.screen }
     }
 
     private var screen: Screen {

@@ -33,17 +33,7 @@ public final class MessagesAfter: PhoneApp {
         let ticker = Ticker(clock: phone.clock) { [phone] in Timestamp(date: phone.now()) }
         ticking = Task { await ticker.watch() }
         self.ticker = ticker
-        draw()
-    }
-
-    /// Again whenever something changes that was shown.
-    private func draw() {
-        let screen = withObservationTracking {
-            self.screen
-        } onChange: { [weak self] in
-            Task { await self?.draw() }
-        }
-        publisher.show(screen)
+        publisher.follow { [weak self] in self?.screen }
     }
 
     private var screen: Screen {

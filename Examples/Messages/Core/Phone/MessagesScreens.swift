@@ -95,9 +95,3 @@ extension MessagesScreens {
         }
     }
 }
-
-extension Duration {
-    fileprivate var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
-    }
-}

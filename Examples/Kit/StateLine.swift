@@ -1,12 +1,13 @@
 #if canImport(SwiftUI)
-    import ExampleKit
-    import SwiftUI
+    public import SwiftUI
 
     /// Where a screen stands with the server, in words.
-    struct StateLine: View {
-        let state: Screen.State
+    public struct StateLine: View {
+        private let state: Screen.State
 
-        var body: some View {
+        public init(state: Screen.State) { self.state = state }
+
+        public var body: some View {
             switch state {
             case .loading: ProgressView()
             case .fresh, .quiet: EmptyView()
