@@ -6,7 +6,8 @@ package struct DemoCommand: AsyncParsableCommand {
         commandName: "demo", abstract: "Show what Tidemark does, on a real history.",
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
-            HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, SendCommand.self,
+            HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,
+            SendCommand.self,
             SignUpAppCommand.self, PageCommand.self, HealthAppCommand.self, PictureAppCommand.self,
         ])
 

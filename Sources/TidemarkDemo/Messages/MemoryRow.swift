@@ -4,7 +4,9 @@ import TidemarkModel
 /// A conversation is paged to its end again and again, in a process of its own whose memory is looked
 /// at.
 struct MemoryRow: ScenarioRow {
-    private static let passes = 5
+    static let passes = 5
+    /// Of the figures: MiB after each page of all passes.
+    static let series = "MiB by page"
     private let conversation: Conversation
 
     init(_ events: [HistoryEvent]) { conversation = Conversation("memory", events) }
@@ -35,9 +37,11 @@ struct MemoryRow: ScenarioRow {
         ])
         var shown: [ShownItem] = []
         var passes: [(first: Double, last: Double)] = []
+        var pages: [Double] = []
         for await words in try app.start() {
             switch words.first {
             case "shown": shown.append(ShownItem(id: words[1], version: .min))
+            case "page": pages.append(Double(words[1]) ?? .infinity)
             case "pass":
                 passes.append((Double(words[1]) ?? .infinity, Double(words[2]) ?? .infinity))
             default: break
@@ -45,6 +49,7 @@ struct MemoryRow: ScenarioRow {
         }
         guard passes.count == Self.passes else { throw CancellationError() }
         visit.isUpToDate()
+        visit.measured(Self.series, pages)
         visit.measured("MiB", passes[Self.passes - 1].last)
         visit.measured(
             "MiB more at the last page than at the first", passes[0].last - passes[0].first)

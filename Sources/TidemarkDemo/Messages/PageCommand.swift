@@ -40,12 +40,14 @@ struct PageCommand: AsyncParsableCommand {
         defer { pager.close() }
         var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
         let first = PeakMemory.mebibytes
+        print("page \(first)")
         while state.hasMore {
             let count = state.items.count
             pager.loadMore()
             state = try await pager.first {
                 !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
             }
+            print("page \(PeakMemory.mebibytes)")
         }
         return (first, state.items.map(\.documentID))
     }
@@ -74,6 +76,7 @@ struct PageCommand: AsyncParsableCommand {
             }
             if pages.isEmpty { first = PeakMemory.mebibytes }
             pages += documents
+            print("page \(PeakMemory.mebibytes)")
             isLast = documents.count < Conversation.pageSize
         }
         return (first, pages.map(\.documentID))

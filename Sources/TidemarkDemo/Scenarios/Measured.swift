@@ -17,6 +17,8 @@ struct Measured: Sendable {
     var bytes = 0
     /// What this scenario also measures, by name.
     var figures: [String: Double] = [:]
+    /// What it measures again and again, by name.
+    var rows: [String: [Double]] = [:]
     /// Why it did not come to an end.
     var failure: String?
 }
@@ -45,5 +47,6 @@ extension Measured: Encodable {
         try container.encodeIfPresent(upToDate?.milliseconds, forKey: Key("upToDateMs"))
         try container.encodeIfPresent(failure, forKey: Key("failure"))
         for (name, figure) in figures { try container.encode(figure, forKey: Key(name)) }
+        for (name, row) in rows { try container.encode(row, forKey: Key(name)) }
     }
 }

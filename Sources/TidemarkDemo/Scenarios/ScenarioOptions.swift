@@ -25,6 +25,9 @@ struct ScenarioOptions: ParsableArguments {
     @Option(help: "Write the figures to this file, as JSON.")
     var json: String?
 
+    @Option(help: "Draw the charts of the figures into this folder, as SVG.")
+    var svg: String?
+
     var scale: Int { small ? 10 : 1 }
 
     /// Whether a scenario of this name is to be played.
@@ -64,6 +67,11 @@ struct ScenarioOptions: ParsableArguments {
     func conclude(_ figures: DemoFigures, _ output: DemoOutput) throws {
         if let json {
             try figures.json().write(to: URL(fileURLWithPath: json), options: .atomic)
+        }
+        if let svg {
+            let charts = DemoCharts(data: try ChartData(figures))
+            try charts.write(to: URL(fileURLWithPath: svg))
+            for (file, _) in charts.all { output.result("\(svg)/\(file)") }
         }
         for complaint in figures.complaints { output.complaint(complaint) }
         if !figures.complaints.isEmpty { throw ExitCode.failure }

@@ -78,6 +78,10 @@ final class Visit: Sendable {
         state.withLock { $0.measured.figures[name] = figure }
     }
 
+    func measured(_ name: String, _ row: [Double]) {
+        state.withLock { $0.measured.rows[name] = row }
+    }
+
     /// How long it took until there was a screenful, from disk or server.
     func measuredLoad() {
         state.withLock { state in

@@ -1,0 +1,90 @@
+import Foundation
+
+/// The pictures of a demo: what an open reads, when the first content is there, what paging holds.
+struct DemoCharts {
+    /// Rows of a chart of pairs; further scenarios are left out.
+    static let mostRows = 8
+
+    let data: ChartData
+
+    /// The charts for which there are figures, by the name of their file.
+    var all: [(file: String, svg: String)] {
+        [("reads.svg", reads), ("first-content.svg", firstContent), ("memory.svg", memory)]
+            .compactMap { file, svg in svg.map { (file, $0) } }
+    }
+
+    /// Reads of the scenarios that begin with an open, on the good network or else the first one.
+    var reads: String? {
+        var rows: [PairChart.Row] = []
+        var names: Set<String> = []
+        for scenario in good {
+            guard let before = scenario.before["reads"], let after = scenario.after["reads"],
+                scenario.before["upToDateMs"] != nil, before > 0, before != after,
+                names.insert(scenario.name).inserted
+            else { continue }
+            rows.append(PairChart.Row(name: scenario.name, before: before, after: after))
+        }
+        if rows.isEmpty { return nil }
+        return PairChart(
+            title: "Documents billed by one use of a screen",
+            note: "Above the app as it was, below on Tidemark; each row by its own larger bar.",
+            scale: .share, rows: Array(rows.prefix(Self.mostRows)),
+            words: { $0.map { "\(grouped(Int($0))) reads" } ?? "never" }
+        ).svg
+    }
+
+    /// Of a launch, on each network.
+    var firstContent: String? {
+        let rows = data.scenarios.filter { $0.name == "launch" }.map {
+            PairChart.Row(
+                name: $0.network, before: $0.before["firstContentMs"],
+                after: $0.after["firstContentMs"])
+        }
+        if rows.isEmpty { return nil }
+        let ticks = [
+            (1.0, "1 ms"), (10, "10 ms"), (100, "100 ms"), (1_000, "1 s"), (10_000, "10 s"),
+        ]
+        return PairChart(
+            title: "From the launch to the first content, by network",
+            note: "Medians on a logarithmic line. Above the app as it was, below on Tidemark.",
+            scale: .logarithm(from: 1, to: 30_000, ticks: ticks),
+            rows: Array(rows.prefix(Self.mostRows)),
+            words: { $0.map { SummaryRow.time($0) } ?? "never" }
+        ).svg
+    }
+
+    /// Of the app's process, page by page.
+    var memory: String? {
+        for scenario in good {
+            guard let before = scenario.before.row(MemoryRow.series),
+                let after = scenario.after.row(MemoryRow.series)
+            else { continue }
+            return LineChart(
+                title: "Memory while a conversation is paged to its end",
+                note: "MiB of the process after each page; the same conversation is paged "
+                    + "\(MemoryRow.passes) times over.",
+                unit: "MiB", before: before, after: after
+            ).svg
+        }
+        return nil
+    }
+
+    private var good: [ChartData.Scenario] {
+        let healthy = data.scenarios.filter { $0.network == DemoNetwork.healthy.rawValue }
+        let names = Set(healthy.map(\.name))
+        return healthy + data.scenarios.filter { !names.contains($0.name) }
+    }
+
+    /// - Throws: When the folder or a file in it cannot be written.
+    func write(to folder: URL) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        for (file, svg) in all {
+            try Data(svg.utf8).write(to: folder.appendingPathComponent(file), options: .atomic)
+        }
+    }
+}
+
+extension Double {
+    /// The natural one.
+    var logarithm: Double { Foundation.log(self) }
+}
