@@ -12,7 +12,7 @@ struct LintBuildPlugin: BuildToolPlugin {
         return [
             .buildCommand(
                 displayName: "Reading what \(target.name) asks of Firestore",
-                executable: try context.tool(named: "TidemarkLintCLI").url,
+                executable: try context.tool(named: "tidemark-lint").url,
                 arguments: ["--format", "xcode", "--fail-on", "never", "--stamp", stamp.path]
                     + files.map(\.path),
                 inputFiles: files, outputFiles: [stamp])

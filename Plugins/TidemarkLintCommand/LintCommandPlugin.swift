@@ -6,7 +6,7 @@ import PackagePlugin
 @main
 struct LintCommandPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
-        let tool = try context.tool(named: "TidemarkLintCLI")
+        let tool = try context.tool(named: "tidemark-lint")
         let process = Process()
         process.executableURL = tool.url
         process.currentDirectoryURL = context.package.directoryURL
