@@ -10,12 +10,12 @@ help:
 	@echo "make test          run every test"
 	@echo "make docs          build the documentation, and check every link and symbol in it"
 	@echo "make serve         start a local Firestore: ARGS=\"--data ./data\""
-	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server and bench-health hold it to limits"
+	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server, bench-health and bench-lint hold it to limits"
 	@echo "make long          run the random tests for an hour"
 	@echo "make ci            run what CI runs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo show test docs long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health results tables screenshots proto races clean
+.PHONY: help demo show test docs long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -132,6 +132,12 @@ bench-caller: setup
 bench-health: setup
 	@Scripts/build -c release --product tidemark
 	@Scripts/bench-health $(ARGS)
+
+# A generated app of 100,000 lines of Swift, linted. Fails above 10 s. Options: ARGS="--lines 20000"
+bench-lint: setup
+	@Scripts/build -c release --product tidemark-lint
+	@Scripts/bench-lint $(ARGS)
+
 # Feeds, pages from disk, retries and single flight against their thresholds (Benchmarks/App/AppFigures.swift),
 # on a machine that does nothing else. Fails when one is missed. Part of it: ARGS="--only retry"
 bench-app: setup

@@ -89,7 +89,7 @@ let package = Package(
         .library(name: "TidemarkTesting", targets: ["TidemarkTesting"]),
         .library(name: "TidemarkWords", targets: ["TidemarkWords"]),
         .executable(name: "tidemark", targets: ["TidemarkCLI"]),
-        .executable(name: "tidemark-lint", targets: ["TidemarkLintCLI"]),
+        .executable(name: "tidemark-lint", targets: ["tidemark-lint"]),
         .plugin(name: "TidemarkLintCommand", targets: ["TidemarkLintCommand"]),
         .plugin(name: "TidemarkLintBuild", targets: ["TidemarkLintBuild"]),
     ],
@@ -253,10 +253,11 @@ let package = Package(
         // What an app's Firestore code costs, read from its sources.
         library(
             "TidemarkLint", ["TidemarkModel", "TidemarkRules", syntax, parser]),
+        // Named as its product: a plugin's tool is found by one name for both.
         .executableTarget(
-            name: "TidemarkLintCLI",
+            name: "tidemark-lint",
             dependencies: ["TidemarkLint", "TidemarkRules", "TidemarkServer", arguments],
-            swiftSettings: settings),
+            path: "Sources/TidemarkLintCLI", swiftSettings: settings),
         // `swift package tidemark-lint`, and findings at each build.
         .plugin(
             name: "TidemarkLintCommand",
@@ -264,9 +265,9 @@ let package = Package(
                 intent: .custom(
                     verb: "tidemark-lint",
                     description: "Find what the package's Firestore code reads without need.")),
-            dependencies: ["TidemarkLintCLI"]),
+            dependencies: ["tidemark-lint"]),
         .plugin(
-            name: "TidemarkLintBuild", capability: .buildTool(), dependencies: ["TidemarkLintCLI"]),
+            name: "TidemarkLintBuild", capability: .buildTool(), dependencies: ["tidemark-lint"]),
 
         // Inside this package, because what it measures is `package` and no product.
         .executableTarget(

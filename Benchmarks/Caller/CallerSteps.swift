@@ -149,6 +149,7 @@ extension CallerSteps {
             let query = newest(scattered(round, of: workload.count / 50))
             let begun = ContinuousClock.now
             let (told, tell) = AsyncStream.makeStream(of: ContinuousClock.Instant.self)
+            // tidemark:ignore listener-error-ignored without an answer the precondition fails
             let listener = query.addSnapshotListener { snapshot, _ in
                 precondition(snapshot?.documents.count == 50)
                 tell.yield(.now)
@@ -215,6 +216,7 @@ extension CallerSteps {
         _ = try await read.aggregate([.count(), .sum("likes")]).getAggregation(source: .cache)
         let sender = collection.whereField("senderId", isEqualTo: "user-0003")
         let told = AsyncStream.makeStream(of: Void.self)
+        // tidemark:ignore unbounded-listener,listener-error-ignored one snapshot is waited for
         let listener = sender.addSnapshotListener { _, _ in told.continuation.yield() }
         for await _ in told.stream { break }
         listener.remove()

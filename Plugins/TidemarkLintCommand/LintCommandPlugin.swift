@@ -2,25 +2,37 @@ import Foundation
 import PackagePlugin
 
 /// `swift package tidemark-lint`: runs `tidemark-lint` in the package's folder, with the arguments
-/// that follow. Without paths it reads the package's source targets.
+/// that follow. Where these name no paths, it reads the package's source targets, or those that
+/// `--target` names.
 @main
 struct LintCommandPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) async throws {
-        let tool = try context.tool(named: "TidemarkLintCLI")
+        var extractor = ArgumentExtractor(arguments)
+        let names = extractor.extractOption(named: "target")
+        let root = context.package.directoryURL
+        let targets =
+            names.isEmpty
+            ? context.package.targets : try context.package.targets(named: names)
+        let folders = targets.compactMap { $0 as? any SourceModuleTarget }
+            .filter { !names.isEmpty || $0.kind != .test }
+            .map { relative($0.directoryURL, to: root) }
         let process = Process()
-        process.executableURL = tool.url
-        process.currentDirectoryURL = context.package.directoryURL
-        let folders = context.package.targets.compactMap { $0 as? any SourceModuleTarget }
-            .filter { $0.kind != .test }.map { $0.directoryURL.path }
-        let hasPaths = arguments.contains {
-            FileManager.default.fileExists(
-                atPath: context.package.directoryURL.appending(path: $0).path)
-        }
-        process.arguments = hasPaths ? arguments : arguments + folders
+        process.executableURL = try context.tool(named: "tidemark-lint").url
+        process.currentDirectoryURL = root
+        process.arguments =
+            extractor.remainingArguments + folders.flatMap { ["--default-path", $0] }
         try process.run()
         process.waitUntilExit()
-        if process.terminationStatus != 0 {
-            Diagnostics.error("tidemark-lint ended with \(process.terminationStatus)")
+        switch process.terminationStatus {
+        case 0: break
+        case 1: Diagnostics.error("tidemark-lint has findings as severe as --fail-on says")
+        case let status: Diagnostics.error("tidemark-lint ended with \(status)")
         }
+    }
+
+    /// From the package's folder, so that a baseline holds on every machine.
+    private func relative(_ folder: URL, to root: URL) -> String {
+        let (path, base) = (folder.standardizedFileURL.path, root.standardizedFileURL.path)
+        return path.hasPrefix(base + "/") ? String(path.dropFirst(base.count + 1)) : path
     }
 }

@@ -22,8 +22,8 @@ struct LintCommand: ParsableCommand {
         case note, warning, error, never
     }
 
-    @Argument(help: "Folders and Swift files of one app.")
-    var paths: [String] = ["."]
+    @Argument(help: "Folders and Swift files of one app; all of the folder it runs in, unless told.")
+    var paths: [String] = []
 
     @OptionGroup(title: "The app's size")
     var size: SizeOptions
@@ -88,7 +88,7 @@ struct LintCommand: ParsableCommand {
         case .json: print(String(decoding: report.json, as: UTF8.self))
         case .sarif: print(String(decoding: report.sarif, as: UTF8.self))
         case .github: print(LineReport(report).github, terminator: "")
-        case .xcode: print(LineReport(report).xcode, terminator: "")
+        case .xcode: print(LineReport(report, in: run.root).xcode, terminator: "")
         }
     }
 

@@ -15,6 +15,9 @@ struct SizeOptions: ParsableArguments {
 }
 
 struct InputOptions: ParsableArguments {
+    @Option(help: "The folder to run in: paths are from there, and its configuration is read.")
+    var root: String?
+
     @Option(help: "The configuration; .tidemark-lint.json where there is one.")
     var config: String?
 
@@ -26,6 +29,10 @@ struct InputOptions: ParsableArguments {
 
     @Option(help: "Findings that are known, and not told again.")
     var baseline: String?
+
+    /// What the plugin asks for where the user names no paths.
+    @Option(help: .hidden)
+    var defaultPath: [String] = []
 }
 
 struct OutputOptions: ParsableArguments {

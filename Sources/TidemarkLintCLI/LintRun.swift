@@ -15,8 +15,14 @@ struct LintRun {
     let report: Report
     let texts: [String: String]
     let baseline: Baseline?
+    /// The folder that paths are from.
+    let root: String
 
     init(paths: [String], size: SizeOptions, inputs: InputOptions) throws(LintFailure) {
+        if let folder = inputs.root, !FileManager.default.changeCurrentDirectoryPath(folder) {
+            throw LintFailure("there is no folder \(folder)")
+        }
+        root = FileManager.default.currentDirectoryPath
         var configuration = try Self.configuration(inputs.config)
         if let documents = size.documents { configuration.documents = documents }
         if let opens = size.opens { configuration.opens = opens }
@@ -34,7 +40,9 @@ struct LintRun {
         {
             linter.indexes = try Self.indexes(file).catalog
         }
-        let sources = try Files.sources(in: paths, excluding: configuration.exclude ?? [])
+        let usual = inputs.defaultPath.isEmpty ? ["."] : inputs.defaultPath
+        let sources = try Files.sources(
+            in: paths.isEmpty ? usual : paths, excluding: configuration.exclude ?? [])
         report = linter.report(on: sources)
         texts = Dictionary(sources.map { ($0.path, $0.text) }, uniquingKeysWith: { a, _ in a })
         baseline = try (inputs.baseline ?? configuration.baseline).map(Self.baseline)

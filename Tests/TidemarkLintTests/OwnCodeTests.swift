@@ -3,30 +3,66 @@ import Testing
 
 @testable import TidemarkLint
 
-/// The project's own code that speaks to Firestore as an app does. The demos are left out: they play
-/// apps as they were.
+/// The project's own code, in which every finding is explained where it stands. Tests/Interop lints the
+/// whole repository; here are the files that speak to Firestore, which takes seconds.
 struct OwnCodeTests {
-    private static let folders = ["TidemarkApp", "TidemarkHealthSync", "TidemarkCLI"]
+    private static let root = LintCase.folder.deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
     private static let names = [
-        "addSnapshotListener", "getDocument", "setData", "updateData", "addDocument",
+        "addSnapshotListener", "getDocument", "setData", "updateData", "addDocument", ".snapshots",
+        "getAggregation", "runTransaction",
     ]
 
-    @Test func `has no finding that a comment does not explain`() throws {
-        let root = LintCase.folder.deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources")
+    private static func sources(
+        in folder: String, where isWanted: (String) -> Bool
+    ) throws -> [(path: String, text: String)] {
         var sources: [(path: String, text: String)] = []
-        for folder in Self.folders {
-            let all = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
-            while let path = all?.nextObject() as? String {
-                guard path.hasSuffix(".swift") else { continue }
-                let file = root.appending(path: "\(folder)/\(path)")
-                let text = try String(contentsOf: file, encoding: .utf8)
-                if Self.names.contains(where: text.contains) { sources.append((path, text)) }
-            }
+        let all = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+        while let path = all?.nextObject() as? String {
+            guard path.hasSuffix(".swift") else { continue }
+            let file = root.appending(path: "\(folder)/\(path)")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            if isWanted(text) { sources.append(("\(folder)/\(path)", text)) }
         }
-        #expect(sources.count >= 10)
-        let report = Linter().report(on: sources.sorted { $0.path < $1.path })
-        #expect(report.operations >= 8 && report.ignored >= 2)
+        return sources.sorted { $0.path < $1.path }
+    }
+
+    @Test func `has no finding that a comment does not explain`() throws {
+        let sources = try ["Sources", "Examples", "Benchmarks"].flatMap { folder in
+            try Self.sources(in: folder) { text in Self.names.contains(where: text.contains) }
+        }
+        #expect(sources.count >= 60)
+        let report = Linter().report(on: sources)
+        #expect(report.operations >= 90 && report.ignored >= 30)
         #expect(report.findings.isEmpty, "\(report.findings.map { "\($0.place) \($0.message)" })")
+    }
+
+    /// What each journey says of its app is what is found in the example's before.
+    @Test(arguments: [
+        (
+            "Examples/Chats", "ChatsBefore.swift",
+            [
+                FindingID.unboundedListener, .listenerErrorIgnored, .listenerNeverRemoved,
+                .readInLoop, .decodeOnMain, .writeErrorIgnored,
+            ]
+        ),
+        (
+            "Examples/Messages", "MessagesBefore.swift",
+            [
+                .unboundedListener, .listenerErrorIgnored, .listenerNeverRemoved, .decodeOnMain,
+                .writeErrorIgnored,
+            ]
+        ),
+        ("Examples/Homes", "HomesBefore.swift", [.unboundedListener]),
+    ])
+    func `finds what the apps did as they were`(
+        folder: String, name: String, ids: [FindingID]
+    ) throws {
+        let sources = try Self.sources(in: folder) { _ in true }.map { source in
+            (path: source.path, text: source.text.replacing("tidemark:ignore", with: "was told"))
+        }
+        let report = Linter().report(on: sources)
+        let found = Set(report.findings.filter { $0.place.path.hasSuffix(name) }.map(\.id))
+        #expect(found == Set(ids))
     }
 }

@@ -87,6 +87,45 @@ struct ReportTests {
         #expect(html.contains("<code>&lt;b&gt;</code>") && !html.contains("<b>\""))
     }
 
+    @Test func `the page has names as code, the first opened, and no word of Markdown`() {
+        let html = PageReport(Self.report()).html
+        #expect(html.contains("<td>This reads every document of <code>games</code>."))
+        #expect(html.contains("of <code>games</code></dd>"), "also in how it is reckoned")
+        #expect(!html.contains("`") && html.count(of: "<details open>") == 1)
+        #expect(PageReport.marked("a `b` < `c`") == "a <code>b</code> &lt; <code>c</code>")
+        #expect(PageReport.marked("a ` alone") == "a ` alone")
+    }
+
+    @Test func `what it cannot tell is counted in every form`() throws {
+        let code = "import Firebase\nfunc listen(_ q: Query) { t = q.addSnapshotListener { s, e in f(s, e) } }"
+        let report = Linter().report(on: [(path: "A.swift", text: code)])
+        let sentence = "1 call that it cannot tell about"
+        #expect(TextReport(report, texts: [:]).text.contains(sentence))
+        #expect(LineReport(report).github.hasSuffix("\n") && LineReport(report).github.contains(sentence))
+        #expect(LineReport(report).xcode.contains(sentence))
+        #expect(PageReport(report).html.contains("1 calls that it cannot tell") == false)
+        #expect(PageReport(report).html.contains(sentence))
+        #expect(try JSONDecoder().decode(Report.self, from: report.json).untold.count == 1)
+        #expect(String(decoding: report.sarif, as: UTF8.self).contains("toolExecutionNotifications"))
+    }
+
+    @Test func `Xcode gets whole paths`() {
+        #expect(LineReport(Self.report(), in: "/app").xcode.hasPrefix("/app/App/Game.swift:4:28: "))
+    }
+
+    @Test func `findings at the same place of two files are two`() {
+        let code = """
+            import Firebase
+            func send() { db.collection("a").addDocument(data: ["at": Date()]) }
+            func like() { db.document("a/b").updateData(["likes": post.likes + 1]) }
+            """
+        let report = Linter().report(on: [("A.swift", code), ("B.swift", code)])
+        for id in [FindingID.clientClock, .counterOverwritten] {
+            let places = report.findings.filter { $0.id == id }.map(\.place.path)
+            #expect(places == ["A.swift", "B.swift"])
+        }
+    }
+
     @Test func `a baseline takes out what was there, as often as it was`() throws {
         let report = Self.report()
         let baseline = try Baseline(json: Baseline(report).json)
@@ -159,4 +198,8 @@ struct ReportTests {
         let report = Self.report(linter)
         #expect(report.findings.map(\.severity) == [.error])
     }
+}
+
+extension String {
+    fileprivate func count(of part: String) -> Int { ranges(of: part).count }
 }

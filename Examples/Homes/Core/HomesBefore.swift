@@ -1,3 +1,5 @@
+// tidemark:ignore-file unbounded-listener the app as it was: lint finds what it did
+
 public import ExampleKit
 import Foundation
 import Synchronization

@@ -102,6 +102,7 @@ struct BlockedUsersRow: ScenarioRow {
                 group.addTask {
                     let person = try await visit.retrying {
                         try await firestore.document("\(people.text)/\(item.id)")
+                            // tidemark:ignore read-in-loop the app as it was
                             .getDocument(source: .server)
                     }
                     return person.exists ? ShownItem(id: item.id, version: .min) : nil

@@ -59,6 +59,7 @@ struct FeedRow: ScenarioRow {
     ) async throws -> [QueryDocumentSnapshot] {
         let items = firestore.collection(collection.text)
             .order(by: ItemFields.time, descending: true)
+        // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in items.snapshots(includeMetadataChanges: true) {
             if !snapshot.metadata.isFromCache { return snapshot.documents }
             if snapshot.documents.contains(where: isVisible) { sawContent() }

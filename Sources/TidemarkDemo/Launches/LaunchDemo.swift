@@ -31,8 +31,10 @@ struct LaunchDemo: Sendable {
         for network in networks {
             guard let place = ground.gates.places[network] else { continue }
             ProgressLine.show("\(network.rawValue): as it was")
+            // tidemark:ignore read-in-loop there are seven networks at the most
             let before = await app.launchAsItWas(place, network.label)
             ProgressLine.show("\(network.rawValue): on Tidemark, \(launches) launches")
+            // tidemark:ignore read-in-loop there are seven networks at the most
             let after = try await app.launch(place, network.label, times: launches)
             figures.launches.append(
                 LaunchScenario(
@@ -47,6 +49,7 @@ struct LaunchDemo: Sendable {
                     before: DiagnosisFigure(heldUpMs: before.diagnosisMs), after: found))
             guard network.reachesServer else { continue }
             ProgressLine.show("\(network.rawValue): a rank")
+            // tidemark:ignore read-in-loop there are seven networks at the most
             figures.ranks.append(try await RankPlay(ground: ground).play(network, place))
         }
         if let place = ground.gates.places[.healthy] {

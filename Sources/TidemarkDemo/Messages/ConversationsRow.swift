@@ -84,6 +84,7 @@ struct ConversationsRow: ScenarioRow {
         let query = firestore.collection(Self.collection.text)
             .whereField(Self.members, arrayContains: "ada")
             .order(by: ItemFields.time, descending: true)
+        // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in query.snapshots(includeMetadataChanges: true) {
             if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }
         }

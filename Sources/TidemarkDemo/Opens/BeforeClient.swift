@@ -12,6 +12,7 @@ struct BeforeClient: DemoClient {
         let items = firestore.collection(DemoPlace.collection)
             .order(by: ItemFields.time, descending: true)
         var shown: [ShownItem] = []
+        // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in items.snapshots(includeMetadataChanges: true) {
             guard !snapshot.metadata.isFromCache else {
                 if !snapshot.isEmpty { watch.sawContent() }

@@ -41,7 +41,7 @@ enum Batches {
             if case .count(let limit) = query.limit, limit <= maxWrites { return nil }
         default: break
         }
-        if let length = Self.length(of: over) {
+        if let length = Self.length(of: over, context) {
             guard length > maxWrites else { return nil }
             return context.finding(
                 .batchWithoutBound, operation, "This batch has \(length.grouped) writes.",
@@ -64,18 +64,17 @@ enum Batches {
             mend: "Commit and begin a new batch after every 500 writes.")
     }
 
-    /// Of a range of literals.
-    private static func length(of over: ExprSyntax) -> Int? {
+    /// Of a range whose ends the code tells.
+    private static func length(of over: ExprSyntax, _ context: CheckContext) -> Int? {
         guard let sequence = over.bare.as(SequenceExprSyntax.self) else { return nil }
         let elements = Array(sequence.elements)
-        guard elements.count == 3, let symbol = elements[1].as(BinaryOperatorExprSyntax.self),
-            let from = elements[0].as(IntegerLiteralExprSyntax.self).flatMap({ Int($0.digits) }),
-            let to = elements[2].as(IntegerLiteralExprSyntax.self).flatMap({ Int($0.digits) })
+        guard elements.count == 3,
+            let symbol = elements[1].as(BinaryOperatorExprSyntax.self)?.operator.text,
+            symbol == "..." || symbol == "..<",
+            case .number(let from) = context.evaluator.value(elements[0]),
+            case .number(let to) = context.evaluator.value(elements[2])
         else { return nil }
-        return symbol.operator.text == "..." ? to - from + 1 : to - from
+        let (length, overflows) = to.subtractingReportingOverflow(from)
+        return overflows ? nil : symbol == "..." ? length + 1 : length
     }
-}
-
-extension IntegerLiteralExprSyntax {
-    var digits: String { literal.text.filter { $0 != "_" } }
 }

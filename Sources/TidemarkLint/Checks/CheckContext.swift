@@ -11,6 +11,7 @@ final class CheckContext {
     let scale: Scale
     let rules: Ruleset?
     let indexes: IndexCatalog?
+    private let files: [SyntaxIdentifier: SourceFile]
     /// Places that no check could judge, with what they are.
     private(set) var untold: [Place: String] = [:]
 
@@ -19,9 +20,19 @@ final class CheckContext {
         self.scale = scale
         self.rules = rules
         self.indexes = indexes
+        files = Dictionary(
+            project.files.map { ($0.tree.id, $0) }, uniquingKeysWith: { first, _ in first })
         evaluator = Evaluator(project)
         operations = OperationFinder(project: project, evaluator: evaluator).all()
         graph = CallGraph(project, evaluator, operations)
+    }
+
+    /// The file that a node stands in, which is not always that of the call that it is given to.
+    func file(of node: some SyntaxProtocol) -> SourceFile {
+        guard let file = files[node.root.id] else {
+            preconditionFailure("a node of a file that was not read")
+        }
+        return file
     }
 
     func cannotTell(_ place: Place, _ sentence: String) { untold[place] = sentence }
@@ -41,11 +52,12 @@ final class CheckContext {
 
     func finding(
         _ id: FindingID, _ operation: Operation, _ message: String, because reason: String,
-        mend mending: String, severity: Severity? = nil, _ estimate: Estimate? = nil
+        mend mending: String, severity: Severity? = nil, _ estimate: Estimate? = nil,
+        fix: Finding.Fix? = nil
     ) -> Finding {
         finding(
             id, in: operation.file, at: operation.name, message, because: reason, mend: mending,
-            severity: severity, estimate)
+            severity: severity, estimate, fix: fix)
     }
 
     /// What a name was made with, where it is a local one or a property.

@@ -8,16 +8,15 @@ enum Clocks {
     ]
 
     static func findings(in context: CheckContext) -> [Finding] {
-        var found: [AbsolutePosition: Finding] = [:]
+        var seen: Set<Place> = []
         var all: [Finding] = []
         for operation in context.operations where operation.kind.isWrite {
             for field in WrittenField.fields(of: operation, context) {
                 guard let key = field.key, context.evaluator.value(field.value) == .deviceTime,
                     !own.contains(where: { key.lowercased().contains($0) })
                 else { continue }
-                let finding = finding(field, key, operation, context)
-                if found.updateValue(finding, forKey: field.value.position) == nil {
-                    all.append(finding)
+                if seen.insert(context.file(of: field.value).place(of: field.value)).inserted {
+                    all.append(finding(field, key, operation, context))
                 }
             }
         }
@@ -34,13 +33,10 @@ enum Clocks {
         ].contains(text)
         var fix: Finding.Fix?
         if isTime, field.isInCall, !field.isInList, operation.file.importsFirestore {
-            fix = Finding.Fix(
-                start: field.value.positionAfterSkippingLeadingTrivia.utf8Offset,
-                end: field.value.endPositionBeforeTrailingTrivia.utf8Offset,
-                text: "FieldValue.serverTimestamp()")
+            fix = Finding.Fix(edits: [.replacing(field.value, "FieldValue.serverTimestamp()")])
         }
         return context.finding(
-            .clientClock, in: operation.file, at: field.value,
+            .clientClock, in: context.file(of: field.value), at: field.value,
             "`\(key)` gets the time of the device's clock.",
             because: "Devices' clocks are wrong, by seconds or by years: what is ordered by this "
                 + "field, or asked for since a time, is out of order or never found.",

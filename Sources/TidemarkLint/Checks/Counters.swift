@@ -3,23 +3,24 @@ import SwiftSyntax
 /// `counter-overwritten`: a number read, changed and written back.
 enum Counters {
     static func findings(in context: CheckContext) -> [Finding] {
-        var seen: Set<AbsolutePosition> = []
+        var seen: Set<Place> = []
         return context.operations.flatMap { operation -> [Finding] in
             guard operation.kind == .updateData || operation.kind == .setData,
                 !operation.node.isInTransaction, operation.receiver != .transaction
             else { return [] }
             return WrittenField.fields(of: operation, context).compactMap { field in
+                let file = context.file(of: field.value)
                 guard let key = field.key,
                     isReadAndChanged(field.value, key, operation, context, 0),
-                    seen.insert(field.value.position).inserted
+                    seen.insert(file.place(of: field.value)).inserted
                 else { return nil }
                 return context.finding(
-                    .counterOverwritten, in: operation.file, at: field.value,
+                    .counterOverwritten, in: file, at: field.value,
                     "`\(key)` is read, changed and written back.",
                     because: "Of two devices that do so at the same time, one loses its change; "
                         + "offline, all but the last are lost.",
                     mend: "Write `FieldValue.increment(Int64(1))`, or read and write in a "
-                        + "transaction.")
+                        + "transaction.", fix: fix(field, key, operation, context))
             }
         }
     }
@@ -87,6 +88,48 @@ enum Counters {
         }
     }
 
+    /// `["likes": post.likes + 1]` in an update of the document that `post` names. Where a document, or a
+    /// map in it, is set anew, an increment would begin from nothing.
+    private static func fix(
+        _ field: WrittenField, _ key: String, _ operation: Operation, _ context: CheckContext
+    ) -> Finding.Fix? {
+        guard field.isInCall, !field.isInList, !key.contains("."), let call = operation.call,
+            operation.kind == .updateData && !isInMap(field.value) || call.merges,
+            let sequence = field.value.bare.as(SequenceExprSyntax.self)
+        else { return nil }
+        let elements = Array(sequence.elements)
+        guard elements.count == 3, let number = elements[2].as(IntegerLiteralExprSyntax.self),
+            let amount = Int(number.literal.text.filter { $0 != "_" }),
+            let symbol = elements[1].as(BinaryOperatorExprSyntax.self)?.operator.text,
+            let member = elements[0].as(MemberAccessExprSyntax.self),
+            same(member.declName.baseName.bare, key),
+            let owner = member.base?.as(DeclReferenceExprSyntax.self)?.baseName.bare,
+            names(operation, owner, context)
+        else { return nil }
+        let text = "FieldValue.increment(Int64(\(symbol == "-" ? -amount : amount)))"
+        return Finding.Fix(edits: [.replacing(field.value, text)])
+    }
+
+    private static func isInMap(_ value: ExprSyntax) -> Bool {
+        value.ancestors.count { $0.is(DictionaryExprSyntax.self) } > 1
+    }
+
+    /// Whether the written document is named by a member of `owner`, as in `document(post.id)`.
+    private static func names(
+        _ operation: Operation, _ owner: String, _ context: CheckContext
+    ) -> Bool {
+        guard let call = operation.call else { return false }
+        let target = call.argument("forDocument") ?? call.receiver
+        guard let target else { return false }
+        return [target, context.definition(of: target)].compactMap { $0 }.contains { expression in
+            expression.all(MemberAccessExprSyntax.self).contains { member in
+                member.base?.as(DeclReferenceExprSyntax.self)?.baseName.bare == owner
+                    && ["id", "uid", "documentID", "reference", "ref"].contains(
+                        member.declName.baseName.bare)
+            }
+        }
+    }
+
     private static func lastPart(_ key: String) -> String {
         key.split(separator: ".").last.map(String.init) ?? key
     }
@@ -94,5 +137,12 @@ enum Counters {
     private static func same(_ name: String, _ key: String) -> Bool {
         func plain(_ text: String) -> String { text.lowercased().filter { $0 != "_" } }
         return plain(name) == plain(lastPart(key))
+    }
+}
+
+extension FunctionCallExprSyntax {
+    /// `setData(…, merge: true)`.
+    fileprivate var merges: Bool {
+        argument("merge")?.as(BooleanLiteralExprSyntax.self)?.literal.text == "true"
     }
 }

@@ -14,10 +14,12 @@ enum Counting {
                 guard query?.limit == QueryFacts.Limit.none,
                     !(query.map(ListenerCosts.isBounded) ?? false)
                 else { return nil }
-                return finding(operation, onlyToSee, context)
+                return finding(operation, onlyToSee, CountFixes.limit(call), context)
             }
             if case .count? = query?.limit { return nil }
-            return finding(operation, uses.contains(.sum) ? toSum : toCount, context)
+            if uses.contains(.sum) { return finding(operation, toSum, nil, context) }
+            let fix = uses == [.count] ? CountFixes.aggregation(call, query) : nil
+            return finding(operation, toCount, fix, context)
         }
     }
 
@@ -35,7 +37,7 @@ enum Counting {
     )
 
     private static func finding(
-        _ operation: Operation, _ words: Words, _ context: CheckContext
+        _ operation: Operation, _ words: Words, _ fix: Finding.Fix?, _ context: CheckContext
     ) -> Finding {
         let documents = context.scale.documents(of: operation.query)
         let mended = words.mending.contains("limit") ? 1 : max(1, (documents + 999) / 1_000)
@@ -47,7 +49,7 @@ enum Counting {
                 + "1,000 index entries.", mend: words.mending,
             Estimate(
                 documents, mended: mended, "\(documents.grouped) documents, downloaded",
-                context.scale))
+                context.scale), fix: fix)
     }
 
     // MARK: - What is done with the result

@@ -16,8 +16,29 @@ enum Launches {
                     + "long as the connection takes to fail, and what stands behind it waits too.",
                 mend:
                     "Read by the default source or from the cache first, with a deadline; ask the "
-                    + "server for a check later, in the background.")
+                    + "server for a check later, in the background.", fix: fix(operation, source))
         }
+    }
+
+    /// Without the argument, the default source answers: the server, or the cache when that fails.
+    private static func fix(_ operation: Operation, _ source: ExprSyntax) -> Finding.Fix? {
+        guard let call = operation.call, source.is(MemberAccessExprSyntax.self) else {
+            return nil
+        }
+        let arguments = Array(call.arguments)
+        guard let index = arguments.firstIndex(where: { $0.expression.id == source.id }) else {
+            return nil
+        }
+        // With the comma before it, or, as the first, with the one behind it.
+        let start =
+            index > 0
+            ? arguments[index - 1].expression.endPosition
+            : arguments[index].positionAfterSkippingLeadingTrivia
+        let end =
+            index == 0 && arguments.count > 1
+            ? arguments[1].positionAfterSkippingLeadingTrivia
+            : arguments[index].expression.endPositionBeforeTrailingTrivia
+        return Finding.Fix(edits: [.replacing(from: start, to: end, "")])
     }
 
     /// The function of a launch from which an operation is reached.

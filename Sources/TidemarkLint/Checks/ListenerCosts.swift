@@ -87,11 +87,7 @@ enum ListenerCosts {
         guard query.limit == .none, query.conditions.isEmpty, !query.hasCompositeFilter,
             !query.hasCursor, isRoot || query.isGroup, query.collectionID != nil
         else { return nil }
-        if case .symbol("cache")? = operation.call?.argument("source").map({
-            context.evaluator.value($0)
-        }) {
-            return nil
-        }
+        if operation.isFromCache(context.evaluator) { return nil }
         let documents = context.scale.documents(of: query)
         return context.finding(
             .wholeCollectionRead, operation,

@@ -6,6 +6,7 @@ enum Loops {
         var found: [Finding] = []
         for operation in context.operations {
             guard let loop = loop(around: operation.node, context) else { continue }
+            if operation.isFromCache(context.evaluator) { continue }
             if operation.kind.isRead || operation.kind == .listen {
                 found += [read(operation, loop, context)].compactMap { $0 }
             } else if operation.kind.isWrite, isAlone(operation) {
@@ -135,7 +136,9 @@ enum Loops {
                 // One of several calls in a loop says it for all.
                 guard told.insert("\(name) \(loop.node.id)").inserted else { continue }
                 let performed = context.graph.performed(by: function)
-                let reads = performed.filter { $0.kind.isRead || $0.kind == .listen }
+                let reads = performed.filter {
+                    ($0.kind.isRead || $0.kind == .listen) && !$0.isFromCache(context.evaluator)
+                }
                 let writes = performed.filter(isAlone)
                 if let first = reads.first, !isBatched(first) {
                     found.append(

@@ -16,10 +16,9 @@ enum Secrets {
             for field in WrittenField.fields(of: operation, context) {
                 guard let key = field.key, isSecret(key) else { continue }
                 if case .fieldValue("delete") = context.evaluator.value(field.value) { continue }
-                let place = operation.file.place(of: field.value)
-                if seen.insert(place).inserted {
-                    found.append(
-                        finding(key, in: operation.file, at: Syntax(field.value), context))
+                let file = context.file(of: field.value)
+                if seen.insert(file.place(of: field.value)).inserted {
+                    found.append(finding(key, in: file, at: Syntax(field.value), context))
                 }
             }
             if let property = property(of: operation, context) {

@@ -3,14 +3,17 @@ import SwiftSyntax
 /// `account-before-profile`.
 enum SignUps {
     static func findings(in context: CheckContext) -> [Finding] {
-        (context.project.calls["createUser"] ?? []).compactMap { site in
-            guard site.node.labels.contains("withEmail"), let node = site.node.enclosingFunction
-            else {
-                return nil
-            }
-            guard !undoes(node), let write = profileWrite(behind: site.node, node, context) else {
-                return nil
-            }
+        let made = (context.project.calls["createUser"] ?? []).filter {
+            $0.node.labels.contains("withEmail")
+        }
+        let joined = (context.project.calls["signIn"] ?? []).filter(isOfNewUsers)
+        return (made + joined).compactMap { site in
+            guard let node = site.node.enclosingFunction, !undoes(node) else { return nil }
+            let later = profileWrite(behind: site.node, node, context)
+            guard
+                let write = later
+                    ?? (isOfNewUsers(site) ? writeOfOnboarding(besides: site.node, context) : nil)
+            else { return nil }
             return context.finding(
                 .accountBeforeProfile, in: site.file, at: site.node.calledExpression.lastToken,
                 "The account is made here, and its profile only afterwards "
@@ -21,6 +24,27 @@ enum SignUps {
                 mend: "Write down on the device what is to be made before the account exists, and "
                     + "finish it at the next launch (TidemarkApp's `Accounts` does); or let a "
                     + "Cloud Function make the profile.")
+        }
+    }
+
+    /// `signIn(with: credential)` makes an account for whoever has none, and whoever asks for
+    /// `isNewUser` makes the profile then.
+    private static func isOfNewUsers(_ site: Project.CallSite) -> Bool {
+        site.node.labels.first == "with"
+            && site.node.enclosingFunction?.mentions("isNewUser") == true
+    }
+
+    /// What another function of the same type sets under the user's id, steps later.
+    private static func writeOfOnboarding(
+        besides call: FunctionCallExprSyntax, _ context: CheckContext
+    ) -> Operation? {
+        guard let type = call.enclosingTypeName else { return nil }
+        return context.operations.first { operation in
+            guard operation.kind == .setData, operation.node.enclosingTypeName == type,
+                case .document(let facts) = operation.receiver, facts.path.count == 2,
+                case .written(let id)? = facts.path.last
+            else { return false }
+            return id.lowercased().contains("uid")
         }
     }
 

@@ -33,8 +33,13 @@ package struct Finding: Codable, Sendable, Hashable {
     /// The line it stands in, without its indentation.
     package var line: String
 
+    /// All of its edits are made, or none.
     package struct Fix: Codable, Sendable, Hashable {
-        /// In bytes of the file.
+        package var edits: [Edit]
+    }
+
+    /// A part of the file, in bytes, and what takes its place: on the same lines.
+    package struct Edit: Codable, Sendable, Hashable {
         package var start: Int
         package var end: Int
         package var text: String

@@ -8,13 +8,18 @@ final class CallGraph {
     let evaluator: Evaluator
     let operations: [Operation]
     private var byFunction: [SyntaxIdentifier: [Operation]] = [:]
+    /// Of each file, by its root.
+    private var byFile: [SyntaxIdentifier: [Operation]] = [:]
     private var reached: [SyntaxIdentifier: [Operation]] = [:]
+    /// What each function calls.
+    private var called: [SyntaxIdentifier: [FunctionFacts]] = [:]
 
     init(_ project: Project, _ evaluator: Evaluator, _ operations: [Operation]) {
         self.project = project
         self.evaluator = evaluator
         self.operations = operations
         for operation in operations {
+            byFile[operation.file.tree.id, default: []].append(operation)
             guard let function = operation.node.enclosingFunction else { continue }
             byFunction[function.id, default: []].append(operation)
         }
@@ -27,7 +32,10 @@ final class CallGraph {
 
     /// Operations in a node, of those that stand in the same function.
     func operations(within node: some SyntaxProtocol) -> [Operation] {
-        operations.filter { node.encloses($0.node) }
+        let range = node.position..<node.endPosition
+        return (byFile[node.root.id] ?? []).filter {
+            range.lowerBound <= $0.node.position && $0.node.endPosition <= range.upperBound
+        }
     }
 
     /// Names of functions that perform something themselves, or call one that does.
@@ -44,17 +52,26 @@ final class CallGraph {
         return names
     }()
 
-    /// What a function performs, also through others, ``maxDepth`` calls deep.
-    func performed(by function: FunctionFacts, _ depth: Int = 0) -> [Operation] {
-        if depth == 0, let known = reached[function.node.id] { return known }
-        var all = operations(in: function)
-        if depth < Self.maxDepth, let body = function.body {
-            for call in body.all(FunctionCallExprSyntax.self) {
-                guard let next = callee(of: call), next !== function else { continue }
-                all += performed(by: next, depth + 1)
-            }
+    /// What a function performs, also through others, ``maxDepth`` calls deep: the nearest first, each
+    /// once.
+    func performed(by function: FunctionFacts) -> [Operation] {
+        if let known = reached[function.node.id] { return known }
+        var all: [Operation] = []
+        var seen: Set<SyntaxIdentifier> = [function.node.id]
+        var level = [function]
+        for depth in 0...Self.maxDepth {
+            all += level.flatMap(operations(in:))
+            if depth == Self.maxDepth { break }
+            level = level.flatMap(callees(of:)).filter { seen.insert($0.node.id).inserted }
         }
-        if depth == 0 { reached[function.node.id] = all }
+        reached[function.node.id] = all
+        return all
+    }
+
+    private func callees(of function: FunctionFacts) -> [FunctionFacts] {
+        if let known = called[function.node.id] { return known }
+        let all = function.body?.all(FunctionCallExprSyntax.self).compactMap(callee(of:)) ?? []
+        called[function.node.id] = all
         return all
     }
 

@@ -31,6 +31,12 @@ struct Operation {
         }
     }
 
+    /// Whether it asks the device's cache alone, which bills nothing and waits for nobody.
+    func isFromCache(_ evaluator: Evaluator) -> Bool {
+        guard let source = call?.argument("source") else { return false }
+        return evaluator.value(source) == .symbol("cache")
+    }
+
     /// The name of the operation, where a caret points.
     var name: TokenSyntax {
         if let member = call?.calledExpression.bare.as(MemberAccessExprSyntax.self) {

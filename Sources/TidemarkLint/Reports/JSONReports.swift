@@ -46,9 +46,20 @@ private struct SARIF: Encodable {
         let message: Text
         let locations: [Location]
     }
+    struct Notification: Encodable {
+        let level = "note"
+        let message: Text
+        let locations: [Location]
+    }
+    struct Invocation: Encodable {
+        let executionSuccessful = true
+        /// What it cannot tell, each with its place.
+        let toolExecutionNotifications: [Notification]
+    }
     struct Run: Encodable {
         let tool: Tool
         let columnKind = "utf16CodeUnits"
+        let invocations: [Invocation]
         let results: [Result]
     }
 
@@ -74,14 +85,24 @@ private struct SARIF: Encodable {
                 ruleIndex: FindingID.allCases.firstIndex(of: finding.id) ?? 0,
                 level: finding.severity.rawValue,
                 message: Text(text: "\(finding.message) \(finding.reason) \(finding.mending)"),
-                locations: [
-                    Location(
-                        physicalLocation: PhysicalLocation(
-                            artifactLocation: Artifact(uri: finding.place.path),
-                            region: Region(
-                                startLine: finding.place.line, startColumn: finding.place.column)))
-                ])
+                locations: [Self.location(finding.place)])
         }
-        runs = [Run(tool: Tool(driver: Driver(rules: rules)), results: results)]
+        let untold = report.untold.map {
+            Notification(
+                message: Text(text: "Cannot tell \($0.sentence)."),
+                locations: [Self.location($0.place)])
+        }
+        runs = [
+            Run(
+                tool: Tool(driver: Driver(rules: rules)),
+                invocations: [Invocation(toolExecutionNotifications: untold)], results: results)
+        ]
+    }
+
+    private static func location(_ place: Place) -> Location {
+        Location(
+            physicalLocation: PhysicalLocation(
+                artifactLocation: Artifact(uri: place.path),
+                region: Region(startLine: place.line, startColumn: place.column)))
     }
 }

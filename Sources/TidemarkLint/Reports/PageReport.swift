@@ -34,20 +34,20 @@ package struct PageReport {
         return """
             <p>\(report.files.grouped) files, \(report.operations.grouped) calls of Firestore.
             \(report.count(of: .error)) errors, \(report.count(of: .warning)) warnings, \
-            \(report.count(of: .note)) notes; \(report.untold.count) calls that it cannot tell
-            about. Estimates are for \(scale).</p>
+            \(report.count(of: .note)) notes\(report.untoldSentence.map { "; " + $0 } ?? "").
+            Estimates are for \(scale).</p>
             """
     }
 
     private var costliest: String {
         let ten = report.costliest.prefix(10)
         guard let most = ten.first?.estimate?.readsAMonth, most > 0 else { return "" }
-        let items = ten.map { finding in
+        let items = ten.enumerated().map { index, finding in
             let estimate = finding.estimate!
             let share = max(1, Int(100 * estimate.readsAMonth / most))
             return """
                 <li>
-                <details>
+                <details\(index == 0 ? " open" : "")>
                 <summary><span class="price">$\(estimate.dollarsAMonth.money) a month</span>
                 <span>\(Self.marked(finding.message))</span>
                 <span class="bar"><i style="width:\(share)%"></i></span></summary>
@@ -126,6 +126,9 @@ package struct PageReport {
         .costs li { border-top: 1px solid var(--line); padding: .5rem 0; }
         summary { cursor: pointer; display: grid; grid-template-columns: 11rem 1fr; gap: .25rem 1rem; }
         @media (max-width: 40rem) { summary { grid-template-columns: 1fr; } }
+        .price::before { content: "▸"; display: inline-block; width: 1.1em; color: var(--soft); }
+        details[open] .price::before { content: "▾"; }
+        code { font: .92em ui-monospace, monospace; overflow-wrap: anywhere; }
         .price { font-weight: 600; font-variant-numeric: tabular-nums; }
         .bar { grid-column: 1 / -1; height: 4px; background: var(--line); border-radius: 2px; }
         .bar i { display: block; height: 100%; background: var(--accent); border-radius: 2px; }

@@ -65,10 +65,8 @@ package struct TextReport {
         if report.known > 0 { text += "; \(report.known) known from the baseline" }
         if report.ignored > 0 { text += "; \(report.ignored) ignored by comments" }
         text += "\n"
-        if !report.untold.isEmpty {
-            text +=
-                "\(report.untold.count) calls that it cannot tell about: their query is made "
-                + "where the code does not show it (--show-untold lists them)\n"
+        if let sentence = report.untoldSentence {
+            text += "\(sentence) (--show-untold lists them)\n"
         }
         return text
     }
@@ -84,16 +82,29 @@ package struct TextReport {
 /// One line a finding, as Xcode and GitHub's runners read them.
 package struct LineReport {
     private let report: Report
+    private let root: String?
 
-    package init(_ report: Report) { self.report = report }
+    /// - Parameter root: The folder that relative paths are from, for Xcode, which wants whole ones.
+    package init(_ report: Report, in root: String? = nil) {
+        self.report = report
+        self.root = root
+    }
 
     package var xcode: String {
         report.findings.map { finding in
-            "\(finding.place.path):\(finding.place.line):\(finding.place.column): "
+            "\(whole(finding.place.path)):\(finding.place.line):\(finding.place.column): "
                 + "\(finding.severity.rawValue): \(finding.message) \(finding.mending) "
                 + "[\(finding.id.rawValue)]\n"
-        }.joined()
+        }.joined() + (untold.map { "tidemark-lint: \($0)\n" } ?? "")
     }
+
+    private func whole(_ path: String) -> String {
+        guard let root, !path.hasPrefix("/") else { return path }
+        return root + "/" + path
+    }
+
+    /// A line of its own, where there is something that it cannot tell.
+    private var untold: String? { report.untoldSentence }
 
     package var github: String {
         report.findings.map { finding in
@@ -103,7 +114,7 @@ package struct LineReport {
             return "::\(kind) file=\(Self.property(finding.place.path)),"
                 + "line=\(finding.place.line),col=\(finding.place.column),"
                 + "title=\(finding.id.rawValue)::\(Self.data(text))\n"
-        }.joined()
+        }.joined() + (untold.map { "::notice title=tidemark-lint::\(Self.data($0))\n" } ?? "")
     }
 
     private static func data(_ text: String) -> String {

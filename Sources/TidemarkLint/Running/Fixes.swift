@@ -15,22 +15,32 @@ package struct Fixes {
             grouping: report.findings.filter { $0.fix != nil }, by: \.place.path)
         for (path, findings) in byPath.sorted(by: { $0.key < $1.key }) {
             guard let text = texts[path] else { continue }
+            let fixes = Self.compatible(findings.compactMap(\.fix))
             var bytes = Array(text.utf8)
-            var last = bytes.count
-            var count = 0
             // From the end, so that the places before stay.
-            for fix in findings.compactMap(\.fix).sorted(by: { $0.start > $1.start })
-            where fix.end <= last && fix.start <= fix.end {
-                bytes.replaceSubrange(fix.start..<fix.end, with: Array(fix.text.utf8))
-                last = fix.start
-                count += 1
+            for edit in fixes.flatMap(\.edits).sorted(by: { $0.start > $1.start }) {
+                bytes.replaceSubrange(edit.start..<edit.end, with: Array(edit.text.utf8))
             }
+            let count = fixes.count
             changes.append(
                 FileChange(
                     path: path, before: text, after: String(decoding: bytes, as: UTF8.self),
                     count: count))
         }
         self.changes = changes
+    }
+
+    /// Those that change parts of the text that no one before them changes: the others wait for the next
+    /// run.
+    private static func compatible(_ fixes: [Finding.Fix]) -> [Finding.Fix] {
+        var taken: [Finding.Edit] = []
+        return fixes.filter { fix in
+            let isFree = fix.edits.allSatisfy { edit in
+                !taken.contains { $0.start < edit.end && edit.start < $0.end }
+            }
+            if isFree { taken += fix.edits }
+            return isFree
+        }
     }
 
     /// As `diff -u` shows it, with no lines around. Fixes change lines, and add or remove none.

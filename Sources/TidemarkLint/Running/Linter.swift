@@ -20,7 +20,10 @@ package struct Linter {
     ///
     /// - Parameter sources: Texts by path, as the report shall name them.
     package func report(on sources: [(path: String, text: String)]) -> Report {
-        let files = sources.map { SourceFile(path: $0.path, text: $0.text) }
+        let trees = ParsedTrees(of: sources.map(\.text)).trees
+        let files = zip(sources, trees).map {
+            SourceFile(path: $0.path, text: $0.text, tree: $1)
+        }
         let context = CheckContext(
             Project(files), scale: scale, rules: rules, indexes: indexes)
         var report = Report(scale: scale)
@@ -94,5 +97,12 @@ package struct Report: Codable, Sendable {
 
     package func count(of severity: Severity) -> Int {
         findings.count { $0.severity == severity }
+    }
+
+    /// How much it cannot tell, for every form of the report; nil for nothing.
+    var untoldSentence: String? {
+        guard !untold.isEmpty else { return nil }
+        let calls = untold.count == 1 ? "1 call" : "\(untold.count.grouped) calls"
+        return "\(calls) that it cannot tell about: the code does not show which query it is"
     }
 }

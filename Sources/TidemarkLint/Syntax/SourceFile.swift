@@ -1,5 +1,22 @@
+import Dispatch
 import SwiftParser
 import SwiftSyntax
+import Synchronization
+
+/// Files parsed on all cores, which is most of the time that a run takes.
+struct ParsedTrees {
+    let trees: [SourceFileSyntax]
+
+    init(of texts: [String]) {
+        let parsed = Mutex<[Int: SourceFileSyntax]>([:])
+        DispatchQueue.concurrentPerform(iterations: texts.count) { index in
+            let tree = Parser.parse(source: texts[index])
+            parsed.withLock { $0[index] = tree }
+        }
+        trees = parsed.withLock { all in texts.indices.compactMap { all[$0] } }
+        precondition(trees.count == texts.count)
+    }
+}
 
 /// One Swift file, parsed. What does not parse is kept: the parser goes on behind it.
 final class SourceFile {
@@ -10,10 +27,10 @@ final class SourceFile {
     /// Its lines, without their ends.
     let lines: [Substring]
 
-    init(path: String, text: String) {
+    init(path: String, text: String, tree: SourceFileSyntax) {
         self.path = path
         self.text = text
-        tree = Parser.parse(source: text)
+        self.tree = tree
         converter = SourceLocationConverter(fileName: path, tree: tree)
         lines = text.split(omittingEmptySubsequences: false) {
             $0 == "\n" || $0 == "\r\n" || $0 == "\r"

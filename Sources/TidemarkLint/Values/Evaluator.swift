@@ -108,6 +108,8 @@ final class Evaluator {
         case "+":
             let texts = values.compactMap { if case .text(let text) = $0 { text } else { nil } }
             if texts.count == values.count { return .text(texts.joined()) }
+            let lists = values.compactMap { if case .list(let list) = $0 { list } else { nil } }
+            if lists.count == values.count { return .list(lists.flatMap { $0 }) }
             fallthrough
         case "-", "*", "/":
             if values.contains(.kept) { return .kept }

@@ -1,3 +1,10 @@
+// tidemark:ignore-file decode-on-main the app as it was: lint finds what it did
+// tidemark:ignore-file listener-error-ignored the app as it was: lint finds what it did
+// tidemark:ignore-file listener-never-removed the app as it was: lint finds what it did
+// tidemark:ignore-file read-in-loop the app as it was: lint finds what it did
+// tidemark:ignore-file unbounded-listener the app as it was: lint finds what it did
+// tidemark:ignore-file write-error-ignored the app as it was: lint finds what it did
+
 public import ExampleKit
 import Foundation
 import Synchronization

@@ -1,0 +1,110 @@
+"""`tidemark-lint` as its users start it: the program, its command plugin, and this repository itself."""
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from conftest import ROOT
+
+LINT = ROOT / ".build/debug/tidemark-lint"
+pytestmark = pytest.mark.skipif(not LINT.exists(), reason="tidemark-lint is not built")
+
+APP = """import FirebaseFirestore
+let db = Firestore.firestore()
+func count() async throws -> Int { try await db.collection("likes").getDocuments().documents.count }
+func send(_ text: String) {
+    db.collection("messages").addDocument(data: ["text": text, "sentAt": Timestamp()])
+}
+func listen(_ query: Query) { token = query.addSnapshotListener { s, e in show(s, e) } }
+func stop() { token.remove() }
+"""
+MENDED = APP.replace(
+    "getDocuments().documents.count", "count.getAggregation(source: .server).count.intValue"
+).replace("Timestamp()", "FieldValue.serverTimestamp()")
+
+
+@pytest.fixture
+def app(tmp_path):
+    (tmp_path / "Sources").mkdir()
+    (tmp_path / "Sources/App.swift").write_text(APP)
+    return tmp_path
+
+
+def lint(folder, *arguments):
+    return subprocess.run(
+        [LINT, *map(str, arguments)], cwd=folder, capture_output=True, text=True, timeout=50)
+
+
+def test_its_exit_codes_say_whether_something_was_found(app):
+    found = lint(app)
+    assert found.returncode == 1 and "[counted-by-download]" in found.stdout
+    assert "1 call that it cannot tell about" in found.stdout
+    assert lint(app, "--fail-on", "error").returncode == 0
+    nowhere = lint(app, "Nowhere")
+    assert nowhere.returncode == 2 and nowhere.stderr.endswith("no file or folder Nowhere\n")
+    (app / ".tidemark-lint.json").write_text('{"usres": 1}')
+    wrong = lint(app)
+    assert wrong.returncode == 2 and "there is no setting `usres`" in wrong.stderr
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github", "xcode"])
+def test_what_it_cannot_tell_is_counted_in_each_form(app, form):
+    shown = lint(app, "--format", form, "--fail-on", "never").stdout
+    if form == "json":
+        assert len(json.loads(shown)["untold"]) == 1
+    elif form == "sarif":
+        run = json.loads(shown)["runs"][0]
+        notes = run["invocations"][0]["toolExecutionNotifications"]
+        assert len(notes) == 1 and notes[0]["message"]["text"].startswith("Cannot tell")
+    else:
+        assert "1 call that it cannot tell about" in shown
+    if form == "xcode":
+        assert shown.startswith(f"{os.path.realpath(app)}/Sources/App.swift:3:"), "for Xcode to open"
+
+
+def test_a_fix_is_shown_first_and_made_on_request(app):
+    file = app / "Sources/App.swift"
+    shown = lint(app, "--fix")
+    assert shown.returncode == 0 and "+func count() async throws -> Int" in shown.stdout
+    assert "2 places to change" in shown.stdout and file.read_text() == APP
+    assert lint(app, "--write").returncode == 64, "there is no --write without --fix"
+    made = lint(app, "--fix", "--write")
+    assert made.returncode == 0 and file.read_text() == MENDED
+    left = json.loads(lint(app, "--format", "json").stdout)
+    assert left["findings"] == []
+    assert "0 places to change" in lint(app, "--fix").stdout
+
+
+def test_a_baseline_holds_from_whatever_folder_it_is_read(app):
+    assert lint(app, "--write-baseline", "known.json").returncode == 0
+    assert lint(app, "--baseline", "known.json").returncode == 0
+    known = lint("/", "--root", app, "--baseline", "known.json")
+    assert known.returncode == 0 and "2 known from the baseline" in known.stdout
+    (app / "Sources/New.swift").write_text(APP)
+    assert lint(app, "--baseline", "known.json").returncode == 1
+
+
+def test_the_page_stands_alone(app):
+    assert lint(app, "--html", "report.html").returncode == 1
+    page = (app / "report.html").read_text()
+    assert "<h2>The costliest</h2>" in page and "http" not in page
+
+
+def test_this_repository_has_no_finding_that_is_not_explained():
+    shown = lint(ROOT, "--fail-on", "note", "--format", "json")
+    report = json.loads(shown.stdout)
+    assert shown.returncode == 0, [f"{f['place']} {f['message']}" for f in report["findings"]]
+    assert report["files"] > 1000 and report["operations"] > 100 and report["unparsed"] == []
+
+
+@pytest.mark.bound(240)
+def test_the_command_plugin_runs_it_on_a_target():
+    """With the tool that is built; SwiftPM plans the package, and compiles the plugin, the first time."""
+    swift = os.environ.get("SWIFT", "swift")
+    command = [swift, "package", "--disable-sandbox", "tidemark-lint", "--target", "StampsCore"]
+    done = subprocess.run(
+        [*command, "--fail-on", "note"], cwd=ROOT, capture_output=True, text=True, timeout=230)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "nothing found" in done.stdout
