@@ -46,13 +46,14 @@ test: setup
 docs: setup
 	@Scripts/docs
 
-# For an hour what the tests do for seconds: 200 kills under load, a million damaged messages, 10,000
+# For an hour what the tests do for seconds: 200 kills under load, five stories on three networks, a million damaged messages, 10,000
 # seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random
 # queries on the cache, 500 of pages from disk, a loss of power at each write of a schema step, and the soak alone in its
 # process; then what works on real threads, under ThreadSanitizer. What fails says its seed.
 long: setup
 	@Scripts/build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
+	TIDEMARK_SHOW_STORIES=all TIDEMARK_SHOW_SECONDS=600 Scripts/interop -s -k test_show.py
 	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py
 	TIDEMARK_FUZZ_MESSAGES=1000000 $(SWIFT) test --skip-build --filter FuzzTests
 	TIDEMARK_FUZZ_EXPORTS=100000 $(SWIFT) test --skip-build --filter ScannerFuzzTests

@@ -94,7 +94,7 @@ import Testing
 
     @Test func `a story goes on when both have seen, at the earliest when its caption was read`() {
         var machine = running()
-        #expect(machine.step(.ordered(.play)) == [.prepare("x")])
+        #expect(machine.step(.ordered(.play(on: .healthy))) == [.prepare("x")])
         machine.change(to: Self.app, Self.script)
         #expect(
             machine.step(.prepared) == [
@@ -114,6 +114,24 @@ import Testing
         #expect(machine.step(.beatOver(1)) == [.compare])
         #expect(machine.state.story?.isOver == true)
         #expect(machine.step(.beatOver(1)).isEmpty)
+    }
+
+    @Test func `a bad day's good network is a bad one`() {
+        var machine = running()
+        #expect(machine.step(.ordered(.play(on: .flaky))) == [.prepare("x")])
+        machine.change(
+            to: Self.app,
+            [
+                Beat("Out.", [.network(.blackhole), .launch], seconds: 5),
+                Beat("Back.", [.network(.healthy)], seconds: 5),
+            ])
+        let first = machine.step(.prepared)
+        #expect(
+            first.prefix(2) == [
+                .network(.flaky, isAirplane: false), .network(.blackhole, isAirplane: false),
+            ])
+        #expect(machine.step(.beatOver(0)).first == .network(.flaky, isAirplane: false))
+        #expect(machine.state.network == .flaky)
     }
 
     @Test func `a day that has not begun takes no orders but another one`() {
@@ -138,9 +156,12 @@ import Testing
     @Test func `orders are checked before they are obeyed`() throws {
         #expect(try OrderForm("kill", side: .before).parsed() == .kill(.before))
         #expect(try OrderForm("network", id: "3g").parsed() == .network(.threeG))
+        #expect(try OrderForm("play").parsed() == .play(on: .healthy))
+        #expect(try OrderForm("play", id: "3g").parsed() == .play(on: .threeG))
         #expect(try OrderForm("others", number: 3).parsed() == .others(3))
         let wrong = [
-            OrderForm("kill"), OrderForm("network", id: "5g"), OrderForm("others", number: 0.5),
+            OrderForm("kill"), OrderForm("network", id: "5g"),
+            OrderForm("play", id: "5g"), OrderForm("others", number: 0.5),
             OrderForm("others", number: 1e30), OrderForm("rate", number: -1), OrderForm("fly"),
             OrderForm("tap", side: .after, id: "x", text: String(repeating: "x", count: 2_001)),
         ]

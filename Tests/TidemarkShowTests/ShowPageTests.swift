@@ -93,7 +93,7 @@ import Testing
         let playback = try Playback(path)
         #expect(playback.moments.map { $0.state[.after].screen?.title } == ["A", "B"])
         #expect(playback.moments.allSatisfy { $0.state.isRecording })
-        #expect(throws: OrderError.self) { try playback.order(.play) }
+        #expect(throws: OrderError.self) { try playback.order(.play(on: .healthy)) }
         #expect(throws: OrderError.self) { try Playback("/dev/null") }
     }
 }

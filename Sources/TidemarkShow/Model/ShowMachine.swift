@@ -46,6 +46,8 @@ struct ShowMachine: Equatable, Sendable {
     /// The scenes of the app's story.
     private var script: [Beat]
     private var playsWhenReady = false
+    /// What the story's good network is.
+    private var good = Network.healthy
     /// Whether the scene that is played can be read by now.
     private var isRead = false
 
@@ -66,7 +68,7 @@ struct ShowMachine: Equatable, Sendable {
             state.stage = .ready
             guard playsWhenReady else { return PhoneSide.allCases.flatMap { launch($0) } }
             playsWhenReady = false
-            return begin(0)
+            return play(good, isAirplane: false) + begin(0)
         case .failed(let why):
             state.stage = .failed(why)
             state.story = nil
@@ -115,8 +117,8 @@ struct ShowMachine: Equatable, Sendable {
         state.message = nil
         switch order {
         case .app(let name): return [.prepare(name)]
-        case .play:
-            playsWhenReady = true
+        case .play(let network):
+            (playsWhenReady, good) = (true, network)
             return [.prepare(state.app.name)]
         case .users(let count):
             state.users = count
@@ -235,7 +237,8 @@ struct ShowMachine: Equatable, Sendable {
 
     private mutating func perform(_ step: Beat.Step) -> [ShowEffect] {
         switch step {
-        case .network(let network): return play(network, isAirplane: state.isAirplane)
+        case .network(let network):
+            return play(network == .healthy ? good : network, isAirplane: state.isAirplane)
         case .airplane(let isOn): return play(state.network, isAirplane: isOn)
         case .launch: return PhoneSide.allCases.flatMap { launch($0) }
         case .kill: return PhoneSide.allCases.flatMap { kill($0) }

@@ -13,7 +13,8 @@ enum ShowOrder: Equatable, Sendable {
     case secondDevice(String)
     case turnClock(Double)
     case users(Int)
-    case play
+    /// The story; this network is its good one.
+    case play(on: Network)
     case stop
     case compare
 }
@@ -51,18 +52,14 @@ struct OrderForm: Codable, Equatable, Sendable {
                 throw OrderError("The text is longer than \(Self.maxText) bytes.")
             }
             return .tap(try phone(), try named(id), text ?? "")
-        case "network":
-            guard let network = Network(rawValue: try named(id)) else {
-                throw OrderError("There is no network of that name.")
-            }
-            return .network(network)
+        case "network": return .network(try network(named(id)))
         case "airplane": return .airplane
         case "others": return .others(try whole(1...50))
         case "rate": return .rate(try whole(0...600))
         case "second": return .secondDevice(try named(id))
         case "clock": return .turnClock(Double(try whole(1...2_678_400)))
         case "users": return .users(try whole(1...1_000_000_000))
-        case "play": return .play
+        case "play": return .play(on: try id.map(network) ?? .healthy)
         case "stop": return .stop
         case "compare": return .compare
         default: throw OrderError("There is no order \(order.prefix(40)).")
@@ -72,6 +69,13 @@ struct OrderForm: Codable, Equatable, Sendable {
     private func phone() throws(OrderError) -> PhoneSide {
         guard let side else { throw OrderError("The order \(order) names no phone.") }
         return side
+    }
+
+    private func network(_ name: String) throws(OrderError) -> Network {
+        guard let network = Network(rawValue: name) else {
+            throw OrderError("There is no network of that name.")
+        }
+        return network
     }
 
     private func named(_ value: String?) throws(OrderError) -> String {

@@ -1,3 +1,4 @@
+import ExampleKit
 import TidemarkConsole
 
 /// What is shown, and the story that plays by itself.
@@ -35,6 +36,11 @@ enum StoryPart {
                 Button.order(
                     state.story == nil ? "Play the story" : "Play it again", OrderForm("play"),
                     id: "play", class: "main", keys: "p")
+                for network in [Network.threeG, .flaky] {
+                    Button.order(
+                        "On a bad day: \(network.title)",
+                        OrderForm("play", id: network.rawValue), id: "play-\(network.rawValue)")
+                }
             }
         }
         if state.story?.isOver == true { EndTable.html(state) }
