@@ -137,7 +137,7 @@ let package = Package(
                 hummingbird, hummingbirdCore, log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
             ]),
         // The official form of exports, read and written.
-        library("TidemarkExport", ["TidemarkModel"]),
+        library("TidemarkExport", ["TidemarkModel", "TidemarkREST"]),
         // Pages over the server: what it holds, what was asked of it, and what that cost.
         .target(
             name: "TidemarkConsole",
@@ -242,7 +242,7 @@ let package = Package(
             name: "TidemarkCLI",
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
-                "TidemarkWire", "TidemarkServer", "TidemarkAudit", "TidemarkHTTP",
+                "TidemarkWire", "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP",
                 "TidemarkConsole", "Tidemark", "TidemarkExport", "TidemarkApp",
                 "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkShow",
                 "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
@@ -321,7 +321,10 @@ let package = Package(
             ["TidemarkExport", "TidemarkModel", "TidemarkServer", "TidemarkSimulation"]),
         tests(
             "TidemarkHTTPTests",
-            ["TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer"]),
+            [
+                "TidemarkHTTP", "TidemarkModel", "TidemarkRules", "TidemarkServer", nioCore,
+                nioPosix,
+            ]),
         tests(
             "TidemarkRESTTests",
             ["TidemarkREST", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),

@@ -110,11 +110,12 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(StoreError) { server = try FirestoreServer(configuration) } catch {
             throw CleanExit.message("tidemark serve: \(error.message)").asFailure
         }
-        try await exportOptions.begin(server)
         let rules = try rulesOptions.watch(
             rulesOptions.rules ?? firebase?.rules, for: server, administrator: accessOptions.text)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
+        let whole = WholeExport(server: server, accounts: accounts)
+        try await exportOptions.begin(whole)
         let port = port ?? firebase?.firestorePort ?? 8_080
         let isAnywhere = port == 0 || controlPort == 0
         let process = ServingProcess(
@@ -128,7 +129,7 @@ struct ServeCommand: AsyncParsableCommand {
             rules: ServingRules(watch: rules, settings: rulesOptions.settings(accessOptions.text)))
         do { try await process.run() } catch is CancellationError {}
         // What was served is over, whether or not it can be exported.
-        let exported = await Result { try await exportOptions.end(server) }
+        let exported = await Result { try await exportOptions.end(whole) }
         server.close()
         accounts?.close()
         report(server.meter())

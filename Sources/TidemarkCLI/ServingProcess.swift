@@ -40,9 +40,11 @@ struct ServingProcess {
         let gate = network.map { _ in NetworkGate(host: host, port: port) }
         // Behind a gate the server itself is only there for the gate.
         let endpoint = RulesEndpoint(server, watch: rules.watch, settings: rules.settings)
+        let exports = ExportPages(
+            WholeExport(server: server, accounts: accounts), project: hubProject)
         let http = FirestoreHTTP(
             recorded, access: callers, web: web,
-            endpoints: [EmulatorEndpoints(server), endpoint])
+            endpoints: [EmulatorEndpoints(server), exports, endpoint])
         let grpc = GRPCServer(
             recorded, host: gate == nil ? host : "127.0.0.1", port: gate == nil ? port : 0,
             access: callers, plain: { http.accept($0) })
@@ -52,7 +54,7 @@ struct ServingProcess {
             server, host: host, port: controlPort, faults: board, access: access, web: web,
             rules: endpoint,
             pages: PagesInOrder([
-                hub,
+                hub, exports,
                 Console(
                     server, traffic: recorded, faults: board, accounts: accounts,
                     rules: rules.watch),

@@ -14,6 +14,8 @@ package enum ExportError: Error, Hashable, Sendable {
     case unknownVersion(path: String)
     /// The export is of another database than the one it is to be imported into.
     case otherDatabase(path: String, found: String)
+    /// The accounts cannot be read or taken.
+    case accounts(reason: String)
     /// The server's documents cannot be read.
     case unreadable(database: String, reason: String)
     /// The server refused a part; `written` documents are in already.
@@ -36,6 +38,7 @@ package enum ExportError: Error, Hashable, Sendable {
         case .unknownVersion(let path): "\(path) has a version that is not known here."
         case .otherDatabase(let path, let found):
             "\(path) is of the database \"\(found)\": import it into that one."
+        case .accounts(let reason): "The accounts: \(reason)"
         case .unreadable(let database, let reason):
             "The documents of \(database) cannot be read: \(reason)"
         case .refused(let written, let reason):

@@ -85,7 +85,7 @@ enum ImportRules {
             "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging",
             "JWTKit", "Crypto", "CryptoExtras",
         ],
-        "TidemarkExport": ["TidemarkModel"],
+        "TidemarkExport": ["TidemarkModel", "TidemarkREST"],
         "TidemarkConsole": [
             "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
         ],

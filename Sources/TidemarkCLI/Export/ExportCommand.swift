@@ -11,9 +11,15 @@ struct ExportCommand: AsyncParsableCommand {
             The export is of one time, also while others write. A folder that holds an export is replaced \
             once the new one is whole; one that holds anything else is not. The same documents make the \
             same bytes. Each document is billed as one read.
+
+            A file whose name ends with .jsonl gets JSON lines instead, for people and reviews: \
+            {"database":"projects/P/databases/D"}, then a document a line as in \
+            {"fields":{"seats":{"integerValue":"12"}},"path":"rooms/blue"}, and last {"documents":N}.
+
+            Accounts are in the exports of serve --export-on-exit and of firebase emulators:export.
             """)
 
-    @Argument(help: "The folder.", completion: .directory)
+    @Argument(help: "The folder, or a file that ends with .jsonl.", completion: .directory)
     var folder: String
 
     @OptionGroup var server: PlainServerOptions
@@ -28,7 +34,12 @@ struct ExportCommand: AsyncParsableCommand {
         let database = try DatabaseID(project: project, database: database)
         try await server.withTransport(database) { transport, context in
             do throws(ExportError) {
-                for result in try await Exporter(transport, context).run([database], to: folder) {
+                let exporter = Exporter(transport, context)
+                let results =
+                    LinesForm.isFile(folder)
+                    ? [try await exporter.run(database, toLines: folder)]
+                    : try await exporter.run([database], to: folder)
+                for result in results {
                     print("\(result.documents) documents of \(result.database.name) in \(folder)")
                 }
             } catch { throw CleanExit.message("tidemark export: \(error.message)").asFailure }
@@ -39,15 +50,15 @@ struct ExportCommand: AsyncParsableCommand {
 struct FirestoreImportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "firestore",
-        abstract: "Import a folder that firebase emulators:export, gcloud or tidemark export made.",
+        abstract: "Import what firebase emulators:export, gcloud or tidemark export made.",
         discussion: """
             Everything is checked before the first document is written. Documents that are there stay; \
             those of the same name are replaced.
             """)
 
     @Argument(
-        help: "The folder, or its file that ends with .overall_export_metadata.",
-        completion: .file(extensions: ["overall_export_metadata"]))
+        help: "The folder, its file that ends with .overall_export_metadata, or a .jsonl file.",
+        completion: .file(extensions: ["overall_export_metadata", "jsonl"]))
     var export: String
 
     @OptionGroup var server: PlainServerOptions

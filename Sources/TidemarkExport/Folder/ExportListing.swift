@@ -19,10 +19,17 @@ package struct ExportListing: Codable, Equatable, Sendable {
         package var metadata_file: String
     }
 
+    package struct Accounts: Codable, Equatable, Sendable {
+        package var project: String
+        /// A folder, from this file's.
+        package var path: String
+    }
+
     package var version: String
     package var firestore: Part?
     package var auth: Part?
     package var tidemark: [Database]?
+    package var tidemark_accounts: [Accounts]?
 
     /// The form's version, as the tools compare it.
     static let formVersion = "1.0.0"

@@ -1,11 +1,32 @@
 import Foundation
 package import TidemarkModel
 
+/// What an export holds of one database, without its documents.
+package struct ExportContents: Equatable, Sendable {
+    package var documents = 0
+    /// The projects that the documents say they are of, and the databases.
+    package var projects: Set<String> = []
+    package var databases: Set<String> = []
+}
+
+/// One database of an export, in whichever form.
+protocol DocumentReader: Sendable {
+    /// Reads everything.
+    ///
+    /// - Throws: The first ``ExportError``, which names the file.
+    func check() throws(ExportError) -> ExportContents
+
+    /// Calls `body` with the documents in the order of the files, at most `size` at once.
+    func batches(
+        of size: Int, _ body: ([Mutation]) async throws(ExportError) -> Void
+    ) async throws(ExportError)
+}
+
 /// One database of an export, as its files have it.
 ///
 /// Nothing is kept of the documents: each look goes through the files again. ``check()`` goes through
 /// all of them, so that an import that follows fails for no fault of theirs.
-package struct ExportReader {
+package struct ExportReader: DocumentReader {
     private let outputs: [String]
     private let expected: Int?
 
@@ -60,19 +81,11 @@ package struct ExportReader {
         }
     }
 
-    /// What an export holds, without its documents.
-    package struct Contents: Equatable, Sendable {
-        package var documents = 0
-        /// The projects that the documents say they are of, and the databases.
-        package var projects: Set<String> = []
-        package var databases: Set<String> = []
-    }
-
     /// Reads everything: each checksum, each document, and whether all are there.
     ///
     /// - Throws: The first ``ExportError``, which names the file.
-    package func check() throws(ExportError) -> Contents {
-        var contents = Contents()
+    package func check() throws(ExportError) -> ExportContents {
+        var contents = ExportContents()
         try each { entity throws(ExportError) in
             contents.documents += 1
             contents.projects.insert(entity.project)

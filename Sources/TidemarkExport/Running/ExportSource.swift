@@ -1,6 +1,6 @@
-import Foundation
+package import Foundation
 
-/// An export's folder as it lies there: which databases it has, and where the accounts are.
+/// An export as it lies there: which databases it has, and where the accounts are.
 package struct ExportSource: Sendable {
     package struct Database: Sendable, Equatable {
         /// As the listing says it; nil where only the documents know.
@@ -10,40 +10,51 @@ package struct ExportSource: Sendable {
         package var metadataFile: String
     }
 
+    package struct Accounts: Sendable, Equatable {
+        /// As the listing says it; nil where it does not.
+        package var project: String?
+        /// The folder of `accounts.json` and `config.json`.
+        package var folder: String
+    }
+
     package let databases: [Database]
-    /// The folder of `accounts.json` and `config.json`; nil where there are none.
-    package let accountsFolder: String?
+    package let accounts: [Accounts]
+    private let root: String
+
+    /// The largest file of accounts that is read, in bytes: some 500,000 accounts.
+    package static let maxAccountsBytes = 256 << 20
 
     /// - Parameter place: A folder that `firebase emulators:export` or `tidemark export` made, one with
-    ///   one file that ends with `.overall_export_metadata`, or such a file.
+    ///   one file that ends with `.overall_export_metadata`, or such a file; or a file of JSON lines.
     package init(_ place: String) throws(ExportError) {
+        root = place
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: place, isDirectory: &isFolder) else {
             throw .file(path: place, reason: "there is no such file or folder")
         }
         guard isFolder.boolValue else {
-            guard place.hasSuffix(ExportListing.overallSuffix) else {
+            guard place.hasSuffix(ExportListing.overallSuffix) || LinesForm.isFile(place) else {
                 throw .notAnExport(folder: place)
             }
             databases = [Database(metadataFile: place)]
-            accountsFolder = nil
+            accounts = []
             return
         }
         let listing = place + "/" + ExportListing.fileName
         if FileManager.default.fileExists(atPath: listing) {
-            (databases, accountsFolder) = try Self.parts(of: listing, in: place)
+            (databases, accounts) = try Self.parts(of: listing, in: place)
         } else {
             let files = (try? FileManager.default.contentsOfDirectory(atPath: place)) ?? []
             let found = files.filter { $0.hasSuffix(ExportListing.overallSuffix) }
             guard found.count == 1 else { throw .notAnExport(folder: place) }
             databases = [Database(metadataFile: place + "/" + found[0])]
-            accountsFolder = nil
+            accounts = []
         }
     }
 
     private static func parts(
         of file: String, in folder: String
-    ) throws(ExportError) -> ([Database], String?) {
+    ) throws(ExportError) -> ([Database], [Accounts]) {
         let listing: ExportListing
         do {
             let data = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -65,11 +76,40 @@ package struct ExportSource: Sendable {
                 databases.append(database)
             }
         }
-        let accounts: String? =
-            if let path = listing.auth?.path { try inside(root, path, namedBy: file).path } else {
-                nil
+        var accounts: [Accounts] = []
+        for part in listing.tidemark_accounts ?? [] {
+            let folder = try inside(root, part.path, namedBy: file).path
+            accounts.append(Accounts(project: part.project, folder: folder))
+        }
+        if let path = listing.auth?.path {
+            let folder = try inside(root, path, namedBy: file).path
+            if !accounts.contains(where: { $0.folder == folder }) {
+                accounts.append(Accounts(folder: folder))
             }
+        }
         return (databases, accounts)
+    }
+
+    /// Those of the files that are there, with their contents.
+    package func files(
+        _ names: [String], of accounts: Accounts
+    ) throws(ExportError) -> [String: Data] {
+        var files: [String: Data] = [:]
+        let folder = URL(fileURLWithPath: accounts.folder)
+        for name in names {
+            let listed = folder.appendingPathComponent(name).path
+            guard FileManager.default.fileExists(atPath: listed) else { continue }
+            let url = try Self.inside(
+                folder, name, root: URL(fileURLWithPath: root), namedBy: listed)
+            let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize
+            guard let size, size <= Self.maxAccountsBytes else {
+                throw .damaged(path: listed, problem: "It is too large.")
+            }
+            do { files[name] = try Data(contentsOf: url) } catch {
+                throw .file(path: listed, reason: error.localizedDescription)
+            }
+        }
+        return files
     }
 
     /// The file of that name, with links followed, which has to lie below the folder.

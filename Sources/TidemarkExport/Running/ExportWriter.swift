@@ -18,12 +18,12 @@ package struct ExportWriter {
     private static let output = "output-0"
 
     /// - Parameters:
-    ///   - folder: Where the export's own folder is made.
-    ///   - name: Of that folder, and of the file in it.
+    ///   - folder: The export's own folder, which is made.
+    ///   - name: What its files are named after.
     package init(
-        _ database: DatabaseID, in folder: String, name: String = "firestore_export"
+        _ database: DatabaseID, at folder: String, name: String
     ) throws(ExportError) {
-        self.folder = folder + "/" + name
+        self.folder = folder
         self.name = name
         entities = EntityWriter(database)
         do {

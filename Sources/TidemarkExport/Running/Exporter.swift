@@ -12,6 +12,18 @@ package struct Exporter: Sendable {
         self.context = context
     }
 
+    /// A project's accounts, as files.
+    package struct Accounts: Sendable {
+        package var project: String
+        /// Files of the accounts' folder with their contents.
+        package var files: [(name: String, data: Data)]
+
+        package init(project: String, files: [(name: String, data: Data)]) {
+            self.project = project
+            self.files = files
+        }
+    }
+
     /// What an export holds.
     package struct Result: Equatable, Sendable {
         package var database: DatabaseID
@@ -23,10 +35,10 @@ package struct Exporter: Sendable {
     ///
     /// - Parameters:
     ///   - databases: The first is the one that the official tools see.
-    ///   - accounts: Files of the accounts' folder with their contents; none for no such folder.
+    ///   - accounts: The first are the ones that the official tools see.
     /// - Throws: ``ExportError``; what was in the folder's place stays. Cancelling the task ends it so.
     package func run(
-        _ databases: [DatabaseID], to place: String, accounts: [(name: String, data: Data)] = []
+        _ databases: [DatabaseID], to place: String, accounts: [Accounts] = []
     ) async throws(ExportError) -> [Result] {
         let folder = try ExportFolder(at: place)
         do throws(ExportError) {
@@ -40,13 +52,13 @@ package struct Exporter: Sendable {
     }
 
     private func write(
-        _ databases: [DatabaseID], to folder: String, _ accounts: [(name: String, data: Data)]
+        _ databases: [DatabaseID], to folder: String, _ accounts: [Accounts]
     ) async throws(ExportError) -> [Result] {
         var listing = ExportListing(tidemark: [])
         var results: [Result] = []
         for (index, database) in databases.enumerated() {
             let name = index == 0 ? "firestore_export" : "firestore_export_\(index + 1)"
-            var writer = try ExportWriter(database, in: folder, name: name)
+            var writer = try ExportWriter(database, at: folder + "/" + name, name: name)
             try await fill(&writer, database)
             results.append(Result(database: database, documents: try writer.finish()))
             listing.tidemark?.append(
@@ -59,11 +71,18 @@ package struct Exporter: Sendable {
                     metadata_file: writer.metadataFile)
             }
         }
-        if !accounts.isEmpty {
-            listing.auth = .init(
-                version: ExportListing.formVersion, path: "auth_export", metadata_file: nil)
-            for file in accounts {
-                try Self.write(file.data, to: "\(folder)/auth_export", file.name)
+        for (index, part) in accounts.enumerated() {
+            let name = index == 0 ? "auth_export" : "auth_export_\(index + 1)"
+            if index == 0 {
+                listing.auth = .init(
+                    version: ExportListing.formVersion, path: name, metadata_file: nil)
+            }
+            listing.tidemark_accounts =
+                (listing.tidemark_accounts ?? []) + [
+                    .init(project: part.project, path: name)
+                ]
+            for file in part.files {
+                try Self.write(file.data, to: "\(folder)/\(name)", file.name)
             }
         }
         let encoder = JSONEncoder()
@@ -86,10 +105,57 @@ package struct Exporter: Sendable {
         } catch { throw .file(path: folder + "/" + name, reason: error.localizedDescription) }
     }
 
-    /// One answer of the server holds all documents as of one time. It makes no more of it than is
-    /// taken from it here.
+    /// Writes one database's own folder, without a listing around it, as the official emulator does
+    /// when it is asked itself.
+    ///
+    /// - Parameters:
+    ///   - place: The folder that is made. One that was there is there until the new one is whole.
+    ///   - name: What its files are named after.
+    package func run(
+        _ database: DatabaseID, to place: String, name: String
+    ) async throws(ExportError) -> Result {
+        let folder = try ExportFolder(at: place)
+        do throws(ExportError) {
+            var writer = try ExportWriter(database, at: folder.draft, name: name)
+            try await fill(&writer, database)
+            let documents = try writer.finish()
+            try folder.commit()
+            return Result(database: database, documents: documents)
+        } catch {
+            folder.abandon()
+            throw error
+        }
+    }
+
+    /// Writes one database as JSON lines: see ``LinesForm``.
+    ///
+    /// - Parameter file: Its name ends with `.jsonl`. One that was there is there until the new one is
+    ///   whole.
+    package func run(
+        _ database: DatabaseID, toLines file: String
+    ) async throws(ExportError) -> Result {
+        var writer = try LinesWriter(database, to: file)
+        do throws(ExportError) {
+            try await each(of: database) { document throws(ExportError) in
+                try writer.add(document)
+            }
+            return Result(database: database, documents: try writer.finish())
+        } catch {
+            writer.abandon()
+            throw error
+        }
+    }
+
     private func fill(
         _ writer: inout ExportWriter, _ database: DatabaseID
+    ) async throws(ExportError) {
+        try await each(of: database) { document throws(ExportError) in try writer.add(document) }
+    }
+
+    /// One answer of the server holds all documents as of one time. It makes no more of it than is
+    /// taken from it here.
+    private func each(
+        of database: DatabaseID, _ body: (Document) throws(ExportError) -> Void
     ) async throws(ExportError) {
         var context = context
         context.database = database
@@ -100,7 +166,7 @@ package struct Exporter: Sendable {
                 throw .unreadable(database: database.name, reason: error.message)
             }
             guard let document else { return }
-            try writer.add(document)
+            try body(document)
         }
     }
 }

@@ -20,6 +20,14 @@ package struct Importer: Sendable {
         package var documents: Int
     }
 
+    /// An export that was read to its end, and found whole.
+    package struct Checked: Sendable {
+        fileprivate var parts: [(reader: any DocumentReader, database: DatabaseID)] = []
+
+        /// Where its documents go, in its order.
+        package var databases: [DatabaseID] { parts.map(\.database) }
+    }
+
     /// Documents that are there stay, and those of the same name are replaced. Everything is checked
     /// before the first is written.
     ///
@@ -31,9 +39,16 @@ package struct Importer: Sendable {
     package func run(
         _ source: ExportSource, project: String? = nil, database: String? = nil
     ) async throws(ExportError) -> [Result] {
-        var readers: [(ExportReader, DatabaseID)] = []
+        try await write(try check(source, project: project, database: database))
+    }
+
+    /// Reads everything, and writes nothing.
+    package func check(
+        _ source: ExportSource, project: String? = nil, database: String? = nil
+    ) throws(ExportError) -> Checked {
+        var checked = Checked()
         for part in source.databases {
-            let reader = try ExportReader(part.metadataFile)
+            let reader = try Self.reader(of: part.metadataFile)
             let contents = try reader.check()
             let named = part.database ?? contents.databases.sorted().first ?? "(default)"
             if let other = contents.databases.sorted().first(where: { $0 != (database ?? named) }) {
@@ -42,12 +57,22 @@ package struct Importer: Sendable {
             let target = project ?? part.project ?? contents.projects.sorted().first
             guard let target else { continue }
             do throws(InvalidPath) {
-                readers.append(
+                checked.parts.append(
                     (reader, try DatabaseID(project: target, database: database ?? named)))
             } catch { throw .damaged(path: part.metadataFile, problem: error.message) }
         }
+        return checked
+    }
+
+    private static func reader(of file: String) throws(ExportError) -> any DocumentReader {
+        if LinesForm.isFile(file) { return try LinesReader(file) }
+        return try ExportReader(file)
+    }
+
+    /// - Throws: `refused`, and what has changed in the files since they were checked.
+    package func write(_ checked: Checked) async throws(ExportError) -> [Result] {
         var results: [Result] = []
-        for (reader, database) in readers {
+        for (reader, database) in checked.parts {
             results.append(
                 Result(database: database, documents: try await write(reader, database)))
         }
@@ -55,7 +80,7 @@ package struct Importer: Sendable {
     }
 
     private func write(
-        _ reader: ExportReader, _ database: DatabaseID
+        _ reader: any DocumentReader, _ database: DatabaseID
     ) async throws(ExportError) -> Int {
         var context = context
         context.database = database

@@ -20,7 +20,7 @@ public final class AccountsServer: Sendable {
     private let core: Mutex<AccountsCore>
     private let queue = DispatchQueue(label: "tidemark.accounts")
     private let waiting = Mutex(0)
-    private let hasher = PasswordHasher()
+    let hasher = PasswordHasher()
     let desk: TokenDesk
 
     /// - Parameters:
@@ -53,7 +53,7 @@ public final class AccountsServer: Sendable {
     public func close() { queue.sync { core.withLock { $0.close() } } }
 
     /// Runs `body` on the core's queue.
-    private func onCore<T: Sendable>(
+    func onCore<T: Sendable>(
         _ body: @escaping @Sendable (AccountsCore) throws(AccountRefusal) -> T
     ) async throws(AccountRefusal) -> T {
         let isFull = waiting.withLock { count in

@@ -10,16 +10,14 @@ import TidemarkREST
 /// Firestore over HTTP/1.1, on connections that something else has accepted: REST, WebChannel, and the
 /// endpoints of Firebase's emulator.
 ///
-/// Pages of this machine may call it, with credentials, and those that ``WebPolicy`` names. A request takes
-/// at most 11 MiB and 60 s to arrive; what a connection does not ask for in 2 minutes closes it; 10,000
-/// connections may be open.
+/// Pages of this machine may call it, with credentials, and those that ``WebPolicy`` names. A request's
+/// head arrives in 30 s, its body of at most 11 MiB in 60 s, or the connection is closed; so is one that
+/// asks for nothing in 2 minutes. 10,000 connections may be open.
 public final class FirestoreHTTP: Sendable {
     static let maxConnections = 10_000
-    /// How long a request's body may take to arrive.
-    static let bodyPatience = TimeAmount.seconds(60)
-    /// How long a connection may ask for nothing.
-    static let idleTimeout = TimeAmount.seconds(120)
 
+    private let patience: RequestPatience
+    private let access: (any CallerGate)?
     private let service: HTTPService
     private let channels: ChannelHub
     private let web: WebPolicy
@@ -37,10 +35,20 @@ public final class FirestoreHTTP: Sendable {
     ///   - access: Who may call, by the bearer token; nil asks for nothing.
     ///   - web: Which names and pages may call.
     ///   - endpoints: What is at paths that are not Firestore's own, the first that knows one.
-    public init(
+    public convenience init(
         _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
         endpoints: [any WebPages] = []
     ) {
+        self.init(
+            transport, access: access, web: web, endpoints: endpoints, patience: RequestPatience())
+    }
+
+    package init(
+        _ transport: any Transport, access: (any CallerGate)?, web: WebPolicy,
+        endpoints: [any WebPages], patience: RequestPatience
+    ) {
+        self.patience = patience
+        self.access = access
         service = HTTPService(transport, access: access)
         channels = ChannelHub(service)
         self.web = web
@@ -61,6 +69,7 @@ public final class FirestoreHTTP: Sendable {
     /// Takes a connection whose next bytes are HTTP/1.1. On its event loop.
     package func accept(_ channel: any NIOCore.Channel) -> EventLoopFuture<Void> {
         let id = ObjectIdentifier(channel)
+        let head = HeadPatience(patience.head)
         let isFull = connections.withLock { connections in
             if connections.count >= Self.maxConnections { return true }
             connections[id] = Connection(channel: channel)
@@ -73,10 +82,16 @@ public final class FirestoreHTTP: Sendable {
         }
         let http = HTTP1Channel(
             responder: { [self] request, writer, channel in
+                head.requestBegan()
+                defer { head.requestEnded() }
                 try await respond(request, writer, channel)
-            }, configuration: .init(idleTimeout: Self.idleTimeout))
+            }, configuration: .init(idleTimeout: patience.idle))
         let logger = logger
-        return http.setup(channel: channel, logger: logger).map { value in
+        return channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(head)
+        }.flatMap {
+            http.setup(channel: channel, logger: logger)
+        }.map { value in
             Task { await http.handle(value: value, logger: logger) }
         }
     }
@@ -123,7 +138,7 @@ public final class FirestoreHTTP: Sendable {
         {
             return nil
         }
-        let timer = channel.eventLoop.scheduleTask(in: Self.bodyPatience) {
+        let timer = channel.eventLoop.scheduleTask(in: patience.body) {
             channel.close(mode: .all, promise: nil)
         }
         defer { timer.cancel() }
@@ -133,6 +148,16 @@ public final class FirestoreHTTP: Sendable {
         return Array(buffer: bytes)
     }
 
+    /// What tools do to a whole server is an administrator's, where callers show who they are.
+    private func checkAdministrator(_ request: RESTRequest) async throws(RPCStatus) {
+        guard let access else { return }
+        let caller = try await access.caller(
+            HTTPService.token(request.headers), method: request.path)
+        if caller.userID != nil {
+            throw RPCStatus(.permissionDenied, "Only an administrator may ask this.")
+        }
+    }
+
     private func answer(
         _ request: RESTRequest, _ original: Hummingbird.Request, _ channel: any NIOCore.Channel
     ) async -> HTTPAnswer {
@@ -140,6 +165,11 @@ public final class FirestoreHTTP: Sendable {
             return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
         }
         let page = PageRequest(original, body: request.body)
+        if page.path.first == "emulator" || page.path.first == "tidemark" {
+            do throws(RPCStatus) { try await checkAdministrator(request) } catch {
+                return .error(error)
+            }
+        }
         for endpoint in endpoints {
             if let answer = await endpoint.answer(page), case .bytes(let bytes) = answer.body {
                 return HTTPAnswer(

@@ -8,7 +8,9 @@ extension PageRequest {
             $0.removingPercentEncoding ?? String($0)
         }
         let query = Self.parameters(in: request.uri.query ?? "")
-        self.init(method: request.method.rawValue, path: path, query: query, body: body)
+        self.init(
+            method: request.method.rawValue, path: path, query: query, body: body,
+            origin: request.headers[.origin])
     }
 
     /// Parameters of one address; what comes behind them is not looked at.

@@ -13,6 +13,8 @@ public struct PageRequest: Hashable, Sendable {
     public var query: [Parameter]
     /// At most ``maxBodyBytes``.
     public var body: [UInt8]
+    /// The page that asks; nil where nothing says that one does.
+    public var origin: String?
 
     public struct Parameter: Hashable, Sendable {
         public var name: String
@@ -28,12 +30,14 @@ public struct PageRequest: Hashable, Sendable {
     public static let maxBodyBytes = 4_194_304
 
     public init(
-        method: String = "GET", path: [String], query: [Parameter] = [], body: [UInt8] = []
+        method: String = "GET", path: [String], query: [Parameter] = [], body: [UInt8] = [],
+        origin: String? = nil
     ) {
         self.method = method
         self.path = path
         self.query = query
         self.body = body
+        self.origin = origin
     }
 
     /// The first value of that name; nil where there is none or it is empty.

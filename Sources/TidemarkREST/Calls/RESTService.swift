@@ -29,7 +29,8 @@ package struct HTTPService: Sendable {
             appCheckToken: headers[MetadataKey.appCheck])
     }
 
-    static func token(_ headers: [String: String]) -> String? {
+    /// What came as a bearer token; nil for nothing. Names in lower case.
+    package static func token(_ headers: [String: String]) -> String? {
         let bearer = "bearer "
         guard let header = headers["authorization"],
             header.lowercased().hasPrefix(bearer)

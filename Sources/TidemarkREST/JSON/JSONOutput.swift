@@ -51,12 +51,15 @@ indirect enum JSONOutput: Sendable, Hashable, Encodable {
         }
     }
 
-    /// - Parameter isPretty: Whether it is for people: over lines, names in order.
-    func data(isPretty: Bool = false) -> Data {
+    /// - Parameters:
+    ///   - isPretty: Whether it is for people: over lines, names in order.
+    ///   - isSorted: Whether names are in order on one line.
+    func data(isPretty: Bool = false, isSorted: Bool = false) -> Data {
         let encoder = JSONEncoder()
-        encoder.outputFormatting =
-            isPretty
-            ? [.withoutEscapingSlashes, .prettyPrinted, .sortedKeys] : .withoutEscapingSlashes
+        var formatting: JSONEncoder.OutputFormatting = .withoutEscapingSlashes
+        if isPretty { formatting.insert(.prettyPrinted) }
+        if isPretty || isSorted { formatting.insert(.sortedKeys) }
+        encoder.outputFormatting = formatting
         // Infinite numbers are texts here, so there is nothing that JSON cannot say.
         return (try? encoder.encode(self)) ?? Data("null".utf8)
     }

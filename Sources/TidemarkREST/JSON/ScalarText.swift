@@ -47,9 +47,11 @@ enum NumberText {
         }
     }
 
-    /// Nil for a number that JSON can write itself.
+    /// Nil for a number that JSON can write itself. Minus zero is a text, because many readers take -0 for
+    /// an integer, which has no sign of its own.
     static func name(of value: Double) -> String? {
         if value.isNaN { return "NaN" }
+        if value == 0, value.sign == .minus { return "-0" }
         return value.isInfinite ? (value > 0 ? "Infinity" : "-Infinity") : nil
     }
 }

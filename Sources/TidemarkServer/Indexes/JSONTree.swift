@@ -19,7 +19,9 @@ package enum JSONTree: Hashable, Sendable {
         return data + Data("\n".utf8)
     }
 
-    var fields: [String: JSONTree]? { if case .object(let fields) = self { fields } else { nil } }
+    package var fields: [String: JSONTree]? {
+        if case .object(let fields) = self { fields } else { nil }
+    }
 
     func setting(_ key: String, _ value: JSONTree) -> JSONTree {
         guard var fields else { return self }
@@ -64,5 +66,5 @@ extension JSONTree: Codable {
 
 extension JSONTree? {
     var elements: [JSONTree] { if case .list(let values)? = self { values } else { [] } }
-    var text: String? { if case .text(let text)? = self { text } else { nil } }
+    package var text: String? { if case .text(let text)? = self { text } else { nil } }
 }

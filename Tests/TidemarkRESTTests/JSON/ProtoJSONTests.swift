@@ -50,7 +50,7 @@ import TidemarkModel
 
     @Test func `writes what it reads`() throws {
         let json = #"""
-            {"mapValue":{"fields":{"b":{"bytesValue":"+/8="},"d":{"doubleValue":0.1},\#
+            {"mapValue":{"fields":{"b":{"bytesValue":"+/8="},"d":{"doubleValue":0.1},"e":{"doubleValue":"-0"},\#
             "i":{"integerValue":"7"},"l":{"arrayValue":{"values":[{"nullValue":null}]}},\#
             "n":{"doubleValue":"NaN"},"t":{"timestampValue":"2001-02-03T04:05:06.000007Z"}}}}
             """#

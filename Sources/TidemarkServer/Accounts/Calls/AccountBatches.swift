@@ -63,6 +63,21 @@ struct AccountBatches: AccountCalls {
         if known != nil, try fields.flag("allowOverwrite") == false {
             throw AccountRefusal.duplicateLocalID
         }
+        var account = try imported(user, localID, known)
+        if let hash = try user.filled("passwordHash") {
+            account.password = try ImportedPasswords(turn: turn).password(
+                hash, try user.text("salt") ?? "", scheme)
+        }
+        if let known { try accounts.delete(known) }
+        try accounts.insert(&account)
+    }
+
+    /// An account of elsewhere, without its password.
+    ///
+    /// - Parameter known: The one of that id that is there.
+    func imported(
+        _ user: AccountFields, _ localID: String, _ known: Account?
+    ) throws -> Account {
         var account = Account(localID: localID, createdAt: try user.integer("createdAt") ?? now)
         account.validSince = try user.integer("validSince") ?? seconds
         account.lastLoginAt = try user.integer("lastLoginAt")
@@ -72,12 +87,7 @@ struct AccountBatches: AccountCalls {
         account.isDisabled = try user.flag("disabled") ?? false
         account.isEmailVerified = try user.flag("emailVerified") ?? false
         account.customAttributes = try user.customAttributes()
-        if let hash = try user.filled("passwordHash") {
-            account.password = try ImportedPasswords(turn: turn).password(
-                hash, try user.text("salt") ?? "", scheme)
-        }
-        if let known { try accounts.delete(known) }
-        try accounts.insert(&account)
+        return account
     }
 
     private func importNames(

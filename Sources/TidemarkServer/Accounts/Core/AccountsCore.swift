@@ -51,7 +51,7 @@ package final class AccountsCore {
         return reply
     }
 
-    private func inTransaction<T>(
+    func inTransaction<T>(
         isRead: Bool, _ call: AccountCall, _ body: (inout AccountTurn) throws -> T
     ) throws(AccountRefusal) -> T {
         func run(_ transaction: StoreTransaction) throws -> T {

@@ -1,0 +1,105 @@
+import Foundation
+import TidemarkExport
+import TidemarkHTTP
+import TidemarkModel
+import TidemarkServer
+
+/// All that a server holds, into an export's folder and back: documents and accounts.
+struct WholeExport: Sendable {
+    let server: FirestoreServer
+    /// Nil where there are none.
+    let accounts: AccountsServer?
+
+    struct Counts: Equatable {
+        var documents = 0
+        var accounts = 0
+    }
+
+    /// - Parameter project: The one that the official tools see; nil for the first that has documents.
+    func write(to place: String, project: String? = nil) async throws(ExportError) -> Counts {
+        // The default databases first: the official tools see the first one.
+        func rank(_ database: DatabaseID) -> Int {
+            (database.project == project ? 0 : 2) + (database.database == "(default)" ? 0 : 1)
+        }
+        let databases = server.databases().sorted { rank($0) < rank($1) }
+        let first = project ?? databases.first?.project ?? accounts?.settings.project
+        let people = try await people(first: first)
+        let results = try await Exporter(server, try Self.context("demo")).run(
+            databases, to: place, accounts: people.parts)
+        return Counts(
+            documents: results.map(\.documents).reduce(0, +), accounts: people.count)
+    }
+
+    private func people(
+        first: String?
+    ) async throws(ExportError) -> (parts: [Exporter.Accounts], count: Int) {
+        guard let accounts else { return ([], 0) }
+        do throws(AccountRefusal) {
+            let projects = try await accounts.projects().sorted {
+                ($0 == first ? 0 : 1) < ($1 == first ? 0 : 1)
+            }
+            var parts: [Exporter.Accounts] = []
+            var count = 0
+            for project in projects {
+                let (files, accounts) = try await accounts.files(of: project)
+                parts.append(Exporter.Accounts(project: project, files: files))
+                count += accounts
+            }
+            return (parts, count)
+        } catch { throw .accounts(reason: error.message) }
+    }
+
+    /// Brings in what an export holds. All is read before anything is kept, and the accounts are all
+    /// kept or none.
+    ///
+    /// - Parameters:
+    ///   - project: Where it goes; nil for the project that it was exported from.
+    ///   - say: Gets a line for each part.
+    func bringIn(
+        _ place: String, project: String?, say: (String) -> Void
+    ) async throws(ExportError) {
+        let source = try ExportSource(place)
+        let importer = Importer(server, try Self.context(project ?? "demo"))
+        let documents = try importer.check(source, project: project)
+        var people: [(project: String, saved: SavedAccounts)] = []
+        for part in source.accounts {
+            guard let accounts else {
+                say("the export's accounts stay out: there are none with --accounts off")
+                break
+            }
+            let files = try source.files(AccountFiles.names, of: part)
+            // The official listing does not name the project: it is the one of the documents.
+            let target =
+                project ?? part.project ?? documents.databases.first?.project
+                ?? accounts.settings.project
+            do throws(AccountRefusal) {
+                people.append((target, try await accounts.saved(in: files)))
+            } catch { throw .accounts(reason: error.message) }
+        }
+        for (project, saved) in people {
+            guard let accounts else { break }
+            let result: RestoredAccounts
+            do throws(AccountRefusal) {
+                result = try await accounts.restore(saved, to: project)
+            } catch { throw .accounts(reason: error.message) }
+            let lost =
+                result.withoutPassword > 0
+                ? ", \(result.withoutPassword) of them with passwords that cannot be checked" : ""
+            say("imported \(result.accounts) accounts into \(project)\(lost)")
+        }
+        for result in try await importer.write(documents) {
+            say("imported \(result.documents) documents into \(result.database.name)")
+        }
+    }
+
+    /// Billed to nobody, and asked of no rules.
+    static func context(_ project: String) throws(ExportError) -> CallContext {
+        // Each call of an import or an export names a database of its own.
+        do throws(InvalidPath) {
+            var context = CallContext(
+                database: try DatabaseID(project: project), label: "tidemark", token: "owner")
+            context.isUnbilled = true
+            return context
+        } catch { throw .refused(written: 0, reason: error.message) }
+    }
+}

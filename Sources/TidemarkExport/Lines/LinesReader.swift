@@ -1,0 +1,138 @@
+import Foundation
+import TidemarkModel
+import TidemarkREST
+
+/// Reads documents from JSON lines, one after the other.
+struct LinesReader: DocumentReader {
+    private let path: String
+    private let database: DatabaseID
+
+    /// Reads the first line.
+    init(_ path: String) throws(ExportError) {
+        self.path = path
+        var lines = try Lines(path)
+        guard let first = try lines.next(), let name = first["database"] as? String,
+            let database = Self.database(name)
+        else {
+            throw .damaged(
+                path: path,
+                problem: #"The first line is not {"database":"projects/P/databases/D"}."#)
+        }
+        self.database = database
+    }
+
+    private static func database(_ name: String) -> DatabaseID? {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 4, parts[0] == "projects", parts[2] == "databases" else { return nil }
+        return try? DatabaseID(project: parts[1], database: parts[3])
+    }
+
+    func check() throws(ExportError) -> ExportContents {
+        var contents = ExportContents(
+            projects: [database.project], databases: [database.database])
+        var documents = Documents(lines: try Lines(path), database: database)
+        while try documents.next() != nil { contents.documents += 1 }
+        return contents
+    }
+
+    func batches(
+        of size: Int, _ body: ([Mutation]) async throws(ExportError) -> Void
+    ) async throws(ExportError) {
+        var documents = Documents(lines: try Lines(path), database: database)
+        var batch: [Mutation] = []
+        while let mutation = try documents.next() {
+            batch.append(mutation)
+            if batch.count >= size {
+                try await body(batch)
+                batch.removeAll(keepingCapacity: true)
+            }
+        }
+        if !batch.isEmpty { try await body(batch) }
+    }
+}
+
+/// The documents of a file, without its first line and its last.
+private struct Documents {
+    var lines: Lines
+    let database: DatabaseID
+    private var count = 0
+
+    init(lines: Lines, database: DatabaseID) {
+        self.lines = lines
+        self.database = database
+    }
+
+    mutating func next() throws(ExportError) -> Mutation? {
+        if lines.number == 0 { _ = try lines.next() }
+        guard let line = try lines.next() else { throw lines.damaged("its end is missing.") }
+        if let expected = line["documents"] {
+            guard expected as? Int == count else {
+                throw lines.damaged("\(count) documents are there of \(expected).")
+            }
+            if try lines.next() != nil { throw lines.damaged("something follows the last line.") }
+            return nil
+        }
+        count += 1
+        do throws(RPCStatus) { return try DocumentLine.mutation(line, of: database) } catch {
+            throw lines.damaged("line \(lines.number): \(error.message)")
+        }
+    }
+}
+
+/// A file's lines, each a JSON object. An empty line is passed over.
+private struct Lines {
+    private let path: String
+    private let file: FileHandle
+    private var waiting = Data()
+    private var isAtEnd = false
+    private(set) var number = 0
+
+    private static let part = 1 << 16
+
+    init(_ path: String) throws(ExportError) {
+        self.path = path
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw .file(path: path, reason: "there is no such file, or it cannot be read")
+        }
+        self.file = file
+    }
+
+    mutating func next() throws(ExportError) -> [String: Any]? {
+        while let data = try nextLine() {
+            number += 1
+            if data.allSatisfy({ $0 <= 0x20 }) { continue }
+            guard let object = (try? JSONSerialization.jsonObject(with: data)) as? [String: Any]
+            else { throw damaged("line \(number) is no JSON object.") }
+            return object
+        }
+        return nil
+    }
+
+    private mutating func nextLine() throws(ExportError) -> Data? {
+        var searched = waiting.startIndex
+        while true {
+            if let end = waiting[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                defer { waiting = waiting[(end + 1)...] }
+                return Data(waiting[..<end])
+            }
+            if waiting.count > LinesForm.maxLineBytes {
+                throw damaged("line \(number + 1) is longer than any document.")
+            }
+            if isAtEnd {
+                if waiting.isEmpty { return nil }
+                defer { waiting = Data() }
+                return waiting
+            }
+            let part: Data
+            do { part = try file.read(upToCount: Self.part) ?? Data() } catch {
+                throw .file(path: path, reason: error.localizedDescription)
+            }
+            isAtEnd = part.isEmpty
+            // What was taken is let go of.
+            waiting = Data(waiting) + part
+            searched = waiting.startIndex + max(0, waiting.count - part.count)
+        }
+    }
+
+    func damaged(_ problem: String) -> ExportError { .damaged(path: path, problem: problem) }
+}

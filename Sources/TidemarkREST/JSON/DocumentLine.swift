@@ -1,0 +1,47 @@
+package import Foundation
+package import TidemarkModel
+import TidemarkWire
+
+/// A document as one line of JSON, as in
+/// `{"fields":{"seats":{"integerValue":"12"}},"path":"rooms/blue"}`: REST's form of values, with each
+/// object's names in the order of their text.
+package enum DocumentLine {
+    /// The line, without its end. The same document makes the same bytes.
+    package static func data(_ document: Document, of database: DatabaseID) -> Data {
+        let bytes = CallCoding.bytes(of: .document(document), in: database)
+        var fields = JSONOutput.object([])
+        if case .object(let members) = ProtoJSONWriter.json(.document, bytes),
+            let found = members.first(where: { $0.name == "fields" })
+        {
+            fields = found.value
+        }
+        return JSONOutput.object([
+            .init("fields", fields), .init("path", .text(document.path.text)),
+        ]).data(isSorted: true)
+    }
+
+    /// What the line says is to be there.
+    ///
+    /// - Throws: What is wrong with it, in a sentence.
+    package static func mutation(
+        _ line: [String: Any], of database: DatabaseID
+    ) throws(RPCStatus) -> Mutation {
+        guard let path = line["path"] as? String else {
+            throw RPCStatus(.invalidArgument, "\"path\" is missing.")
+        }
+        for name in line.keys.sorted() where name != "path" && name != "fields" {
+            throw RPCStatus(
+                .invalidArgument, "\"\(name.prefix(100))\" is neither path nor fields.")
+        }
+        let update: [String: Any] = [
+            "name": "\(database.name)/documents/\(path)", "fields": line["fields"] ?? [:],
+        ]
+        var reader = ProtoJSONReader()
+        let bytes = try reader.message(
+            .commitRequest, ["database": database.name, "writes": [["update": update]]])
+        guard case .commit(let commit) = try CallCoding.request(.commit, bytes).request,
+            let mutation = commit.mutations.first
+        else { throw RPCStatus(.invalidArgument, "It is no document.") }
+        return mutation
+    }
+}

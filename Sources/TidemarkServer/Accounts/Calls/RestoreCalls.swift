@@ -1,0 +1,89 @@
+import TidemarkModel
+
+/// Brings back accounts of an export.
+struct RestoreCalls: AccountCalls {
+    let turn: AccountTurn
+
+    /// - Throws: For the first that cannot be taken, with its place in the list.
+    func restore(_ saved: SavedAccounts) throws -> RestoredAccounts {
+        var result = RestoredAccounts()
+        for (index, user) in saved.users.enumerated() {
+            do {
+                let account = try restoreOne(AccountFields(user.fields ?? [:]), saved.schemes)
+                result.accounts += 1
+                if user.fields?["passwordHash"] != nil, account.password == nil {
+                    result.withoutPassword += 1
+                }
+            } catch let refusal as AccountRefusal {
+                throw AccountRefusal("\(refusal.message) (users[\(index)])", status: refusal.status)
+            }
+        }
+        try configure(saved.configuration)
+        return result
+    }
+
+    private func restoreOne(
+        _ user: AccountFields, _ schemes: [String: String]
+    ) throws -> Account {
+        guard let localID = try user.localID() else { throw AccountRefusal.missingLocalID }
+        let known = try accounts.account(localID: localID)
+        var account = try AccountBatches(turn: turn).imported(user, localID, known)
+        account.isCustom = try user.flag("customAuth") ?? false
+        account.usesEmailLink = try user.flag("emailLinkSignin") ?? false
+        account.initialEmail = try user.filled("initialEmail") ?? account.initialEmail
+        if let text = try user.filled("lastRefreshAt"), let time = Timestamp(rfc3339: text) {
+            account.lastRefreshAt = time.microseconds / 1_000
+        }
+        account.password = try password(user, schemes[localID])
+        // Providers may come in any order.
+        account.links.sort { $0.providerID < $1.providerID }
+        if let known {
+            account.row = known.row
+            try accounts.update(account)
+        } else {
+            try accounts.insert(&account)
+        }
+        return account
+    }
+
+    /// Nil where there is none, and where nobody here knows how its key was made.
+    private func password(_ user: AccountFields, _ text: String?) throws -> StoredPassword? {
+        guard let hash = try user.filled("passwordHash"), let text else { return nil }
+        guard let scheme = PasswordScheme(text: text), scheme.isBounded else {
+            throw AccountRefusal("INVALID_HASH_ALGORITHM : \(text.prefix(100)) is not known here.")
+        }
+        var password = try ImportedPasswords(turn: turn).password(
+            hash, try user.text("salt") ?? "", scheme)
+        password.scheme = scheme
+        password.updatedAt = try user.integer("passwordUpdatedAt") ?? now
+        return password
+    }
+
+    private func configure(_ configuration: [String: JSONTree]) throws {
+        guard let privacy = configuration["emailPrivacyConfig"] else { return }
+        let set = AccountCall(
+            .updateConfig, project: call.project,
+            fields: AccountFields(["emailPrivacyConfig": privacy]))
+        var other = turn
+        other.call = set
+        _ = try AccountLists(turn: other).updateConfiguration()
+    }
+}
+
+extension PasswordScheme {
+    /// Whether a file may ask for it: whoever signs in later makes us do that work.
+    var isBounded: Bool {
+        switch self {
+        case .scrypt(let logN, let size, let parallelism, let bytes):
+            (1...18).contains(logN) && (1...32).contains(size) && size << logN <= 1 << 21
+                && (1...16).contains(parallelism) && (16...256).contains(bytes)
+        case .firebaseScrypt(let logN, let size, let separator, let key):
+            (1...14).contains(logN) && (1...8).contains(size) && separator.count <= 64
+                && (key.count == 32 || key.count == 64)
+        case .digest(_, let rounds, _): (0...8_192).contains(rounds)
+        case .hmac(_, let key, _): (1...1_024).contains(key.count)
+        case .pbkdf2(_, let rounds, let bytes):
+            (0...120_000).contains(rounds) && (1...1_024).contains(bytes)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkServer
+
+@testable import TidemarkHTTP
+
+/// Clients that drip, and clients that say nothing: each is closed after its bound, and nobody else
+/// notices.
+@Suite struct SlowRequestTests {
+    /// Bounds that a test can wait for. The ones that are not asked about are long.
+    private static func patience(
+        head: Int64 = 60_000, body: Int64 = 60_000, idle: Int64 = 60_000
+    ) -> RequestPatience {
+        var patience = RequestPatience()
+        patience.head = .milliseconds(head)
+        patience.body = .milliseconds(body)
+        patience.idle = .milliseconds(idle)
+        return patience
+    }
+
+    /// Sends `start`, then one byte each 20 ms until the server closes.
+    ///
+    /// - Returns: How long that took.
+    private func closing(
+        _ port: Port, _ start: String, drips: Bool
+    ) async throws -> Duration {
+        let begin = ContinuousClock.now
+        let client = try await port.connect()
+        try await client.writeAndFlush(ByteBuffer(string: start))
+        let drip = client.eventLoop.scheduleRepeatedTask(
+            initialDelay: .milliseconds(20), delay: .milliseconds(20)
+        ) { _ in
+            if drips { client.writeAndFlush(ByteBuffer(string: "x"), promise: nil) }
+        }
+        try await client.closeFuture.get()
+        drip.cancel()
+        return ContinuousClock.now - begin
+    }
+
+    private static let post =
+        "POST /v1/projects/p/databases/d/documents:commit HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+
+    @Test func `a head that drips is closed after its bound`() async throws {
+        let port = try await Port(Self.patience(head: 400))
+        let took = try await closing(port, "GET / HTTP/1.1\r\nHost: ", drips: true)
+        #expect(took >= .milliseconds(390))
+        #expect(try await port.get() == "Ok\n")
+        try await port.close()
+    }
+
+    @Test func `a body that drips is closed after its bound`() async throws {
+        let port = try await Port(Self.patience(body: 400))
+        let took = try await closing(
+            port, Self.post + "Content-Length: 100000\r\n\r\n", drips: true)
+        #expect(took >= .milliseconds(390))
+        #expect(try await port.get() == "Ok\n")
+        try await port.close()
+    }
+
+    @Test func `a connection that asks for nothing more is closed`() async throws {
+        let port = try await Port(Self.patience(idle: 400))
+        let took = try await closing(
+            port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", drips: false)
+        #expect(took >= .milliseconds(390))
+        try await port.close()
+    }
+
+    @Test func `others are answered while many drip`() async throws {
+        let port = try await Port(Self.patience(head: 2_000, body: 2_000))
+        var slow: [any Channel] = []
+        for number in 0..<100 {
+            let client = try await port.connect()
+            let start =
+                number.isMultiple(of: 2)
+                ? "GET / HTT" : Self.post + "Content-Length: 100000\r\n\r\n{"
+            try await client.writeAndFlush(ByteBuffer(string: start))
+            slow.append(client)
+        }
+        #expect(try await port.get() == "Ok\n")
+        // Each is closed by the server, none by the test.
+        for client in slow { try await client.closeFuture.get() }
+        #expect(try await port.get() == "Ok\n")
+        try await port.close()
+    }
+
+    @Test func `a connection lives through many requests`() async throws {
+        let port = try await Port(Self.patience(head: 300))
+        let began = ContinuousClock.now
+        // More of them than fit into one head's bound, on one connection.
+        let client = try await port.connect()
+        var answers = 0
+        while ContinuousClock.now - began < .milliseconds(700) {
+            try await client.writeAndFlush(
+                ByteBuffer(string: "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+            answers += 1
+            try await port.received("Ok\n", times: answers)
+        }
+        #expect(client.isActive && answers > 1)
+        try await client.close()
+        try await port.close()
+    }
+}
+
+/// A port with nothing but ``FirestoreHTTP`` behind it.
+private final class Port: Sendable {
+    private let listener: any Channel
+    private let http: FirestoreHTTP
+    private let text = Mutex("")
+    private let waiting = Mutex<(() -> Void)?>(nil)
+
+    init(_ patience: RequestPatience) async throws {
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let http = FirestoreHTTP(
+            server, access: nil, web: try WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
+            patience: patience)
+        self.http = http
+        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { http.accept($0) }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    func close() async throws { try await listener.close() }
+
+    func connect() async throws -> any Channel {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Reader { self.take($0) })
+                }
+            }
+            .connect(host: "127.0.0.1", port: listener.localAddress!.port!).get()
+    }
+
+    private func take(_ part: String) {
+        text.withLock { $0 += part }
+        waiting.withLock { $0.take() }?()
+    }
+
+    /// Waits until all answers together have a text that often.
+    func received(_ wanted: String, times: Int) async throws {
+        while true {
+            let isThere: @Sendable () -> Bool = { [self] in
+                text.withLock { $0.components(separatedBy: wanted).count > times }
+            }
+            if isThere() { return }
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                waiting.withLock { $0 = { done.resume() } }
+                if isThere() { waiting.withLock { $0.take() }?() }
+            }
+        }
+    }
+
+    /// What another client gets.
+    func get() async throws -> String {
+        let url = URL(string: "http://127.0.0.1:\(listener.localAddress!.port!)/")!
+        return try await Task.detached { try String(contentsOf: url, encoding: .utf8) }.value
+    }
+}
+
+private final class Reader: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let take: (String) -> Void
+
+    init(_ take: @escaping (String) -> Void) { self.take = take }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        take(String(buffer: Self.unwrapInboundIn(data)))
+    }
+}
