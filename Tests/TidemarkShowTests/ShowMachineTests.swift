@@ -114,6 +114,7 @@ import Testing
         #expect(machine.step(.beatOver(1)) == [.compare])
         #expect(machine.state.story?.isOver == true)
         #expect(machine.step(.beatOver(1)).isEmpty)
+        #expect(show(&machine, .after) == [.compare], "what is shown later counts too")
     }
 
     @Test func `a bad day's good network is a bad one`() {

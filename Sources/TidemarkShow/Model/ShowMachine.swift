@@ -217,7 +217,8 @@ struct ShowMachine: Equatable, Sendable {
             if screen.hasContent, state[side].firstContent.last == .some(nil) {
                 state[side].firstContent[state[side].firstContent.count - 1] = milliseconds
             }
-            return advanceIfSeen()
+            // The table at the end is of what is shown now.
+            return state.story?.isOver == true ? [.compare] : advanceIfSeen()
         }
     }
 
