@@ -56,6 +56,7 @@ struct SearchRow: ScenarioRow {
                     }
                 case .after:
                     try await visit.retrying {
+                        // tidemark:ignore read-in-loop what was asked for is kept
                         let results = try await search.results(for: text)
                         // It is judged by all there are, not by what the device has without a server.
                         if let error = results.error { throw error }
