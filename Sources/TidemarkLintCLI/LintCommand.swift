@@ -22,7 +22,8 @@ struct LintCommand: ParsableCommand {
         case note, warning, error, never
     }
 
-    @Argument(help: "Folders and Swift files of one app; all of the folder it runs in, unless told.")
+    @Argument(
+        help: "Folders and Swift files of one app; all of the folder it runs in, unless told.")
     var paths: [String] = []
 
     @OptionGroup(title: "The app's size")

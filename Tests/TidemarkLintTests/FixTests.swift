@@ -18,18 +18,23 @@ struct FixTests {
     static let examples: [Example] = [
         Example(
             id: .clientClock,
-            before: #"db.collection("a").addDocument(data: ["sentAt": Date(), "n": ["at": Timestamp()]])"#,
-            after: #"db.collection("a").addDocument(data: ["sentAt": FieldValue.serverTimestamp(), "n": "#
+            before:
+                #"db.collection("a").addDocument(data: ["sentAt": Date(), "n": ["at": Timestamp()]])"#,
+            after:
+                #"db.collection("a").addDocument(data: ["sentAt": FieldValue.serverTimestamp(), "n": "#
                 + #"["at": FieldValue.serverTimestamp()]])"#),
         // In a list the server's time is refused.
         Example(
             id: .clientClock,
-            before: #"db.document("a/b").updateData(["log": FieldValue.arrayUnion([["at": Date()]])])"#,
+            before:
+                #"db.document("a/b").updateData(["log": FieldValue.arrayUnion([["at": Date()]])])"#,
             after: nil),
         Example(
             id: .countedByDownload,
-            before: #"func n() async throws -> Int { try await db.collection("é").getDocuments().documents.count }"#,
-            after: "func n() async throws -> Int { try await db.collection(\"é\").\(count).count.intValue }"
+            before:
+                #"func n() async throws -> Int { try await db.collection("é").getDocuments().documents.count }"#,
+            after:
+                "func n() async throws -> Int { try await db.collection(\"é\").\(count).count.intValue }"
         ),
         Example(
             id: .countedByDownload,
@@ -51,8 +56,10 @@ struct FixTests {
                 """),
         Example(
             id: .countedByDownload,
-            before: #"db.collection("a").getDocuments { found, error in then(found?.documents.count ?? 0, error) }"#,
-            after: "db.collection(\"a\").\(count) { found, error in then(found?.count.intValue ?? 0, error) }"
+            before:
+                #"db.collection("a").getDocuments { found, error in then(found?.documents.count ?? 0, error) }"#,
+            after:
+                "db.collection(\"a\").\(count) { found, error in then(found?.count.intValue ?? 0, error) }"
         ),
         // Its type is written.
         Example(
@@ -100,8 +107,10 @@ struct FixTests {
                 """),
         Example(
             id: .counterOverwritten,
-            before: #"func like(_ post: Post) { db.collection("posts").document(post.id).updateData(["likes": post.likes + 1]) }"#,
-            after: #"func like(_ post: Post) { db.collection("posts").document(post.id).updateData(["likes": "#
+            before:
+                #"func like(_ post: Post) { db.collection("posts").document(post.id).updateData(["likes": post.likes + 1]) }"#,
+            after:
+                #"func like(_ post: Post) { db.collection("posts").document(post.id).updateData(["likes": "#
                 + "FieldValue.increment(Int64(1))]) }"),
         Example(
             id: .counterOverwritten,
@@ -120,29 +129,40 @@ struct FixTests {
         // Set anew, the count would begin from nothing; so it would in a map that is.
         Example(
             id: .counterOverwritten,
-            before: #"func like(_ post: Post) { db.document("posts/\(post.id)").setData(["likes": post.likes + 1]) }"#,
+            before:
+                #"func like(_ post: Post) { db.document("posts/\(post.id)").setData(["likes": post.likes + 1]) }"#,
             after: nil),
         Example(
             id: .counterOverwritten,
-            before: #"func like(_ post: Post) { db.document("posts/\(post.id)").updateData(["of": ["likes": post.likes + 1]]) }"#,
+            before:
+                #"func like(_ post: Post) { db.document("posts/\(post.id)").updateData(["of": ["likes": post.likes + 1]]) }"#,
             after: nil),
         // Of another document.
         Example(
             id: .counterOverwritten,
-            before: #"func like(_ post: Post) { db.document("totals/all").updateData(["likes": post.likes + 1]) }"#,
+            before:
+                #"func like(_ post: Post) { db.document("totals/all").updateData(["likes": post.likes + 1]) }"#,
             after: nil),
         Example(
             id: .serverSourceAtLaunch,
-            before: #"final class C { init() { db.document("a/b").getDocument(source: .server) { s, e in show(s, e) } } }"#,
-            after: #"final class C { init() { db.document("a/b").getDocument() { s, e in show(s, e) } } }"#),
+            before:
+                #"final class C { init() { db.document("a/b").getDocument(source: .server) { s, e in show(s, e) } } }"#,
+            after:
+                #"final class C { init() { db.document("a/b").getDocument() { s, e in show(s, e) } } }"#
+        ),
         Example(
             id: .serverSourceAtLaunch,
-            before: "final class C { init() { Task { show(try await db.document(\"a/b\").getDocument(as: A.self, source: .server)) } } }",
-            after: "final class C { init() { Task { show(try await db.document(\"a/b\").getDocument(as: A.self)) } } }"),
+            before:
+                "final class C { init() { Task { show(try await db.document(\"a/b\").getDocument(as: A.self, source: .server)) } } }",
+            after:
+                "final class C { init() { Task { show(try await db.document(\"a/b\").getDocument(as: A.self)) } } }"
+        ),
         Example(
             id: .serverSourceAtLaunch,
-            before: "final class C { init() { db.collection(\"a\").getDocuments(source: .server, completion: show) } }",
-            after: "final class C { init() { db.collection(\"a\").getDocuments(completion: show) } }"),
+            before:
+                "final class C { init() { db.collection(\"a\").getDocuments(source: .server, completion: show) } }",
+            after:
+                "final class C { init() { db.collection(\"a\").getDocuments(completion: show) } }"),
     ]
 
     @Test(arguments: examples)

@@ -54,6 +54,7 @@ struct OwnCodeTests {
             ]
         ),
         ("Examples/Homes", "HomesBefore.swift", [.unboundedListener]),
+        ("Examples/Stamps", "StampsBefore.swift", [.serverSourceAtLaunch]),
     ])
     func `finds what the apps did as they were`(
         folder: String, name: String, ids: [FindingID]

@@ -97,16 +97,20 @@ struct ReportTests {
     }
 
     @Test func `what it cannot tell is counted in every form`() throws {
-        let code = "import Firebase\nfunc listen(_ q: Query) { t = q.addSnapshotListener { s, e in f(s, e) } }"
+        let code =
+            "import Firebase\nfunc listen(_ q: Query) { t = q.addSnapshotListener { s, e in f(s, e) } }"
         let report = Linter().report(on: [(path: "A.swift", text: code)])
         let sentence = "1 call that it cannot tell about"
         #expect(TextReport(report, texts: [:]).text.contains(sentence))
-        #expect(LineReport(report).github.hasSuffix("\n") && LineReport(report).github.contains(sentence))
+        #expect(
+            LineReport(report).github.hasSuffix("\n")
+                && LineReport(report).github.contains(sentence))
         #expect(LineReport(report).xcode.contains(sentence))
         #expect(PageReport(report).html.contains("1 calls that it cannot tell") == false)
         #expect(PageReport(report).html.contains(sentence))
         #expect(try JSONDecoder().decode(Report.self, from: report.json).untold.count == 1)
-        #expect(String(decoding: report.sarif, as: UTF8.self).contains("toolExecutionNotifications"))
+        #expect(
+            String(decoding: report.sarif, as: UTF8.self).contains("toolExecutionNotifications"))
     }
 
     @Test func `Xcode gets whole paths`() {
@@ -170,6 +174,16 @@ struct ReportTests {
         let report = Linter().report(on: [(path: "A.swift", text: code)])
         #expect(!report.findings.contains { $0.id == .unboundedListener })
         #expect(report.untold.map(\.place.line) == [2])
+    }
+
+    @Test func `code that imports Firestore where there is one is judged`() {
+        let code = """
+            #if canImport(FirebaseFirestore)
+            import FirebaseFirestore
+            func a(db: Firestore) { db.collection("a").getDocuments { s, e in f(s, e) } }
+            #endif
+            """
+        #expect(Linter().report(on: [(path: "A.swift", text: code)]).operations == 1)
     }
 
     @Test func `code that does not import Firestore is not judged`() {

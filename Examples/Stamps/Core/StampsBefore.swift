@@ -1,3 +1,5 @@
+// tidemark:ignore-file server-source-at-launch the app as it was: lint finds what it did
+
 public import ExampleKit
 import Foundation
 import Synchronization

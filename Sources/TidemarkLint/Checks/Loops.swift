@@ -80,14 +80,16 @@ enum Loops {
         }
     }
 
-    /// `1...3`, but not `0..<ids.count`.
+    /// `1...3` and `1...count`, but not `0..<ids.count`.
     private static func isRangeOfNumbers(_ over: ExprSyntax) -> Bool {
         guard let sequence = over.bare.as(SequenceExprSyntax.self) else { return false }
         let elements = Array(sequence.elements)
         guard elements.count == 3, let symbol = elements[1].as(BinaryOperatorExprSyntax.self),
             symbol.operator.text == "..." || symbol.operator.text == "..<"
         else { return false }
-        return !elements[2].mentions("count") && !elements[2].mentions("endIndex")
+        return !elements[2].all(MemberAccessExprSyntax.self).contains {
+            ["count", "endIndex"].contains($0.declName.baseName.text)
+        }
     }
 
     // MARK: - Reads

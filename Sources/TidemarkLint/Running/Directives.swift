@@ -12,6 +12,8 @@ struct Directives {
     private(set) var all: [Directive] = []
 
     init(_ file: SourceFile) {
+        // Most files have none, and lines are slow to look through.
+        guard file.text.hasBytes("tidemark:ignore") else { return }
         for (index, line) in file.lines.enumerated() {
             guard let start = line.firstRange(of: "// tidemark:ignore") else { continue }
             // In a string, or spoken of.
@@ -66,6 +68,22 @@ struct Directives {
                 reason: "Whoever reads the code later cannot tell whether the reason still holds.",
                 mending: "Write `// tidemark:ignore ID reason`.", estimate: nil, fix: nil,
                 line: line.trimmed)
+        }
+    }
+}
+
+extension String {
+    /// Whether these bytes stand somewhere in it.
+    fileprivate func hasBytes(_ word: StaticString) -> Bool {
+        var copy = self
+        let length = word.utf8CodeUnitCount
+        return copy.withUTF8 { bytes in
+            guard bytes.count >= length else { return false }
+            return (0...bytes.count - length).contains { start in
+                bytes[start] == word.utf8Start[0]
+                    && bytes[start..<start + length].elementsEqual(
+                        UnsafeBufferPointer(start: word.utf8Start, count: length))
+            }
         }
     }
 }

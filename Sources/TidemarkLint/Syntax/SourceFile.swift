@@ -40,8 +40,17 @@ final class SourceFile {
     var hasSyntaxErrors: Bool { tree.hasError }
 
     /// Whether it names one of the modules that speak to Firestore.
-    var importsFirestore: Bool {
-        tree.statements.contains { item in
+    var importsFirestore: Bool { Self.importsFirestore(tree.statements) }
+
+    /// Also where that stands in `#if canImport(FirebaseFirestore)`.
+    private static func importsFirestore(_ items: CodeBlockItemListSyntax) -> Bool {
+        items.contains { item in
+            if let choice = item.item.as(IfConfigDeclSyntax.self) {
+                return choice.clauses.contains { clause in
+                    guard case .statements(let inner)? = clause.elements else { return false }
+                    return importsFirestore(inner)
+                }
+            }
             guard let name = item.item.as(ImportDeclSyntax.self)?.path.first?.name.text else {
                 return false
             }
