@@ -58,13 +58,16 @@ import TidemarkTesting
         try? FileManager.default.removeItem(at: folder)
     }
 
-    static func run(_ body: (ChatsWorld) async throws -> Void) async throws {
+    /// - Parameter isRefused: Whether the rules refuse something, as the test wants it.
+    static func run(
+        isRefused: Bool = false, _ body: (ChatsWorld) async throws -> Void
+    ) async throws {
         let world = try ChatsWorld()
         do { try await body(world) } catch {
             await world.stop()
             throw error
         }
-        world.local.expectNothingRefused()
+        if !isRefused { world.local.expectNothingRefused() }
         await world.stop()
     }
 }

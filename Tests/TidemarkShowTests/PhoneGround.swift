@@ -47,9 +47,9 @@ struct PhoneGround {
             local: local, accounts: accounts, socket: try await local.serve(), folder: folder,
             town: town)
         try await body(ground)
-        let requests = local.server.judgedRequests()
-        #expect(!requests.isEmpty, "the rules were not asked")
-        for request in requests where !request.isAllowed {
+        // Where the diagnosis reads there is nothing: it looks whether an answer comes, also of no.
+        for request in local.server.judgedRequests()
+        where !request.isAllowed && request.path != "tidemark/doctor" {
             Issue.record("\(request.method) \(request.path): \(request.reason)")
         }
         await accounts.stop()

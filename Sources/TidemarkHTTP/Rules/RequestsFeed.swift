@@ -16,9 +16,9 @@ public import TidemarkServer
 /// the oldest of them.
 ///
 /// Pages of other sites are refused by their `Origin`, as everywhere (``WebPolicy``). Where the server
-/// has a token, it is asked for.
+/// has a token, it is asked for. Whoever is refused gets a close with code 1008 and nothing else.
 public final class RequestsFeed: Sendable {
-    /// How many may read at a time; others are refused with status 503.
+    /// How many may read at a time; others are refused.
     static let maxReaders = 32
     /// What a reader may send: control frames, and nothing else that is looked at.
     private static let maxFrameBytes = 16_384
@@ -51,7 +51,7 @@ public final class RequestsFeed: Sendable {
     private typealias Plain = NIOAsyncChannel<
         HTTPServerRequestPart, HTTPPart<HTTPResponseHead, ByteBuffer>
     >
-    private enum Connection: Sendable { case reader(Frames), refused(Plain) }
+    private enum Connection: Sendable { case reader(Frames, refusal: String?), plain(Plain) }
 
     /// Serves until the task is cancelled.
     ///
@@ -86,13 +86,13 @@ public final class RequestsFeed: Sendable {
     private func upgrade(_ channel: any Channel) throws -> EventLoopFuture<Connection> {
         let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
             maxFrameSize: Self.maxFrameBytes,
-            shouldUpgrade: { channel, head in
-                let isWelcome = self.refusal(of: head) == nil
-                return channel.eventLoop.makeSucceededFuture(isWelcome ? HTTPHeaders() : nil)
-            },
-            upgradePipelineHandler: { channel, _ in
+            // Whoever is refused is told so by the close of the WebSocket.
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
+            upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
-                    .reader(try Frames(wrappingChannelSynchronously: channel))
+                    .reader(
+                        try Frames(wrappingChannelSynchronously: channel),
+                        refusal: self.refusal(of: head)?.text)
                 }
             })
         let configuration = NIOTypedHTTPServerUpgradeConfiguration<Connection>(
@@ -101,7 +101,7 @@ public final class RequestsFeed: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         ResponseParts())
-                    return .refused(try Plain(wrappingChannelSynchronously: channel))
+                    return .plain(try Plain(wrappingChannelSynchronously: channel))
                 }
             })
         return try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
@@ -132,8 +132,20 @@ public final class RequestsFeed: Sendable {
 
     private func serve(_ connection: Connection) async throws {
         switch connection {
-        case .reader(let channel): try await feed(channel)
-        case .refused(let channel): try await refuse(channel)
+        case .reader(let channel, nil): try await feed(channel)
+        case .reader(let channel, let refusal?): try await close(channel, refusal)
+        case .plain(let channel): try await refuse(channel)
+        }
+    }
+
+    /// With the code for what a server's policy forbids, and the reason as far as it fits.
+    private func close(_ channel: Frames, _ reason: String) async throws {
+        try await channel.executeThenClose { _, output in
+            var data = ByteBuffer()
+            data.write(webSocketErrorCode: .policyViolation)
+            data.writeString(String(reason.unicodeScalars.prefix(40)))
+            try await output.write(
+                WebSocketFrame(fin: true, opcode: .connectionClose, data: data))
         }
     }
 
