@@ -32,6 +32,7 @@ let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-h
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
@@ -134,7 +135,8 @@ let package = Package(
             "TidemarkHTTP",
             [
                 "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-                hummingbird, hummingbirdCore, log, nioCore, nioPosix, jwtKit, crypto, cryptoExtras,
+                hummingbird, hummingbirdCore, log, nioCore, nioHTTP1, nioPosix, nioWebSocket,
+                jwtKit, crypto, cryptoExtras,
             ]),
         // The official form of exports, read and written.
         library("TidemarkExport", ["TidemarkModel", "TidemarkREST"]),
@@ -232,11 +234,17 @@ let package = Package(
         .target(
             name: "TidemarkShow",
             dependencies: [
-                "TidemarkModel", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
                 "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore",
                 "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments, unixSignals,
             ],
-            resources: [.embedInCode("Assets/show.css"), .embedInCode("Assets/show.js")],
+            resources: [
+                .embedInCode("Assets/show.css"), .embedInCode("Assets/show.js"),
+                // Links to the files of the examples.
+                .embedInCode("Rules/chats.rules"), .embedInCode("Rules/health.rules"),
+                .embedInCode("Rules/homes.rules"), .embedInCode("Rules/messages.rules"),
+                .embedInCode("Rules/stamps.rules"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "TidemarkCLI",

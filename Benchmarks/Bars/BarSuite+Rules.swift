@@ -8,6 +8,7 @@ extension BarSuite {
         let rules = try Ruleset(RulesWorkload.file)
         let lines = RulesWorkload.file.count { $0 == "\n" }
         let database = RulesWorkload.Database()
+        var coverage = RulesCoverage(of: rules)
         for (bar, tracing) in [(Bar.rulesGet, RulesJudge.Tracing.never), (.rulesTrace, .always)] {
             let micros = try median(2_000) { round in
                 // Ten a round: one is near what the clock tells apart.
@@ -16,7 +17,9 @@ extension BarSuite {
                         rules, as: RulesCaller(uid: "ann"), at: .epoch, of: database,
                         tracing: tracing)
                     let path = try DocumentPath("rooms/r\(round)/messages/m\(number)")
-                    guard try judge.judge(get: path).isAllowed else { return 0 }
+                    let judgement = try judge.judge(get: path)
+                    guard judgement.isAllowed else { return 0 }
+                    if tracing == .always { coverage.note(judgement) }
                 }
                 return 10
             }

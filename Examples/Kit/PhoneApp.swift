@@ -62,10 +62,12 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     public var user: PhoneUser
     /// Under which the server counts its reads.
     public var label: String
+    /// Of the user, where an app has no accounts of its own: security rules see it.
+    public var token: String?
 
     public init(
         folder: String, project: String, firestore: String, accounts: String, user: PhoneUser,
-        label: String
+        label: String, token: String? = nil
     ) {
         self.folder = folder
         self.project = project
@@ -73,6 +75,7 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
         self.accounts = accounts
         self.user = user
         self.label = label
+        self.token = token
     }
 
     /// A client's settings on this phone, with its cache in the folder.
@@ -81,7 +84,7 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     public func firestoreSettings(user: String? = nil) -> FirestoreSettings {
         FirestoreSettings(
             host: firestore, isSSLEnabled: false, cache: .directory(folder + "/cache"),
-            user: user, label: label)
+            user: user, label: label, token: token)
     }
 }
 

@@ -80,6 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
         let ports = [
             ("--port", port ?? 0), ("--control-port", controlPort ?? 0),
             ("--accounts-port", accountsOptions.accountsPort ?? 0),
+            ("--requests-port", rulesOptions.requestsPort ?? 0),
         ]
         for (name, port) in ports where !(0...65_535).contains(port) {
             throw ValidationError("\(name) must be between 0 and 65535.")
@@ -114,6 +115,9 @@ struct ServeCommand: AsyncParsableCommand {
             rulesOptions.rules ?? firebase?.rules, for: server, administrator: accessOptions.text)
         let accounts = try await accountsOptions.server(
             listeningOn: host, access: try access(), dataDirectory: directory)
+        let remark = RulesOptions.remark(
+            hasToken: try access() != nil, mode: accounts?.settings.mode)
+        if rules != nil, let remark { FileHandle.standardError.write(Data("\(remark)\n".utf8)) }
         let whole = WholeExport(server: server, accounts: accounts)
         try await exportOptions.begin(whole)
         let port = port ?? firebase?.firestorePort ?? 8_080
@@ -123,6 +127,7 @@ struct ServeCommand: AsyncParsableCommand {
             controlPort: controlPort ?? firebase?.controlPort ?? (port == 0 ? 0 : 4_000),
             accountsPort: accountsOptions.accountsPort ?? firebase?.accountsPort
                 ?? (isAnywhere ? 0 : 9_099),
+            requestsPort: rulesOptions.requestsPort ?? firebase?.requestsPort ?? 0,
             portsFile: portsFile, hubProject: hubProject, opensConsole: open, access: try access(),
             web: try webOptions.policy(listeningOn: host), faults: try faultOptions.rules(),
             network: try faultOptions.profile(),

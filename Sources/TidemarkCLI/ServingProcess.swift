@@ -17,6 +17,8 @@ struct ServingProcess {
     let port: Int
     let controlPort: Int
     let accountsPort: Int
+    /// Of the feed of judged requests.
+    let requestsPort: Int
     let portsFile: String?
     /// The project whose tools find the server by a file; nil for none.
     let hubProject: String?
@@ -59,11 +61,14 @@ struct ServingProcess {
                     server, traffic: recorded, faults: board, accounts: accounts,
                     rules: rules.watch),
             ]))
+        let feed = RequestsFeed(
+            server, host: host, port: requestsPort, access: access, web: web)
         let (ports, opened) = AsyncStream.makeStream(of: Opened.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await grpc.run { opened.yield(.grpc($0)) } }
             group.addTask { await http.run() }
             group.addTask { try await control.run { opened.yield(.control($0)) } }
+            group.addTask { try await feed.run { opened.yield(.requests($0)) } }
             if let accounts {
                 group.addTask {
                     try await accounts.run(host: host, port: accountsPort, web: web) {
@@ -92,7 +97,7 @@ struct ServingProcess {
         return AccountsGate(accounts)
     }
 
-    private enum Opened { case grpc(Int), control(Int), accounts(Int) }
+    private enum Opened { case grpc(Int), control(Int), accounts(Int), requests(Int) }
 
     private func announce(
         _ ports: AsyncStream<Opened>, _ gate: NetworkGate?, _ hub: EmulatorHub
@@ -101,6 +106,7 @@ struct ServingProcess {
         var direct: Int?
         var control: Int?
         var accountsPort: Int?
+        var requests: Int?
         for await opened in ports {
             switch opened {
             case .grpc(let port):
@@ -108,16 +114,23 @@ struct ServingProcess {
                 grpc = try await gate?.open(to: port, network ?? .healthy) ?? port
             case .control(let port): control = port
             case .accounts(let port): accountsPort = port
+            case .requests(let port): requests = port
             }
-            guard let grpc, let control, accounts == nil || accountsPort != nil else { continue }
+            guard let grpc, let control, let requests, accounts == nil || accountsPort != nil else {
+                continue
+            }
             if let portsFile {
                 // Past the gate, for what is to see the server as it is whatever network is played.
                 let past = gate == nil ? "" : direct.map { ", \"direct\": \($0)" } ?? ""
                 let third = accountsPort.map { ", \"accounts\": \($0)" } ?? ""
-                let text = "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)}\n"
+                let feed = ", \"requests\": \(requests)"
+                let text =
+                    "{\"firestore\": \(grpc), \"control\": \(control)\(past)\(third)\(feed)}\n"
                 try Data(text.utf8).write(to: URL(fileURLWithPath: portsFile), options: .atomic)
             }
-            hub.set(EmulatorHub.Ports(hub: control, firestore: grpc, accounts: accountsPort))
+            hub.set(
+                EmulatorHub.Ports(
+                    hub: control, firestore: grpc, accounts: accountsPort, requests: requests))
             if let hubProject { try hub.writeLocator(of: hubProject) }
             if opensConsole { Self.openConsole(at: "http://\(host):\(control)") }
             FileHandle.standardOutput.write(Data("ready \(host):\(grpc)\n".utf8))

@@ -1,12 +1,13 @@
 import ExampleKit
 import Foundation
+import Testing
 import Tidemark
 import TidemarkServer
 import TidemarkTesting
 
 @testable import ChatsCore
 
-/// A server in the process, the people around a phone, and phones.
+/// A server in the process, under the rules of the app, the people around a phone, and phones.
 @MainActor final class ChatsWorld {
     let local: LocalFirestore
     let town: ChatsTown
@@ -16,15 +17,18 @@ import TidemarkTesting
         .appendingPathComponent("tidemark-chats-\(UUID().uuidString)")
 
     init() throws {
-        local = try LocalFirestore.start()
+        local = try LocalFirestore.start(rules: try ExampleFile.rules)
         town = ChatsTown(
-            Town(firestore: try local.firestore(label: "town"), user: user, dayStart: local.now))
+            Town(
+                firestore: try local.firestore(label: "town", token: "owner"), user: user,
+                dayStart: local.now))
     }
 
     /// A client on a device's disk; terminate it before the next one.
     func client(_ device: String = "phone") throws -> Firestore {
         try local.firestore(
-            label: device, cache: .directory(folder.appendingPathComponent(device).path))
+            as: .user(user.id), label: device,
+            cache: .directory(folder.appendingPathComponent(device).path))
     }
 
     func app(_ firestore: Firestore) -> ChatsApp {
@@ -54,12 +58,16 @@ import TidemarkTesting
         try? FileManager.default.removeItem(at: folder)
     }
 
-    static func run(_ body: (ChatsWorld) async throws -> Void) async throws {
+    /// - Parameter isRefused: Whether the rules refuse something, as the test wants it.
+    static func run(
+        isRefused: Bool = false, _ body: (ChatsWorld) async throws -> Void
+    ) async throws {
         let world = try ChatsWorld()
         do { try await body(world) } catch {
             await world.stop()
             throw error
         }
+        if !isRefused { world.local.expectNothingRefused() }
         await world.stop()
     }
 }
@@ -75,4 +83,27 @@ import TidemarkTesting
 ) async throws -> Screen {
     for await screen in app.screens where isSought(screen) { return screen }
     throw CancellationError()
+}
+
+/// What is deployed.
+enum ExampleFile {
+    static var rules: String {
+        get throws {
+            let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            let file = root.appending(path: "Examples/Chats/firestore.rules")
+            return try String(contentsOf: file, encoding: .utf8)
+        }
+    }
+}
+
+extension LocalFirestore {
+    /// The app asked the rules, and they let it do everything that it does.
+    func expectNothingRefused() {
+        let requests = server.judgedRequests()
+        #expect(!requests.isEmpty, "the rules were not asked")
+        for request in requests where !request.isAllowed {
+            Issue.record("\(request.method) \(request.path): \(request.reason)")
+        }
+    }
 }

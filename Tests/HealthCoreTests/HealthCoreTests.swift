@@ -18,14 +18,22 @@ import TidemarkTesting
     let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-health-app-\(UUID().uuidString)")
 
-    init() throws { local = try LocalFirestore.start() }
+    /// Under the rules of the app.
+    init() throws {
+        local = try LocalFirestore.start(rules: try HealthFile.text("firestore.rules"))
+    }
 
     var town: HealthTown {
         get throws {
             HealthTown(
-                Town(firestore: try local.firestore(label: "town"), user: user, dayStart: local.now)
-            )
+                Town(
+                    firestore: try local.firestore(label: "town", token: "owner"), user: user,
+                    dayStart: local.now))
         }
+    }
+
+    func client(_ device: String) throws -> Firestore {
+        try local.firestore(as: .user(user.id), label: device)
     }
 
     /// An app on a source, in a folder of that name.
@@ -34,7 +42,7 @@ import TidemarkTesting
     ) throws -> HealthApp {
         var app = try HealthApp(
             folder: folder.appendingPathComponent(device).path, source: source,
-            firestore: try local.firestore(label: device), user: user.id)
+            firestore: try client(device), user: user.id)
         app.now = { [local] in local.now.dateValue() }
         return app
     }
@@ -61,6 +69,9 @@ import TidemarkTesting
         do { try await body(world) } catch {
             await world.stop()
             throw error
+        }
+        for request in world.local.server.judgedRequests() where !request.isAllowed {
+            Issue.record("\(request.method) \(request.path): \(request.reason)")
         }
         await world.stop()
     }
@@ -188,7 +199,7 @@ import TidemarkTesting
 
     @Test func `draws skeletons, then eight values and seven days, also offline`() async throws {
         try await HealthWorld.run { world in
-            let client = try world.local.firestore(label: "phone")
+            let client = try world.client("phone")
             await client.disableNetwork()
             let phone = try HealthAfter(world.environment(client))
             let days = try world.town.days(of: 7)
@@ -207,7 +218,7 @@ import TidemarkTesting
 
     @Test func `follows a walk; before, the day counted watch and phone both`() async throws {
         try await HealthWorld.run { world in
-            let client = try world.local.firestore(label: "phone")
+            let client = try world.client("phone")
             let phone = try HealthAfter(world.environment(client))
             let days = try world.town.days(of: 7)
             let ready = try await screen(phone) { $0.documents == days && $0.state == .fresh }
@@ -231,14 +242,14 @@ import TidemarkTesting
     /// Killed in the middle, it goes on; what was walked since is there.
     @Test func `shows at the next launch what it held, before anything is read`() async throws {
         try await HealthWorld.run { world in
-            let client = try world.local.firestore(label: "phone")
+            let client = try world.client("phone")
             let first = try HealthAfter(world.environment(client))
             let days = try world.town.days(of: 7)
             let ready = try await screen(first) { $0.documents == days && $0.state == .fresh }
             await first.close()
             world.local.advance(by: .seconds(600))
             let again = try HealthAfter(
-                world.environment(try world.local.firestore(label: "phone")))
+                world.environment(try world.client("phone")))
             let shown = try await screen(again) { $0.documents == days }
             #expect(figure(shown, days[1])?.trailing == figure(ready, days[1])?.trailing)
             let fresh = try await screen(again) { $0.state == .fresh }
@@ -248,18 +259,22 @@ import TidemarkTesting
     }
 }
 
+private enum HealthFile {
+    static func text(_ name: String) throws -> String {
+        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "Examples/Health/\(name)")
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+}
+
 /// The files that are deployed.
 @Suite struct `The files of Health` {
     @Test func `let a person at their own days, and nobody else`() throws {
-        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        func file(_ name: String) throws -> Data {
-            try Data(contentsOf: root.appending(path: "Examples/Health/\(name)"))
-        }
-        _ = try IndexConfiguration(json: try file("firestore.indexes.json"))
+        let indexes = try HealthFile.text("firestore.indexes.json")
+        _ = try IndexConfiguration(json: Data(indexes.utf8))
         let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
-        var rules = try RulesSandbox(
-            String(decoding: try file("firestore.rules"), as: UTF8.self), at: now)
+        var rules = try RulesSandbox(try HealthFile.text("firestore.rules"), at: now)
         let day = MapValue([
             ("day", .timestamp(now)), ("kinds", .map(MapValue())), ("updatedAt", .timestamp(now)),
         ])

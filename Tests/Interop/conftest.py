@@ -40,6 +40,7 @@ class Server:
         ports = json.loads(ports.read_text())
         self.control_port = ports["control"]
         self.accounts_port = ports.get("accounts")
+        self.requests_port = ports["requests"]
 
     def kill(self):
         self.process.send_signal(signal.SIGKILL)

@@ -1,6 +1,7 @@
 """Google's client under security rules: who may do what, and what becomes of a changed file."""
 
 import base64
+import contextlib
 import json
 import subprocess
 import time
@@ -8,6 +9,7 @@ import urllib.error
 import urllib.request
 
 import pytest
+import websocket
 from google.api_core.exceptions import InvalidArgument, NotFound, PermissionDenied
 from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import FieldFilter
@@ -247,6 +249,101 @@ def test_google_s_rules_testing_library_finds_what_it_asks_for(guarded):
     report = ask(guarded, "/emulator/v1/projects/demo:ruleCoverage")["report"]
     values = [v for node in report for v in node.get("values", [])]
     assert {"value": {"boolValue": True}, "count": 1} in values
+
+
+def connect(server, **options):
+    """A reader of the feed, with the client that Selenium has for its own sockets."""
+    return websocket.create_connection(
+        f"ws://127.0.0.1:{server.requests_port}/requests", timeout=20, **options)
+
+
+def closed(server, **options):
+    """Whether the feed says nothing to a reader but that its policy refuses it."""
+    with contextlib.closing(connect(server, **options)) as feed:
+        opcode, data = feed.recv_data(control_frame=True)
+        return opcode == websocket.ABNF.OPCODE_CLOSE and data[:2] == (1008).to_bytes(2, "big")
+
+
+def test_google_s_pages_find_the_feed_of_requests(guarded):
+    place = ask(guarded, "/emulators")["firestore"]
+    assert place["webSocketHost"] == "127.0.0.1"
+    assert place["webSocketPort"] == guarded.requests_port
+    someone(guarded, "owner").document("rooms/blue").set({"owner": "ann", "n": 1})
+    ann, bob = someone(guarded, token("ann")), someone(guarded, token("bob", admin=False))
+    assert ann.document("rooms/blue").get().exists
+    with contextlib.closing(connect(guarded)) as feed:
+        before = json.loads(feed.recv())
+        assert [entry["outcome"] for entry in before] == ["allow"]
+        context = before[0]["rulesContext"]
+        assert context["path"] == "/databases/(default)/documents/rooms/blue"
+        assert context["method"] == "get" and context["time"].endswith("Z")
+        fields = context["request"]["mapValue"]["fields"]
+        assert fields["auth"]["mapValue"]["fields"]["uid"] == {"stringValue": "ann"}
+        assert fields["path"]["pathValue"]["segments"][-1] == {"simple": "blue"}
+        data = context["resource"]["mapValue"]["fields"]["data"]["mapValue"]["fields"]
+        assert data == {"n": {"intValue": 1}, "owner": {"stringValue": "ann"}}
+        assert before[0]["rulesReleaseName"].startswith(f"projects/{PROJECT}/")
+
+        refused(bob.document("rooms/blue").get)
+        denied = json.loads(feed.recv())
+        assert denied["outcome"] == "deny" and int(denied["requestId"]) == 2
+        assert denied["granularAllowOutcomes"] == [{"line": 7, "outcome": "deny"}]
+        claims = denied["rulesContext"]["request"]["mapValue"]["fields"]["auth"]["mapValue"]
+        assert claims["fields"]["token"]["mapValue"]["fields"]["admin"] == {"boolValue": False}
+        # What an absent document has is an error of its rule.
+        refused(bob.document("rooms/none").get)
+        assert json.loads(feed.recv())["outcome"] == "error"
+        mine = ann.collection("rooms").where(filter=FieldFilter("owner", "==", "ann"))
+        assert len(mine.limit(3).get()) == 1
+        listed = json.loads(feed.recv())["rulesContext"]
+        query = listed["request"]["mapValue"]["fields"]["query"]["mapValue"]["fields"]
+        assert listed["method"] == "list" and query["limit"] == {"intValue": 3}
+        feed.ping("still there?")
+        # Administrators are judged by nobody.
+        someone(guarded, "owner").document("rooms/red").set({"owner": "bob"})
+        feed.settimeout(1)
+        with pytest.raises(websocket.WebSocketTimeoutException):
+            feed.recv()
+
+
+def test_the_feed_is_read_by_pages_of_this_machine_alone(guarded, tmp_path):
+    assert closed(guarded, origin="https://evil.example")
+    assert closed(guarded, host="evil.example")
+    connect(guarded, origin="http://localhost:4000").close()
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(f"http://127.0.0.1:{guarded.requests_port}/requests", timeout=20)
+    assert error.value.code == 426
+    with pytest.raises(urllib.error.HTTPError) as error:
+        urllib.request.urlopen(f"http://127.0.0.1:{guarded.requests_port}/", timeout=20)
+    assert error.value.code == 404
+    readers = [connect(guarded) for _ in range(32)]
+    assert closed(guarded)
+    for reader in readers:
+        reader.close()
+    until(lambda: not closed(guarded))
+
+
+def test_who_starts_a_server_hears_that_all_its_callers_are_administrators(tmp_path):
+    file = tmp_path / "firestore.rules"
+    file.write_text(CLOSED)
+    sentence = "whoever shows it is an administrator"
+    secret = {"TIDEMARK_TOKEN": "a-secret-of-the-server"}
+    for flags, environment, is_said in [
+        ((), secret, True), (("--accounts", "secure"), secret, False), ((), {}, False),
+    ]:
+        data = tmp_path / f"data-{len(flags)}-{len(environment)}"
+        data.mkdir()
+        with open(data / "log", "w+") as log:
+            server = Server(data, 0, "--rules", file, *flags, stderr=log, environment=environment)
+            try:
+                assert (sentence in (data / "log").read_text()) == is_said
+                if is_said:
+                    someone(server, secret["TIDEMARK_TOKEN"]).document("a/b").set({})
+                    assert closed(server)
+                    shown = ["Authorization: Bearer a-secret-of-the-server"]
+                    assert not closed(server, header=shown)
+            finally:
+                server.stop()
 
 
 def run(*arguments, cwd=None):

@@ -163,7 +163,7 @@ import TidemarkTesting
     }
 
     @Test func `keeps what the server refused until the person decides`() async throws {
-        try await MessagesWorld.run { world in
+        try await MessagesWorld.run(isRefused: true) { world in
             try await world.town.seed()
             let client = try world.client()
             let model = try world.app(client).conversation("blue")

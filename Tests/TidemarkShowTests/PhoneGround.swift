@@ -1,11 +1,13 @@
 import ExampleKit
 import Foundation
+import Testing
 import Tidemark
 import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-/// A local server with accounts, and a phone's folder, for one test.
+/// A local server with accounts, under the rules of the app, and a phone's folder, for one test. What
+/// the app does is allowed, all of it.
 struct PhoneGround {
     let local: LocalFirestore
     let accounts: LocalAccounts
@@ -16,12 +18,15 @@ struct PhoneGround {
     static func play(_ example: Example, _ body: (PhoneGround) async throws -> Void) async throws {
         let root = URL(filePath: #filePath).resolvingSymlinksInPath()
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let indexes = root.appending(path: "Examples/\(example.title)/firestore.indexes.json")
+        let files = root.appending(path: "Examples/\(example.title)")
+        let indexes = files.appending(path: "firestore.indexes.json")
+        let rules = files.appending(path: "firestore.rules")
         var configuration = FirestoreServer.Configuration()
         configuration.indexes = IndexSettings(
             try IndexConfiguration(json: try Data(contentsOf: indexes)))
         let local = try LocalFirestore.start(
-            projectID: "phones", now: Timestamp(), configuration: configuration)
+            rules: try String(contentsOf: rules, encoding: .utf8), projectID: "phones",
+            now: Timestamp(), configuration: configuration)
         let accounts = try await LocalAccounts.start(beside: local)
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("phone-\(UUID().uuidString)").path
@@ -35,12 +40,18 @@ struct PhoneGround {
             user.id = try await desk.signUp(email: user.email, password: user.password).text
         }
         let town = Town(
-            firestore: try local.firestore(label: "town"), user: user, dayStart: local.now)
+            firestore: try local.firestore(label: "town", token: "owner"), user: user,
+            dayStart: local.now)
         try await example.seed(town)
         let ground = PhoneGround(
             local: local, accounts: accounts, socket: try await local.serve(), folder: folder,
             town: town)
         try await body(ground)
+        // Where the diagnosis reads there is nothing: it looks whether an answer comes, also of no.
+        for request in local.server.judgedRequests()
+        where !request.isAllowed && request.path != "tidemark/doctor" {
+            Issue.record("\(request.method) \(request.path): \(request.reason)")
+        }
         await accounts.stop()
         await local.stop()
     }

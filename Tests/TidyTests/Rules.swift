@@ -82,8 +82,8 @@ enum ImportRules {
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "Logging",
-            "JWTKit", "Crypto", "CryptoExtras",
+            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "NIOWebSocket", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
         "TidemarkExport": ["TidemarkModel", "TidemarkREST"],
         "TidemarkConsole": [
@@ -141,9 +141,9 @@ enum ImportRules {
             "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
         ],
         "TidemarkShow": [
-            "TidemarkModel", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "TidemarkConsole",
-            "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
-            "MessagesCore", "StampsCore", "ArgumentParser", "UnixSignals",
+            "TidemarkModel", "TidemarkRules", "TidemarkWire", "TidemarkServer", "TidemarkHTTP",
+            "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore", "HealthCore",
+            "HomesCore", "MessagesCore", "StampsCore", "ArgumentParser", "UnixSignals",
         ],
         // Swift's own parser is for the linter alone.
         "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],

@@ -11,6 +11,8 @@ struct FirebaseFile: Hashable {
     var accountsPort: Int?
     /// Of the pages.
     var controlPort: Int?
+    /// Of the feed of judged requests.
+    var requestsPort: Int?
     /// What it names and is not there.
     var missing: [String] = []
 
@@ -48,6 +50,7 @@ struct FirebaseFile: Hashable {
         firestorePort = contents.emulators?.firestore?.port
         accountsPort = contents.emulators?.auth?.port
         controlPort = contents.emulators?.ui?.port
+        requestsPort = contents.emulators?.firestore?.websocketPort
     }
 
     private mutating func found(_ name: String?, in folder: URL) -> String? {
@@ -66,6 +69,7 @@ struct FirebaseFile: Hashable {
             }
             + [
                 ("Firestore", firestorePort), ("accounts", accountsPort), ("console", controlPort),
+                ("requests", requestsPort),
             ].compactMap { name, port in port.map { "\(name) port \($0)" } }
             + missing.map { "\($0) is not there" }
         return "\(path): "
@@ -107,5 +111,8 @@ struct FirebaseFile: Hashable {
         let ui: Emulator?
     }
 
-    private struct Emulator: Decodable { let port: Int? }
+    private struct Emulator: Decodable {
+        let port: Int?
+        let websocketPort: Int?
+    }
 }

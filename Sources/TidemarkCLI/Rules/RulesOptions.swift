@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkHTTP
 import TidemarkRules
 import TidemarkServer
 
@@ -26,6 +27,27 @@ struct RulesOptions: ParsableArguments {
             none. (default: the one in this folder or the nearest one around it)
             """, valueName: "file"))
     var firebaseJson: String?
+
+    @Option(
+        help: """
+            The port for the feed of judged requests, ws://HOST:PORT/requests, which Firebase's emulator \
+            pages read; 0 picks a free one. (default: 0; GET /emulators on the control port tells it)
+            """)
+    var requestsPort: Int?
+
+    /// What whoever starts a server with rules has to know of its callers; nil for nothing.
+    ///
+    /// - Parameters:
+    ///   - hasToken: Whether the server has a token.
+    ///   - mode: Of the accounts; nil for none.
+    static func remark(hasToken: Bool, mode: AccountsSettings.Mode?) -> String? {
+        if !hasToken || mode == .secure { return nil }
+        return """
+            The rules are in force, and nobody is asked about: every caller must show the server's token, \
+            and whoever shows it is an administrator, who may do everything. For callers with tokens of \
+            their own use --accounts secure.
+            """
+    }
 
     /// Reads the rules and puts them in force.
     ///

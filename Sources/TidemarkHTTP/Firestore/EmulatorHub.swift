@@ -10,11 +10,14 @@ public final class EmulatorHub: WebPages {
         public var firestore: Int
         /// Nil where there are no accounts.
         public var accounts: Int?
+        /// Of the ``RequestsFeed``; nil where there is none.
+        public var requests: Int?
 
-        public init(hub: Int, firestore: Int, accounts: Int?) {
+        public init(hub: Int, firestore: Int, accounts: Int?, requests: Int? = nil) {
             self.hub = hub
             self.firestore = firestore
             self.accounts = accounts
+            self.requests = requests
         }
     }
 
@@ -54,6 +57,8 @@ public final class EmulatorHub: WebPages {
         let host: String
         let port: Int
         let listen: [Address]
+        var webSocketHost: String?
+        var webSocketPort: Int?
 
         init(_ name: String, _ host: String, _ port: Int) {
             self.name = name
@@ -69,6 +74,10 @@ public final class EmulatorHub: WebPages {
             "hub": Emulator("hub", host, ports.hub),
             "firestore": Emulator("firestore", host, ports.firestore),
         ]
+        if let requests = ports.requests {
+            result["firestore"]?.webSocketHost = host
+            result["firestore"]?.webSocketPort = requests
+        }
         if let accounts = ports.accounts { result["auth"] = Emulator("auth", host, accounts) }
         return result
     }

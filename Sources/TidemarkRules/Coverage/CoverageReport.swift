@@ -61,7 +61,7 @@ private struct CoveredPlace: Encodable {
     }
 }
 
-/// A value as the emulator writes it: one key, which names the type.
+/// A value, or why there is none.
 private struct ShownValue: Encodable {
     let outcome: Result<RulesValue, RulesFailure>
     let place: CoveredPlace
@@ -71,46 +71,16 @@ private struct ShownValue: Encodable {
         self.place = place
     }
 
-    private enum Key: String, CodingKey {
-        case nullValue, boolValue, intValue, floatValue, stringValue, bytesValue, durationValue
-        case timestampValue, latlngValue, mapValue, listValue, setValue, pathValue, constraintValue
-        case undefined, causeMessage, sourcePosition
-    }
+    private enum Key: String, CodingKey { case undefined, causeMessage, sourcePosition }
 
     func encode(to encoder: any Encoder) throws {
-        var container = encoder.container(keyedBy: Key.self)
         switch outcome {
+        case .success(let value): try ExpressionValue(value).encode(to: encoder)
         case .failure(let failure):
+            var container = encoder.container(keyedBy: Key.self)
             var undefined = container.nestedContainer(keyedBy: Key.self, forKey: .undefined)
             try undefined.encode(failure.cause.message, forKey: .causeMessage)
             try undefined.encode(place, forKey: .sourcePosition)
-        case .success(.null): try container.encodeNil(forKey: .nullValue)
-        case .success(.boolean(let value)): try container.encode(value, forKey: .boolValue)
-        case .success(.integer(let value)): try container.encode(value, forKey: .intValue)
-        case .success(.float(let value)) where value.isFinite:
-            try container.encode(value, forKey: .floatValue)
-        case .success(.string(let value)): try container.encode(value, forKey: .stringValue)
-        case .success(let value):
-            try container.encode(value.description, forKey: Self.key(of: value))
-        }
-    }
-
-    private static func key(of value: RulesValue) -> Key {
-        switch value {
-        case .null: .nullValue
-        case .boolean: .boolValue
-        case .integer: .intValue
-        case .float: .floatValue
-        case .string: .stringValue
-        case .bytes: .bytesValue
-        case .list: .listValue
-        case .map, .difference: .mapValue
-        case .set: .setValue
-        case .timestamp: .timestampValue
-        case .duration: .durationValue
-        case .latlng: .latlngValue
-        case .path: .pathValue
-        case .known: .constraintValue
         }
     }
 }

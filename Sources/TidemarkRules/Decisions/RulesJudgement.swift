@@ -54,6 +54,21 @@ public struct RulesJudgement: Sendable {
         }
     }
 
+    /// What `request` was, and `resource`; of a query what all of its results have in common. Nil for
+    /// a `resource` that whoever read it got an error for.
+    package var variables: (request: RulesValue, resource: RulesValue?) {
+        let request =
+            switch subject {
+            case .document(let request): request
+            case .query(let query):
+                RulesRequest(query, in: asker.database, as: caller, at: asker.time)
+            }
+        guard case .value(let resource) = request.resource else {
+            return (.map(request.request), nil)
+        }
+        return (.map(request.request), resource)
+    }
+
     /// Why it was refused, with the values that decided where there is a trace. Empty when allowed.
     public func reason(in source: SourceText) -> String {
         decision.reason(in: source, trace: isTraced ? RulesTrace(values) : nil)

@@ -41,7 +41,7 @@ extension Ruleset {
     }
 
     /// The filter as alternatives, of which each result fulfils one.
-    private static func conjunctions(of filter: Filter?) -> [[Filter]] {
+    fileprivate static func conjunctions(of filter: Filter?) -> [[Filter]] {
         guard let filter, !filter.isVacuous else { return [[]] }
         if let all = filter.disjunctiveNormalForm(limit: mostConjunctions) {
             return all.isEmpty ? [sure(filter)] : all
@@ -60,6 +60,12 @@ extension Ruleset {
 }
 
 extension RulesRequest {
+    /// A request for all results of a query, with what its first alternative says of them.
+    init(_ query: Query, in database: String, as caller: RulesCaller?, at time: Timestamp) {
+        let conjunction = Ruleset.conjunctions(of: query.filter)[0]
+        self.init(query, QueryFacts(conjunction, of: query), in: database, as: caller, at: time)
+    }
+
     /// A request for all documents that `facts` allows.
     init(
         _ query: Query, _ facts: QueryFacts, in database: String, as caller: RulesCaller?,

@@ -71,6 +71,22 @@ extension FirestoreServer {
         core.withLock { $0.rules.record?.latest ?? [] }
     }
 
+    /// The last 500 requests that rules were asked about, and then each as it is judged, until the
+    /// stream is dropped. A reader that is 500 behind misses the oldest.
+    package func watchJudgedRequests() -> (
+        latest: [JudgedRequest], news: AsyncStream<JudgedRequest>
+    ) {
+        let (news, input) = AsyncStream.makeStream(
+            of: JudgedRequest.self, bufferingPolicy: .bufferingNewest(RulesRecord.capacity))
+        return core.withLock { core in
+            let number = core.rules.addReader(input)
+            input.onTermination = { [weak self] _ in
+                self?.core.withLock { $0.rules.removeReader(number) }
+            }
+            return (core.rules.record?.latest ?? [], news)
+        }
+    }
+
     /// Which of the last 500 requests other rules decide otherwise. Those whose documents were too large
     /// to keep, over 64 KB, are left out.
     ///

@@ -12,6 +12,9 @@ final class RulesChecks {
     private(set) var settings: RulesSettings?
     /// Nil where nothing is recorded.
     private(set) var record: RulesRecord?
+    /// Who wants each request as it is judged, by a number.
+    private var readers: [Int: AsyncStream<JudgedRequest>.Continuation] = [:]
+    private var lastReader = 0
 
     init(
         _ clocks: DatabaseClocks, _ meter: UsageMeter, log: @escaping @Sendable (String) -> Void
@@ -116,10 +119,25 @@ final class RulesChecks {
     private func note(_ gate: RulesGate, _ context: CallContext) {
         guard let rules = settings?.rules else { return }
         for judgement in gate.judgements {
-            record?.note(judgement, context, at: clocks.now)
+            if let request = record?.note(judgement, context, at: clocks.now) {
+                for reader in readers.values { reader.yield(request) }
+            }
             for line in judgement.debugLines(of: rules) { log("rules: " + line) }
         }
     }
+}
+
+// MARK: Those who watch
+
+extension RulesChecks {
+    /// - Returns: A number, for ``removeReader(_:)``.
+    func addReader(_ reader: AsyncStream<JudgedRequest>.Continuation) -> Int {
+        lastReader += 1
+        readers[lastReader] = reader
+        return lastReader
+    }
+
+    func removeReader(_ number: Int) { readers[number] = nil }
 }
 
 // MARK: Questions beside the calls

@@ -20,7 +20,11 @@ public struct JudgedRequest: Sendable {
     /// The lines of the `allow`s that were asked, in their order.
     public let lines: [Int]
     /// For deciding again; nil where its documents were too large to keep.
-    let judgement: RulesJudgement?
+    package let judgement: RulesJudgement?
+    /// What each `allow` that was asked has answered.
+    package let outcomes: [(line: Int, outcome: Outcome)]
+
+    package enum Outcome: String, Sendable { case allow, deny, error }
 }
 
 /// A request that other rules decide otherwise.
@@ -51,21 +55,25 @@ struct RulesRecord {
         next = other?.next ?? 1
     }
 
-    mutating func note(_ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp) {
+    mutating func note(
+        _ judgement: RulesJudgement, _ context: CallContext, at time: Timestamp
+    ) -> JudgedRequest {
         coverage.note(judgement)
         let decision = judgement.decision
-        requests.append(
-            JudgedRequest(
-                number: next, time: time, database: context.database, label: context.label,
-                method: decision.method, path: judgement.path, uid: judgement.caller?.uid,
-                isAllowed: decision.isAllowed, reason: judgement.reason(in: source),
-                lines: decision.verdicts.map(\.position.line),
-                judgement: judgement.extent <= Self.mostExtent ? judgement.untraced : nil))
+        let request = JudgedRequest(
+            number: next, time: time, database: context.database, label: context.label,
+            method: decision.method, path: judgement.path, uid: judgement.caller?.uid,
+            isAllowed: decision.isAllowed, reason: judgement.reason(in: source),
+            lines: decision.verdicts.map(\.position.line),
+            judgement: judgement.extent <= Self.mostExtent ? judgement.untraced : nil,
+            outcomes: decision.verdicts.map { ($0.position.line, $0.outcome.word) })
+        requests.append(request)
         next += 1
         // Removed by the hundred, so that a removal costs little.
         if requests.count >= Self.capacity + 100 {
             requests.removeFirst(requests.count - Self.capacity)
         }
+        return request
     }
 
     var latest: [JudgedRequest] { Array(requests.suffix(Self.capacity)) }
@@ -73,5 +81,15 @@ struct RulesRecord {
     mutating func clear(_ rules: Ruleset) {
         coverage = RulesCoverage(of: rules)
         requests = []
+    }
+}
+
+extension RulesDecision.Outcome {
+    fileprivate var word: JudgedRequest.Outcome {
+        switch self {
+        case .allowed: .allow
+        case .denied, .undecided: .deny
+        case .failed: .error
+        }
     }
 }

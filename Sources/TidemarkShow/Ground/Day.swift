@@ -2,6 +2,8 @@ import ExampleKit
 import Foundation
 import Tidemark
 import TidemarkApp
+import TidemarkRules
+import TidemarkServer
 
 /// One day of one app: a town for each phone, and where the phones keep what they have.
 struct Day: Sendable {
@@ -18,6 +20,7 @@ struct Day: Sendable {
         self.number = number
         folder = root.appendingPathComponent("\(example.name)-\(number)")
         start = Timestamp(microseconds: ShowGround.now())
+        try ground.obey(example.rules)
         for side in PhoneSide.allCases {
             try FileManager.default.createDirectory(
                 at: folder.appendingPathComponent(side.rawValue), withIntermediateDirectories: true)
@@ -25,7 +28,7 @@ struct Day: Sendable {
                 projectID: project(side),
                 settings: FirestoreSettings(
                     host: ground.firestorePlace, isSSLEnabled: false, cache: .memory,
-                    label: "town"))
+                    label: "town", token: "owner"))
             let email = "ada.\(example.name).\(number)@\(side.rawValue).test"
             var user = PhoneUser(id: "ada", name: "Ada", email: email)
             if example.hasAccount { user.id = try await account(user, side, ground) }
@@ -59,7 +62,7 @@ struct Day: Sendable {
         return PhoneSettings(
             folder: folder.appendingPathComponent(side.rawValue).path, project: project(side),
             firestore: place.firestore, accounts: place.accounts, user: town.user,
-            label: label(side))
+            label: label(side), token: RulesPerson.user(town.user.id).unsignedToken)
     }
 
     /// Beside a full read.

@@ -4,6 +4,7 @@ import Tidemark
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
@@ -119,6 +120,11 @@ final class ShowGround: Sendable {
             }
         }
         try await gate.play(profile)
+    }
+
+    /// Puts the rules of an app in force for all phones. Who is past all networks is an administrator.
+    func obey(_ rules: String) throws(InvalidRules) {
+        server.setRules(RulesSettings(try Ruleset(rules)))
     }
 
     /// - Parameter seconds: Ahead of the machine's clock.

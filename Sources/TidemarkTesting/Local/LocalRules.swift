@@ -151,49 +151,11 @@ extension LocalFirestore {
     /// - Parameters:
     ///   - person: Who is signed in.
     ///   - label: The label under which ``meter()`` counts it.
+    ///   - cache: In memory, or in a folder, where the next client finds what this one held.
     /// - Throws: `FirestoreError` when the cache cannot be opened.
     public func firestore(
-        as person: RulesPerson, label: String? = nil
+        as person: RulesPerson, label: String? = nil, cache: FirestoreSettings.Cache = .memory
     ) throws(FirestoreError) -> Firestore {
-        try firestore(label: label, token: person.token)
-    }
-}
-
-extension RulesPerson {
-    /// A token as an emulator takes it: not signed. Nil for nobody.
-    fileprivate var token: String? {
-        guard case .account(let uid, let claims) = self else { return nil }
-        var all = claims.mapValues(\.json)
-        all["sub"] = uid
-        all["user_id"] = uid
-        func part(_ fields: [String: Any]) -> String {
-            let data = (try? JSONSerialization.data(withJSONObject: fields)) ?? Data()
-            return data.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
-                .replacing("=", with: "")
-        }
-        return part(["alg": "none", "typ": "JWT"]) + "." + part(all) + "."
-    }
-}
-
-extension MapValue {
-    fileprivate func mapValues(_ change: (Value) -> Any) -> [String: Any] {
-        var result: [String: Any] = [:]
-        for field in self { result[field.key] = change(field.value) }
-        return result
-    }
-}
-
-extension Value {
-    /// As a token writes it; what JSON has no form of becomes null.
-    fileprivate var json: Any {
-        switch self {
-        case .boolean(let value): value
-        case .integer(let value): value
-        case .double(let value) where value.isFinite: value
-        case .string(let value): value
-        case .array(let values): values.map(\.json)
-        case .map(let fields): fields.mapValues(\.json)
-        default: NSNull()
-        }
+        try firestore(label: label, cache: cache, token: person.unsignedToken)
     }
 }

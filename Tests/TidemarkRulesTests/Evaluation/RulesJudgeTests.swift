@@ -72,6 +72,41 @@ import TidemarkModel
     }
 }
 
+extension `A judge` {
+    /// A trace is of the evaluation that decides: what it asks the database for is asked once.
+    @Test func `evaluates once, with a trace and without`() throws {
+        let rules = try Ruleset(text)
+        var asked: [RulesJudge.Tracing: Int] = [:]
+        for tracing in [RulesJudge.Tracing.never, .refusals, .always] {
+            for uid in ["ann", "bob"] {
+                let database = CountingDatabase()
+                var judge = RulesJudge(
+                    rules, as: RulesCaller(uid: uid), at: .epoch, of: database, tracing: tracing)
+                let mutation = Mutation(path: try DocumentPath("rooms/blue"), .set(room))
+                let judgement = try #require(try judge.judge([mutation]).last)
+                #expect(judgement.isAllowed == (uid == "ann"))
+                #expect(judge.reads.count == 1)
+                let isTraced = tracing == .always || tracing == .refusals && uid == "bob"
+                #expect(judgement.values.isEmpty != isTraced)
+                asked[tracing, default: 0] += database.asked
+            }
+        }
+        // Of each the document before, and what the rule reads.
+        #expect(asked[.never] == 4 && asked[.always] == 4)
+        #expect(asked[.refusals] == 5, "what is refused is evaluated again")
+    }
+}
+
+/// Ann owns everything.
+private final class CountingDatabase: RulesDatabase {
+    private(set) var asked = 0
+
+    func fields(of document: DocumentPath) -> MapValue? {
+        asked += 1
+        return document.segments[0] == "owners" ? ["uid": .string("ann")] : nil
+    }
+}
+
 private struct NoDatabase: RulesDatabase {
     func fields(of document: DocumentPath) -> MapValue? { nil }
 }

@@ -1,0 +1,234 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+import Synchronization
+public import TidemarkModel
+public import TidemarkServer
+
+/// The requests that security rules judge, as they come, over a WebSocket: what the emulator serves at
+/// `ws://HOST:PORT/requests`, and Google's emulator pages show.
+///
+/// The first message is an array of the last 500; each further one is an object of one request, with
+/// `rulesContext` (what `request` and `resource` were), `outcome`, and what each `allow` answered. Calls
+/// of administrators are judged by nobody and are not told. A reader that is 500 requests behind misses
+/// the oldest of them.
+///
+/// Pages of other sites are refused by their `Origin`, as everywhere (``WebPolicy``). Where the server
+/// has a token, it is asked for. Whoever is refused gets a close with code 1008 and nothing else.
+public final class RequestsFeed: Sendable {
+    /// How many may read at a time; others are refused.
+    static let maxReaders = 32
+    /// What a reader may send: control frames, and nothing else that is looked at.
+    private static let maxFrameBytes = 16_384
+
+    private let server: FirestoreServer
+    private let host: String
+    private let port: Int
+    private let access: AccessToken?
+    private let web: WebPolicy
+    private let readers = Mutex(0)
+
+    /// - Parameters:
+    ///   - server: Whose requests are told.
+    ///   - host: What is listened on.
+    ///   - port: 0 for a free one.
+    ///   - access: What a reader must show as a bearer token; nil asks for nothing.
+    ///   - web: Which names and pages may read; nil for loopback's and `host`.
+    public init(
+        _ server: FirestoreServer, host: String, port: Int, access: AccessToken? = nil,
+        web: WebPolicy? = nil
+    ) {
+        self.server = server
+        self.host = host
+        self.port = port
+        self.access = access
+        self.web = web ?? WebPolicy(listeningOn: host)
+    }
+
+    private typealias Frames = NIOAsyncChannel<WebSocketFrame, WebSocketFrame>
+    private typealias Plain = NIOAsyncChannel<
+        HTTPServerRequestPart, HTTPPart<HTTPResponseHead, ByteBuffer>
+    >
+    private enum Connection: Sendable { case reader(Frames, refusal: String?), plain(Plain) }
+
+    /// Serves until the task is cancelled.
+    ///
+    /// - Parameter ready: Told the port once readers are accepted.
+    /// - Throws: ``ControlServerError`` when it cannot listen there.
+    public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
+        let listener: NIOAsyncChannel<EventLoopFuture<Connection>, Never>
+        do {
+            listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .bind(host: host == "localhost" ? "127.0.0.1" : host, port: port) { channel in
+                    channel.eventLoop.makeCompletedFuture { try self.upgrade(channel) }
+                }
+        } catch {
+            throw ControlServerError(message: "Cannot listen on \(host):\(port): \(error)")
+        }
+        try await withThrowingDiscardingTaskGroup { group in
+            try await listener.executeThenClose { connections in
+                ready(listener.channel.localAddress?.port ?? port)
+                for try await connection in connections {
+                    group.addTask {
+                        // A reader that is gone, or speaks no HTTP, concerns nobody else.
+                        try? await self.serve(try await connection.get())
+                    }
+                }
+            }
+        }
+    }
+
+    // MARK: The handshake
+
+    private func upgrade(_ channel: any Channel) throws -> EventLoopFuture<Connection> {
+        let upgrader = NIOTypedWebSocketServerUpgrader<Connection>(
+            maxFrameSize: Self.maxFrameBytes,
+            // Whoever is refused is told so by the close of the WebSocket.
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture(HTTPHeaders()) },
+            upgradePipelineHandler: { channel, head in
+                channel.eventLoop.makeCompletedFuture {
+                    .reader(
+                        try Frames(wrappingChannelSynchronously: channel),
+                        refusal: self.refusal(of: head)?.text)
+                }
+            })
+        let configuration = NIOTypedHTTPServerUpgradeConfiguration<Connection>(
+            upgraders: [upgrader],
+            notUpgradingCompletionHandler: { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        ResponseParts())
+                    return .plain(try Plain(wrappingChannelSynchronously: channel))
+                }
+            })
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPServerPipeline(
+            configuration: NIOUpgradableHTTPServerPipelineConfiguration(
+                upgradeConfiguration: configuration))
+    }
+
+    /// Why a reader is not let in; nil for one that is.
+    private func refusal(of head: HTTPRequestHead) -> (status: HTTPResponseStatus, text: String)? {
+        var call = WebCall()
+        call.method = head.method.rawValue
+        call.hosts = head.headers["host"]
+        call.origins = head.headers["origin"]
+        if case .refused(let refusal) = web.verdict(on: call) {
+            return (HTTPResponseStatus(statusCode: refusal.status), refusal.message)
+        }
+        if let access, !access.matches(authorization: head.headers.first(name: "authorization")) {
+            return (.unauthorized, "This server asks for its token.")
+        }
+        guard head.uri == "/requests" || head.uri.hasPrefix("/requests?") else {
+            return (.notFound, "The feed is at /requests.")
+        }
+        if readers.withLock({ $0 }) >= Self.maxReaders {
+            return (.serviceUnavailable, "\(Self.maxReaders) read the feed already.")
+        }
+        return nil
+    }
+
+    private func serve(_ connection: Connection) async throws {
+        switch connection {
+        case .reader(let channel, nil): try await feed(channel)
+        case .reader(let channel, let refusal?): try await close(channel, refusal)
+        case .plain(let channel): try await refuse(channel)
+        }
+    }
+
+    /// With the code for what a server's policy forbids, and the reason as far as it fits.
+    private func close(_ channel: Frames, _ reason: String) async throws {
+        try await channel.executeThenClose { _, output in
+            var data = ByteBuffer()
+            data.write(webSocketErrorCode: .policyViolation)
+            data.writeString(String(reason.unicodeScalars.prefix(40)))
+            try await output.write(
+                WebSocketFrame(fin: true, opcode: .connectionClose, data: data))
+        }
+    }
+
+    private func refuse(_ channel: Plain) async throws {
+        try await channel.executeThenClose { requests, answers in
+            for try await case .head(let head) in requests {
+                let refusal =
+                    refusal(of: head) ?? (.upgradeRequired, "The feed is a WebSocket.")
+                let body = ByteBuffer(string: refusal.text + "\n")
+                let headers: HTTPHeaders = [
+                    "content-type": "text/plain; charset=utf-8",
+                    "content-length": "\(body.readableBytes)", "connection": "close",
+                ]
+                let answer = HTTPResponseHead(
+                    version: head.version, status: refusal.status, headers: headers)
+                try await answers.write(contentsOf: [.head(answer), .body(body), .end(nil)])
+                return
+            }
+        }
+    }
+
+    // MARK: The feed
+
+    private func feed(_ channel: Frames) async throws {
+        readers.withLock { $0 += 1 }
+        defer { readers.withLock { $0 -= 1 } }
+        try await channel.executeThenClose { frames, output in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    let (latest, news) = self.server.watchJudgedRequests()
+                    try await output.write(.text(FeedEntry.text(of: latest.map(FeedEntry.init))))
+                    for await request in news {
+                        try await output.write(.text(FeedEntry(request).text))
+                    }
+                }
+                group.addTask { try await Self.answer(frames, output) }
+                // The reader has closed it, or is gone.
+                try await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Answers pings, until the reader closes.
+    private static func answer(
+        _ frames: NIOAsyncChannelInboundStream<WebSocketFrame>,
+        _ output: NIOAsyncChannelOutboundWriter<WebSocketFrame>
+    ) async throws {
+        for try await frame in frames {
+            switch frame.opcode {
+            case .ping:
+                try await output.write(
+                    WebSocketFrame(fin: true, opcode: .pong, data: frame.unmaskedData))
+            case .connectionClose:
+                var said = frame.unmaskedData
+                let code = said.readSlice(length: min(2, said.readableBytes)) ?? ByteBuffer()
+                try await output.write(
+                    WebSocketFrame(fin: true, opcode: .connectionClose, data: code))
+                return
+            default: break
+            }
+        }
+    }
+}
+
+extension WebSocketFrame {
+    fileprivate static func text(_ data: Data) -> WebSocketFrame {
+        WebSocketFrame(fin: true, opcode: .text, data: ByteBuffer(bytes: data))
+    }
+}
+
+/// Makes the parts of an answer what HTTP's encoder takes.
+private final class ResponseParts: ChannelOutboundHandler {
+    typealias OutboundIn = HTTPPart<HTTPResponseHead, ByteBuffer>
+    typealias OutboundOut = HTTPServerResponsePart
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        let part: HTTPServerResponsePart =
+            switch unwrapOutboundIn(data) {
+            case .head(let head): .head(head)
+            case .body(let bytes): .body(.byteBuffer(bytes))
+            case .end(let trailers): .end(trailers)
+            }
+        context.write(wrapOutboundOut(part), promise: promise)
+    }
+}

@@ -1,0 +1,142 @@
+import ExampleKit
+import Foundation
+import Testing
+import Tidemark
+import TidemarkModel
+import TidemarkRules
+import TidemarkTesting
+
+@testable import TidemarkShow
+
+/// The rules of the five apps on what is on their servers: who is let in, and who is not.
+@Suite(.timeLimit(.minutes(2))) struct `The rules of the examples` {
+    private struct Question: Sendable {
+        let operation: RulesOperation
+        let person: RulesPerson
+        let isAllowed: Bool
+    }
+
+    private static let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
+    private static let ada = RulesPerson.user("ada")
+    private static let mallory = RulesPerson.user("mallory")
+
+    private static func allowed(_ person: RulesPerson, _ operation: RulesOperation) -> Question {
+        Question(operation: operation, person: person, isAllowed: true)
+    }
+
+    private static func denied(_ person: RulesPerson, _ operation: RulesOperation) -> Question {
+        Question(operation: operation, person: person, isAllowed: false)
+    }
+
+    private static func list(
+        _ collection: String, under parent: String? = nil, limit: Int? = nil,
+        _ filter: TidemarkModel.Filter? = nil
+    ) -> RulesOperation {
+        var query = TidemarkModel.Query(
+            parent: parent.flatMap { try? DocumentPath($0) }, collectionID: collection)
+        query.filter = filter
+        query.limit = limit.map { .first($0) }
+        return .list(query)
+    }
+
+    private static func mine(_ uid: String) -> TidemarkModel.Filter {
+        .field(TidemarkModel.FieldPath(name: "members"), .arrayContains, .string(uid))
+    }
+
+    private static func message(by author: String) -> MapValue {
+        MapValue([
+            ("author", .string(author)), ("text", .string("Hello")), ("sentAt", .timestamp(now)),
+            ("updatedAt", .timestamp(now)),
+        ])
+    }
+
+    private static let questions: [String: [Question]] = [
+        "stamps": [
+            allowed(ada, list("stamps", limit: 50)), denied(.nobody, list("stamps", limit: 50)),
+            denied(ada, .update("stamps/s1", ["name": .string("Mine")])),
+            denied(ada, .delete("stamps/s1")), allowed(ada, .get("users/u7")),
+            denied(.nobody, .get("users/u7")), denied(.nobody, list("users")),
+            allowed(ada, .update("users/ada", ["totalStamps": .integer(41)])),
+            denied(ada, .update("users/u7", ["totalStamps": .integer(0)])),
+            denied(ada, .delete("users/ada")),
+        ],
+        "homes": [
+            allowed(ada, .set("users/ada", ["name": .string("Ada")])),
+            denied(mallory, .get("users/ada")), denied(mallory, .delete("users/ada")),
+            denied(ada, list("users")), denied(ada, list("users", limit: 1)),
+            allowed(ada, list("members", under: "homes/elm")),
+            denied(.nobody, list("members", under: "homes/elm")),
+            denied(ada, .set("homes/elm/members/ada", ["name": .string("Ada")])),
+        ],
+        "messages": [
+            allowed(ada, list("conversations", mine("ada"))),
+            denied(mallory, list("conversations", mine("ada"))),
+            denied(ada, list("conversations")), allowed(ada, .get("conversations/blue")),
+            denied(mallory, .get("conversations/blue")),
+            allowed(ada, list("messages", under: "conversations/blue", limit: 50)),
+            denied(mallory, list("messages", under: "conversations/blue", limit: 50)),
+            allowed(ada, .set("conversations/blue/messages/new", message(by: "ada"))),
+            denied(ada, .set("conversations/blue/messages/new", message(by: "grace"))),
+            denied(mallory, .set("conversations/blue/messages/new", message(by: "mallory"))),
+            denied(ada, .delete("conversations/blue/messages/m0")),
+            denied(ada, .get("users/ada")),
+        ],
+        "health": [
+            allowed(ada, list("days", under: "users/ada")),
+            denied(mallory, list("days", under: "users/ada")),
+            denied(ada, .get("users/ada")), denied(ada, list("users")),
+            denied(.nobody, list("days", under: "users/ada")),
+        ],
+        "chats": [
+            allowed(ada, list("chats", mine("ada"))), denied(mallory, list("chats", mine("ada"))),
+            denied(ada, list("chats")), allowed(ada, .get("chats/grace")),
+            denied(mallory, .get("chats/grace")),
+            allowed(ada, list("messages", under: "chats/grace")),
+            denied(mallory, list("messages", under: "chats/grace")),
+            allowed(ada, .set("chats/grace/messages/new", message(by: "ada"))),
+            denied(ada, .set("chats/grace/messages/new", message(by: "grace"))),
+            denied(ada, .update("chats/grace", ["members": .array([.string("mallory")])])),
+            allowed(ada, .get("users/grace")), denied(.nobody, .get("users/grace")),
+            // Of everybody the name alone, to those who have signed in.
+            allowed(ada, list("users", limit: 20)), denied(.nobody, list("users", limit: 20)),
+            denied(mallory, .get("users/ada/state/seen")),
+            denied(mallory, list("blocked", under: "users/ada")),
+            denied(mallory, list("notifications", under: "users/ada")),
+            denied(ada, .set("users/ada/notifications/own", ["text": .string("Hello")])),
+        ],
+    ]
+
+    @Test(arguments: Examples.all.map(\.name))
+    func `let in whom they should, and nobody else`(name: String) async throws {
+        let example = try #require(Examples.named(name))
+        let local = try LocalFirestore.start(rules: example.rules, now: Self.now)
+        let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.test")
+        let admin = try local.firestore(label: "town", token: "owner")
+        try await example.seed(Town(firestore: admin, user: user, dayStart: local.now))
+        let rules = local.rules
+        let questions = try #require(Self.questions[name])
+        for question in questions {
+            if question.isAllowed {
+                #expect(await rules.allows(question.operation, as: question.person), "\(rules.why)")
+            } else {
+                #expect(await rules.denies(question.operation, as: question.person), "\(rules.why)")
+                #expect(!rules.why.isEmpty)
+            }
+        }
+        await local.stop()
+    }
+
+    /// `tidemark rules check` has nothing to say of them, but that nobody lists the profiles of Homes.
+    @Test(arguments: Examples.all.map(\.name))
+    func `are without warnings, and as they are in the folder`(name: String) throws {
+        let example = try #require(Examples.named(name))
+        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = root.appending(path: "Examples/\(example.title)/firestore.rules")
+        #expect(try String(contentsOf: file, encoding: .utf8) == example.rules)
+        let advice = try Ruleset(example.rules).advice.map(\.description)
+        let isMeant = "No query can be proven here, other than for one document's id"
+        #expect(name == "homes" ? advice.count == 1 : advice.isEmpty, "\(advice)")
+        #expect(advice.allSatisfy { $0.contains(isMeant) })
+    }
+}
