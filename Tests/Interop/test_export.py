@@ -11,6 +11,7 @@ import pytest
 from google.cloud import firestore
 from google.cloud.firestore_v1.vector import Vector
 
+import entity_log
 from conftest import Server
 
 READERS = pathlib.Path(__file__).parent / ".venv-readers"
@@ -78,6 +79,43 @@ def test_other_peoples_reader_reads_what_was_exported(server, reader, tmp_path):
                 "tags": ["a", "b"],
                 "by": {"first": "Ann", "age": 44, "more": {"deep": [1, 2]}}}},
     }
+
+
+def test_every_byte_of_an_export_is_as_the_form_has_it(server, tmp_path):
+    """By a reader of the tests' own, which looks at frames, checksums, keys, meanings and counts."""
+    client = server.client("strict")
+    client.document("kinds/all").set(everything(client))
+    client.document("long/" + "n" * 200).set({"text": "x" * 100_000})
+    folder = tmp_path / "export"
+    assert server.run("export", folder, "--project", "strict").returncode == 0
+    base = folder / "firestore_export"
+    version, second = entity_log.records(base / "firestore_export.overall_export_metadata")
+    assert version == b"3"
+    part = entity_log.fields(entity_log.one(entity_log.fields(second), 1))
+    assert entity_log.one(part, 3) == 2
+    output = folder / OUTPUT
+    assert entity_log.one(part, 4) == output.stat().st_size
+    assert (base / entity_log.one(part, 2).decode()).is_file()
+    entities = [entity_log.fields(record) for record in entity_log.records(output)]
+    assert [entity_log.path(entity) for entity in entities] == [
+        ("kinds/all", "dev~strict"), ("long/" + "n" * 200, "dev~strict")]
+    rows = {}
+    for name, meaning, value, multiple, number in entity_log.properties(entities[0]):
+        rows.setdefault(name, []).append(
+            (meaning, [field for field, _ in value], multiple, number))
+    assert rows["null"] == [(0, [], False, 15)]
+    assert rows["yes"] == [(0, [2], False, 15)]
+    assert rows["int"] == rows["least"] == [(0, [1], False, 15)]
+    assert rows["float"] == rows["whole"] == [(0, [4], False, 15)]
+    assert rows["text"] == [(0, [3], False, 15)]
+    assert rows["bytes"] == [(14, [3], False, 15)]
+    assert rows["time"] == [(7, [1], False, 15)]
+    assert rows["place"] == [(9, [5], False, 15)]
+    assert rows["reference"] == [(0, [12], False, 15)]
+    assert rows["map"] == [(19, [3], False, 15)]
+    assert [row[0] for row in rows["list"]] == [0, 0, 19]
+    assert all(multiple for _, _, multiple, _ in rows["list"])
+    assert rows["empty"][0][0] == 24 and rows["empty"][0][3] == 14
 
 
 def everything(client):

@@ -162,6 +162,10 @@ def test_who_shows_no_token_neither_exports_nor_clears(served, tmp_path):
     assert requests.patch(document, json={}, headers=token, timeout=10).status_code == 200
     body = {"export_directory": str(tmp_path), "export_name": "seed"}
     assert tools.post("p:export", body).status_code == 401
+    whole = {"path": str(tmp_path / "seed")}
+    assert tools.hub(whole).status_code == 401
+    assert requests.post(
+        f"http://{server.host}/_admin/export", json=whole, timeout=10).status_code == 401
     assert not (tmp_path / "seed").exists()
     clear = f"http://{server.host}/emulator/v1/projects/p/databases/(default)/documents"
     assert requests.delete(clear, timeout=10).status_code == 401

@@ -152,7 +152,8 @@ enum ImportRules {
         ],
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
-            "TidemarkServer", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole", "Tidemark",
+            "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
+            "Tidemark",
             "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
             "TidemarkWords", "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
             "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",

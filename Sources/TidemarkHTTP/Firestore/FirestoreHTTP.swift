@@ -138,6 +138,9 @@ public final class FirestoreHTTP: Sendable {
         {
             return nil
         }
+        if request.headers[.contentLength] == nil, request.headers[.transferEncoding] == nil {
+            return []
+        }
         let timer = channel.eventLoop.scheduleTask(in: patience.body) {
             channel.close(mode: .all, promise: nil)
         }
@@ -147,6 +150,9 @@ public final class FirestoreHTTP: Sendable {
         }
         return Array(buffer: bytes)
     }
+
+    /// How paths begin that are for tools, and not for an app's users.
+    private static let administrators: Set<String> = ["emulator", "tidemark", "_admin"]
 
     /// What tools do to a whole server is an administrator's, where callers show who they are.
     private func checkAdministrator(_ request: RESTRequest) async throws(RPCStatus) {
@@ -158,14 +164,12 @@ public final class FirestoreHTTP: Sendable {
         }
     }
 
-    private func answer(
-        _ request: RESTRequest, _ original: Hummingbird.Request, _ channel: any NIOCore.Channel
-    ) async -> HTTPAnswer {
-        if ["GET", "HEAD"].contains(request.method), request.path == "/" {
-            return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
-        }
+    /// Nil where there is none at the path.
+    private func endpoint(
+        _ request: RESTRequest, _ original: Hummingbird.Request
+    ) async -> HTTPAnswer? {
         let page = PageRequest(original, body: request.body)
-        if page.path.first == "emulator" || page.path.first == "tidemark" {
+        if let first = page.path.first, Self.administrators.contains(first) {
             do throws(RPCStatus) { try await checkAdministrator(request) } catch {
                 return .error(error)
             }
@@ -175,6 +179,18 @@ public final class FirestoreHTTP: Sendable {
                 return HTTPAnswer(
                     status: answer.status, contentType: answer.type, body: .data(Data(bytes)))
             }
+        }
+        return nil
+    }
+
+    private func answer(
+        _ request: RESTRequest, _ original: Hummingbird.Request, _ channel: any NIOCore.Channel
+    ) async -> HTTPAnswer {
+        if ["GET", "HEAD"].contains(request.method), request.path == "/" {
+            return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
+        }
+        if !request.path.hasPrefix("/v1/"), let answer = await endpoint(request, original) {
+            return answer
         }
         let answer: HTTPAnswer
         if let channel = await channels.answer(request) {

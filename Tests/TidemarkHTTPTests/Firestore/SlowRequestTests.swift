@@ -115,7 +115,7 @@ private final class Port: Sendable {
     init(_ patience: RequestPatience) async throws {
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let http = FirestoreHTTP(
-            server, access: nil, web: try WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
+            server, access: nil, web: WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
             patience: patience)
         self.http = http
         listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
