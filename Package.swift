@@ -17,6 +17,7 @@ let settings: [SwiftSetting] =
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let metricsTestKit = Target.Dependency.product(name: "MetricsTestKit", package: "swift-metrics")
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let grpcCore = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
 let grpcHTTP2 = Target.Dependency.product(
@@ -364,6 +365,7 @@ let package = Package(
                 "TidemarkApp", "TidemarkAudit", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
                 "TidemarkSimulation", "TidemarkModel", "TidemarkWire", "TidemarkGoogleAuth",
                 cryptoExtras, hummingbird, httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
+                metrics, metricsTestKit,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
         tests(

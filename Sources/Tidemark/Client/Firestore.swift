@@ -71,6 +71,12 @@ public final class Firestore: Sendable {
     package var environment: SyncEnvironment { started.environment }
     /// Where listeners are called, one after the other.
     var callbackQueue: DispatchQueue { started.settings.dispatchQueue }
+
+    /// Performs `body` behind all snapshots that listeners were told of before: what it tells is not
+    /// older than they are.
+    package func afterSnapshots(_ body: @escaping @Sendable () -> Void) {
+        callbackQueue.async(execute: body)
+    }
     package var readDeadline: Duration? { started.settings.readDeadline }
     /// Nil before the first use.
     var startedClient: Client? { client.load() }

@@ -37,6 +37,9 @@ public actor Feed {
         environment = firestore.environment
         machine = Machine(parsed.settings)
         state = FeedState(machine.shown)
+        performer.followOwn { [weak self] event in
+            Task { await self?.step(event) }
+        }
     }
 
     deinit { performer.close() }

@@ -43,11 +43,13 @@ extension FeedMachine {
         var lastNumber = 0
         var listen: FeedListen?
         var marks: FeedListen?
-        /// Of syncs and listeners, in a row.
         /// Whether the listener's last word was the server's.
         var isConfirmed = false
+        /// Of syncs and listeners, in a row.
         var failures = 0
         var isWaiting = false
+        /// Whether the disk is to be asked for what this device wrote, also while it waits.
+        var mustShowOwn = false
         var savedAt: Timestamp?
     }
 
@@ -55,10 +57,19 @@ extension FeedMachine {
         guard live.isWanted != isWanted else { return }
         live.isWanted = isWanted
         if isWanted { return }
+        live.mustShowOwn = false
         stopListening(&effects)
         if let marks = live.marks { effects.append(.unlisten(marks.number)) }
         live.marks = nil
         if progress.live != nil { effects.append(.saveProgress(progress)) }
+    }
+
+    /// One's own rows are shown at once, with or without a server: a listener that compares a time does
+    /// not tell of those whose time the server is still to set.
+    mutating func written() {
+        guard live.isWanted, opening == .open else { return }
+        disk.readChanges()
+        live.mustShowOwn = true
     }
 
     /// Opens what is missing: a sync where something was never read, else the listeners.

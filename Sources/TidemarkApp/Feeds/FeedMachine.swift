@@ -37,6 +37,8 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case heard(FeedHeard)
         case listenFailed(Int, FirestoreError)
         case waited
+        /// Documents look different because of what this device writes.
+        case written
         case itemsRead([Row], hasMore: Bool, rowsScanned: Int)
         /// By path; nil for one that is no item of the feed.
         case changesRead([DocumentPath: Row?])
@@ -193,6 +195,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .heard(let heard): self.heard(heard, now, &effects)
         case .listenFailed(let number, let error): listenFailed(number, error, &effects)
         case .waited: live.isWaiting = false
+        case .written: written()
         case .indexesDeclared: indexesDeclared(&effects)
         case .fetched(let page, let stored): fetched(page, stored, now, &effects)
         case .compared(let comparison): compared(comparison, now, &effects)
@@ -212,6 +215,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         advance(&effects)
         advanceLive(now, &effects)
         advance(&effects)
+        if isSettled { live.mustShowOwn = false }
         show(now, &effects)
         end(&effects)
         return effects
@@ -306,7 +310,7 @@ extension FeedMachine {
     /// Whether a call waits for the disk.
     private var isWanted: Bool {
         !waiting.isEmpty || sync != nil || !movesBeforeOpening.isEmpty
-            || (live.isWanted && !live.isWaiting)
+            || (live.isWanted && (!live.isWaiting || live.mustShowOwn))
     }
 
     /// Gives the disk something to do, and the sync what waited for the records.
@@ -323,6 +327,7 @@ extension FeedMachine {
     }
 
     mutating func diskFailed(_ error: FirestoreError, _ effects: inout [Effect]) {
+        live.mustShowOwn = false
         disk.failed()
         if opening == .loading { opening = .closed }
         let moves = movesBeforeOpening.map(\.call)

@@ -34,6 +34,9 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
         listeners.keep(engine.follow(changes), as: Self.changes)
     }
 
+    /// Reports each time that the device's own writes have changed documents of the feed.
+    package func followOwn(_ report: @escaping Report) { changes.onOwnChange { report(.written) } }
+
     /// Ends what is being listened to.
     package func close() { listeners.close() }
 
@@ -195,7 +198,10 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
     ) {
         engine.cachedRows(
             of: definition.display(below: end, from: base, in: database), first: count,
-            where: { [definition] in !definition.isDeleted($0.fields) },
+            where: { [definition] document in
+                !definition.isDeleted(document.fields)
+                    && definition.isPlaced(document, atLeast: base)
+            },
             completion: { [definition, content] result in
                 report(
                     Self.event(result, of: .items) { rows in

@@ -10,7 +10,8 @@ extension ParsedDefinition {
         return result
     }
 
-    /// What is held from a position up, and below another one.
+    /// What is held from a position up, and below another one. Its ends are cursors: a condition on the
+    /// time would leave out what is still to get one.
     func display(
         below end: PagePosition?, from base: CoveragePosition, in database: DatabaseID
     ) -> QueryValue {
@@ -20,8 +21,15 @@ extension ParsedDefinition {
             let name = ReferenceValue(database: database, path: end.path)
             result.start = Cursor(values: [end.value, .reference(name)], before: false)
         }
-        if base != .lowest { result.cut(below: base, itemTime, database) }
+        if base != .lowest { result.end = base.cursor(in: database) }
         return result
+    }
+
+    /// Whether an item lies at or above a position; see ``display(below:from:in:)``. What has no time,
+    /// a text for example, comes before all times there.
+    func isPlaced(_ document: Document, atLeast base: CoveragePosition) -> Bool {
+        guard let value = document.fields[itemTime] else { return false }
+        return PagePosition(value: value, path: document.path).isAtLeast(base)
     }
 
     /// What tells how many items are in a query's result: all of it, and with marked deletes those that

@@ -26,8 +26,8 @@ extension ParsedDefinition {
         case .changes(let since): result = changes(since: since, nil, in: database)
         case .items(let range): result = items(in: range, database)
         case .head(let action):
-            result = display(
-                below: nil, from: FeedProgress.floor(action), in: database)
+            result = display
+            if let action { result.add(itemTime, .greaterThan, action) }
         case .marks: preconditionFailure("not asked by a query")
         }
         result.limit = .first(listen.limit)

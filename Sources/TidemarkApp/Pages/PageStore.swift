@@ -40,6 +40,8 @@ final class PageStore: Sendable {
     private let disk: ParsedPagesFromDisk
     private let key: String
     private let state = Mutex(State())
+    private let changes: CacheChanges
+    private let following = Mutex<(any CancellableCall)?>(nil)
 
     /// - Parameter query: Without an order.
     init(
@@ -54,8 +56,32 @@ final class PageStore: Sendable {
         times.orders = [Order(order, .descending), Order(.documentID, .descending)]
         plain = query
         self.query = times
+        changes = CacheChanges(of: query, isOwnOnly: true)
         key = "pager/\(query.canonicalID)/\(order.encoded)/\(disk.changeTime?.encoded ?? "")"
     }
+
+    deinit { close() }
+
+    // MARK: What this device writes
+
+    /// Tells how documents look that this device writes, when they are journalled, acknowledged or
+    /// refused; in the order of snapshots. Costs no reads.
+    func followOwn(_ tell: @escaping @Sendable ([DocumentPath: Row?]) -> Void) {
+        changes.onOwnChange { [weak self] in
+            guard let self else { return }
+            engine.cachedDocuments(at: [], andIn: changes, andWrittenIn: nil) { [weak self] read in
+                // More than is remembered is seen at the next refresh.
+                guard let self, let views = try? read.get() else { return }
+                let looks = rows(of: views)
+                firestore.afterSnapshots { tell(looks) }
+            }
+        }
+        let handle = engine.follow(changes)
+        following.withLock { $0 = handle }
+    }
+
+    /// Ends what is followed.
+    func close() { following.withLock { $0.take() }?.cancel() }
 
     // MARK: What is known
 
@@ -139,6 +165,9 @@ final class PageStore: Sendable {
         if case .timestamp(let time) = place.value { reached = .before(time, place.path) }
         var page = Page(rows: [], isLast: false)
         let floor = state.withLock(\.floor)
+        // They are there without a server, which what lies below may need.
+        page.rows = try await unsettledRows(below: place, limit)
+        if !page.rows.isEmpty { return page }
         page.isLast = reached <= floor
         for _ in 0..<Self.maxParts where page.rows.count < limit && !page.isLast {
             let (oldest, wanted) = (oldest, limit - page.rows.count)
@@ -176,6 +205,28 @@ final class PageStore: Sendable {
             engine.cachedRows(
                 of: part, first: count,
                 where: { disk.deletedField == nil || !disk.isDeleted($0.fields) },
+                completion: finish)
+        }
+        return found.documents.compactMap(row(of:))
+    }
+
+    /// Own rows below one whose time is still the server's to set: they come before all settled ones.
+    private func unsettledRows(
+        below place: PagePosition, _ count: Int
+    ) async throws(FirestoreError) -> [Row] {
+        guard place.isUnsettled else { return [] }
+        var above = plain
+        above.orders = query.orders
+        above.end = Cursor(values: [.timestamp(.max)], before: true)
+        let (asked, order, disk) = (above, order, disk)
+        let found: CachedRows = try await answer { finish in
+            engine.cachedRows(
+                of: asked, first: count,
+                where: { document in
+                    guard let value = document.fields[order] else { return false }
+                    let its = PagePosition(value: value, path: document.path)
+                    return its.isUnsettled && place < its && !disk.isDeleted(document.fields)
+                },
                 completion: finish)
         }
         return found.documents.compactMap(row(of:))
@@ -308,10 +359,15 @@ final class PageStore: Sendable {
         let views: [DocumentPath: ViewDocument?] = try await answer { finish in
             engine.cachedDocuments(at: all, andWrittenIn: query, completion: finish)
         }
-        let prepared = PreparedQuery(query, in: firestore.databaseID)
+        return rows(of: views)
+    }
+
+    /// What documents are as rows; nil for those that are none.
+    private func rows(of views: [DocumentPath: ViewDocument?]) -> [DocumentPath: Row?] {
+        let prepared = PreparedQuery(plain, in: firestore.databaseID)
         return views.mapValues { view in
             guard let view, prepared.matches(view.path, view.document.fields),
-                !disk.isDeleted(view.document.fields)
+                view.document.fields[order]?.isTime == true, !disk.isDeleted(view.document.fields)
             else { return nil }
             return row(of: view)
         }
@@ -320,8 +376,35 @@ final class PageStore: Sendable {
     private func row(of view: ViewDocument) -> Row? {
         let document = firestore.cachedSnapshot(of: view)
         return document.fields?[order].map { value in
-            Row(PagePosition(value: value, path: view.path), document)
+            Row(
+                PagePosition(value: value, path: view.path), document,
+                isPending: view.hasPendingWrites)
         }
+    }
+}
+
+extension Value {
+    /// Whether it is a time, or one that the server is still to set.
+    fileprivate var isTime: Bool {
+        switch self {
+        case .timestamp, .pendingServerTimestamp: true
+        default: false
+        }
+    }
+}
+
+extension Query {
+    /// Times alone, of a query that is ordered by them, the newest first. By cursors, because a
+    /// condition leaves out a time that the server is still to set: it has its place among the rows,
+    /// above all known times.
+    ///
+    /// - Parameter time: What is at or below it is left out; nil for no time.
+    func times(above time: Timestamp? = nil) throws(FirestoreError) -> Query {
+        var value = try runnable()
+        // Texts come next above all times.
+        value.start = Cursor(values: [.string("")], before: false)
+        value.end = Cursor(values: [.timestamp(time ?? .min)], before: time != nil)
+        return Query(firestore, value)
     }
 }
 

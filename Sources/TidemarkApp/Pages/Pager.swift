@@ -89,8 +89,7 @@ public final class Pager: Sendable {
         store = disk.map { PageStore(query.firestore, value, order, $0) }
         let ordered = query.order(by: order, descending: true)
         // Only times can be told to be held completely.
-        self.query =
-            disk == nil ? ordered : ordered.whereField(order, isGreaterThanOrEqualTo: Timestamp.min)
+        self.query = try disk == nil ? ordered : ordered.times()
         state = Mutex(
             State(Machine(pageSize: pageSize, loadsPages: disk != nil, maxRows: maxRows)))
         setMarks(marks)
@@ -174,6 +173,7 @@ public final class Pager: Sendable {
         step(.start)
         // Without a server, what the device holds is shown as it is.
         guard let store else { return }
+        store.followOwn { [weak self] changes in self?.step(.changed(changes)) }
         Task { [weak self] in
             guard let isHeld = try? await store.hasEarlierPages(), isHeld else { return }
             try? await self?.refresh()
@@ -205,6 +205,7 @@ public final class Pager: Sendable {
             return (Array(state.registrations.values), Array(state.watchers.values))
         }
         for registration in registrations { registration.remove() }
+        store?.close()
         for watcher in watchers { watcher.finish() }
     }
 
@@ -248,7 +249,7 @@ public final class Pager: Sendable {
     private func page(after: PagePosition?, limit: Int) -> Query {
         var query = query
         if let cleared = state.withLock(\.cleared) {
-            query = query.whereField(order, isGreaterThan: cleared)
+            query = (try? query.times(above: cleared)) ?? query
         }
         guard let after, var value = try? query.runnable() else { return query.limit(to: limit) }
         let name = ReferenceValue(database: query.firestore.databaseID, path: after.path)

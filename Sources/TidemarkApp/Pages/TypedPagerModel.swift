@@ -58,9 +58,10 @@ public final class TypedPagerModel<Item: Decodable & Sendable> {
             },
             Task { [weak self] in
                 guard let writes else { return }
-                var rejected = 0
-                for await state in writes.counts where state.rejected != rejected {
-                    rejected = state.rejected
+                var hadSome = false
+                // The same number may be of other writes: states that nobody has seen are skipped.
+                for await state in writes.counts where state.rejected > 0 || hadSome {
+                    hadSome = state.rejected > 0
                     let failures = await writes.all()
                     self?.show(failures)
                 }

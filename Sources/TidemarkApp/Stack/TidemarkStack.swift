@@ -33,7 +33,12 @@ public final class TidemarkStack: Sendable {
     ///
     /// - Throws: ``LaunchFiles/Failure``, ``CredentialStoreError`` or `FirestoreError` when the folder
     ///   cannot be read or written: nothing is taken for missing then.
-    public init(_ settings: StackSettings) throws {
+    public convenience init(_ settings: StackSettings) throws {
+        try self.init(settings, probe: nil)
+    }
+
+    /// - Parameter probe: Called at each step of a job, for tests that kill the app there.
+    package init(_ settings: StackSettings, probe: AccountJobs.Probe?) throws {
         self.settings = settings
         files = try LaunchFiles(folder: settings.folder + "/launch")
         accounts = Accounts(
@@ -48,7 +53,9 @@ public final class TidemarkStack: Sendable {
         own.appCheckProvider = settings.appCheck
         firestore = try Firestore(projectID: settings.projectID, settings: own)
         accounts.attach(firestore)
-        jobs = AccountJobs(accounts, profiles: settings.profiles(firestore), files: files)
+        jobs = AccountJobs(
+            accounts, profiles: settings.profiles(firestore), files: files, probe: probe
+        ) { try? await Task.sleep(for: $0) }
         let signals = settings.signals.stream()
         let listening = Task { [weak self] in
             for await signal in signals { await self?.signal(signal) }

@@ -59,42 +59,41 @@ struct SignUpAppCommand: AsyncParsableCommand {
     // MARK: On Tidemark
 
     private func runNew() async throws {
-        let files = try LaunchFiles(folder: folder + "/launch")
-        let accounts = try makeAccounts(files)
-        let firestore = try makeClient(files, accounts)
-        accounts.attach(firestore)
-        let jobs = AccountJobs(
-            accounts, profiles: FirestoreProfiles(firestore), files: files, probe: makeProbe()
-        ) { try? await Task.sleep(for: $0) }
-        // The session of a sign-up that was killed is known before the journal is looked at.
-        await accounts.load()
-        let (email, name) = (email, side.rawValue)
-        let parts = LaunchParts(
-            accounts, jobs, files, showContent: { _ in },
-            runFeeds: { user, isLive in
-                let document = firestore.document("users/" + user.text)
-                do {
-                    for try await snapshot in document.snapshots(includeMetadataChanges: true) {
-                        isLive(!snapshot.metadata.isFromCache)
-                    }
-                } catch { isLive(false) }
-            },
-            beginSignUp: { user, step in
-                let profile: MapValue = ["name": .string(name), "email": .string(email)]
-                if user != nil { return await jobs.completeProfile(profile, step: step) }
-                try? await jobs.signUp(
-                    .password(email: email, "correct horse battery"), profile: profile, step: step)
-            })
-        let launch = Launch(parts) { transition in
+        var settings = StackSettings(
+            folder: folder, projectID: DemoPlace.project, accounts: .local(accounts),
+            firestore: FirestoreSettings(host: firestore, isSSLEnabled: false, label: label))
+        settings.onTransition = { transition in
             let time = String(format: "%.3f", transition.time.milliseconds / 1_000)
             FileHandle.standardOutput.write(
                 Data("state \(transition.from) left after \(time) s\n".utf8))
         }
+        let app = try TidemarkStack(settings, probe: makeProbe())
+        // The session of a sign-up that was killed is known before the journal is looked at.
+        await app.accounts.load()
+        let (email, name) = (email, side.rawValue)
+        var parts = app.parts(
+            StackSettings.Stages(beginSignUp: { jobs, user, step in
+                let profile: MapValue = ["name": .string(name), "email": .string(email)]
+                if user != nil { return await jobs.completeProfile(profile, step: step) }
+                try? await jobs.signUp(
+                    .password(email: email, "correct horse battery"), profile: profile, step: step)
+            }))
+        // In place of feeds, which this app has none of, the profile is live.
+        parts.runFeeds = { user, isLive in
+            let document = app.firestore.document("users/" + user.text)
+            do {
+                for try await snapshot in document.snapshots(includeMetadataChanges: true) {
+                    isLive(!snapshot.metadata.isFromCache)
+                }
+            } catch { isLive(false) }
+        }
+        let launch = Launch(parts, onTransition: settings.onTransition)
+        app.follow(launch)
         launch.start()
         for await machine in launch.machines {
             if respond(to: machine, launch) { break }
         }
-        await firestore.terminate()
+        await app.close()
     }
 
     /// What the person does, who fills in what is asked and waits for the rest.

@@ -14,53 +14,38 @@ struct StampsApp: Sendable {
 
     let folder: String
 
-    /// What one run of the app is made of.
-    private struct Parts: Sendable {
-        let accounts: Accounts
-        let firestore: Firestore
-        let files: LaunchFiles
-        let jobs: AccountJobs
-        let feed: Feed
-
-        func end() async { await firestore.terminate() }
-    }
-
-    private func start(_ place: LaunchPlace, _ label: String) throws -> Parts {
-        let files = try LaunchFiles(folder: folder + "/launch")
-        let accounts = Accounts(
-            HTTPAccountsTransport(.local(place.accounts)),
-            store: try FileCredentialStore(folder: folder + "/secrets"),
-            installation: files.installation)
-        let settings = FirestoreSettings(
-            host: place.firestore, isSSLEnabled: false, cache: .directory(folder + "/cache"),
-            user: files.lastUser?.text, label: label)
-        settings.tokenProvider = accounts
-        let firestore = try Firestore(projectID: DemoPlace.project, settings: settings)
-        accounts.attach(firestore)
-        let feed = try Feed(
-            FeedDefinition(
-                query: firestore.collection("stamps"), itemTime: "createdAt",
-                way: .changeTime("updatedAt", deletedField: "deletedAt"), pageSize: 1_000,
-                window: 50))
-        let jobs = AccountJobs(accounts, profiles: FirestoreProfiles(firestore), files: files)
-        return Parts(
-            accounts: accounts, firestore: firestore, files: files, jobs: jobs, feed: feed)
+    /// One run of the app: everything of it on the device.
+    private func start(_ place: LaunchPlace, _ label: String) throws -> TidemarkStack {
+        try TidemarkStack(
+            StackSettings(
+                folder: folder, projectID: DemoPlace.project, accounts: .local(place.accounts),
+                firestore: FirestoreSettings(
+                    host: place.firestore, isSSLEnabled: false, label: label),
+                feeds: { firestore, _ in
+                    [
+                        try Feed(
+                            FeedDefinition(
+                                query: firestore.collection("stamps"), itemTime: "createdAt",
+                                way: .changeTime("updatedAt", deletedField: "deletedAt"),
+                                pageSize: 1_000, window: 50))
+                    ]
+                }))
     }
 
     func prepare(_ place: LaunchPlace) async throws {
-        var parts = try self.start(place, "preparation")
-        await parts.accounts.load()
-        try await parts.jobs.signUp(
+        var app = try self.start(place, "preparation")
+        await app.accounts.load()
+        try await app.jobs.signUp(
             .password(email: "ada@example.test", "correct horse battery"),
             profile: ["name": .string("Ada")])
-        for await news in parts.jobs.news {
+        for await news in app.jobs.news {
             if case .finished = news { break }
         }
-        await parts.end()
-        parts = try self.start(place, "preparation")
-        await parts.accounts.load()
-        _ = try await parts.feed.sync()
-        await parts.end()
+        await app.close()
+        app = try self.start(place, "preparation")
+        await app.accounts.load()
+        for feed in try app.feeds(of: app.files.lastUser) { try await feed.sync() }
+        await app.close()
     }
 
     // MARK: As it was
@@ -72,10 +57,10 @@ struct StampsApp: Sendable {
     ) async -> LaunchFigure {
         let found = NotedFigure()
         let start = ContinuousClock.now
-        guard let parts = try? self.start(place, label) else { return LaunchFigure() }
+        guard let app = try? self.start(place, label) else { return LaunchFigure() }
         let work = Task {
-            let users = parts.firestore.collection("users")
-            let query = parts.firestore.collection("stamps")
+            let users = app.firestore.collection("users")
+            let query = app.firestore.collection("stamps")
                 .order(by: "createdAt", descending: true).limit(to: 50)
             if diagnoses {
                 _ = try? await users.limit(to: 1).getDocuments(
@@ -101,7 +86,7 @@ struct StampsApp: Sendable {
         }
         _ = await work.result
         deadline.cancel()
-        await parts.end()
+        await app.close()
         var figure = found.figure.withLock { $0 }
         if !figure.isUsable { figure.shown = "a loading screen, after \(Self.patience)" }
         return figure
@@ -133,16 +118,21 @@ struct StampsApp: Sendable {
         _ place: LaunchPlace, _ label: String, waitsForEnd: Bool, diagnoses: Bool = true
     ) async throws -> LaunchFigure {
         let start = ContinuousClock.now
-        let parts = try self.start(place, label)
-        let (feed, found) = (parts.feed, NotedFigure())
+        let app = try self.start(place, label)
+        let found = NotedFigure()
         let opened = (ContinuousClock.now - start).milliseconds
         found.figure.withLock { $0.openedMs = opened }
         let shown = AsyncStream.makeStream(of: Void.self)
         let doctor = diagnosis(place, label)
-        let launchParts = LaunchParts(
-            parts.accounts, parts.jobs, parts.files,
-            showContent: { _ in
-                // The items are there before the unread among all that is held are counted.
+        var launchParts = app.parts(
+            StackSettings.Stages(
+                beginSignUp: { _, _, _ in },
+                runBackground: {
+                    if diagnoses { _ = try? await doctor.diagnose() }
+                }))
+        // The items are there before the unread among all that is held are counted.
+        launchParts.showContent = { user in
+            if let feed = try? app.feeds(of: user).first {
                 let states = feed.states
                 let opening = Task {
                     _ = try? await feed.open()
@@ -157,24 +147,17 @@ struct StampsApp: Sendable {
                 }
                 shown.continuation.finish()
                 await opening.value
-            },
-            runFeeds: { _, isLive in
-                while !Task.isCancelled {
-                    if (try? await feed.sync()) != nil { return isLive(true) }
-                    isLive(false)
-                    try? await Task.sleep(for: .seconds(1))
-                }
-            },
-            runBackground: {
-                if diagnoses { _ = try? await doctor.diagnose() }
-            }, beginSignUp: { _, _ in })
+            }
+            shown.continuation.finish()
+        }
         let launch = Launch(launchParts)
+        app.follow(launch)
         launch.start()
         for await _ in shown.stream {}
         launch.contentShown()
         if waitsForEnd { await watch(launch, since: start, found) }
         launch.close()
-        await parts.end()
+        await app.close()
         return found.figure.withLock { $0 }
     }
 
@@ -252,16 +235,16 @@ struct StampsApp: Sendable {
     }
 
     private func overDeadline(_ place: LaunchPlace, _ label: String) async throws -> Double {
-        let parts = try self.start(place, label)
-        await parts.accounts.load()
+        let app = try self.start(place, label)
+        await app.accounts.load()
         var worst = 0.0
         for number in 0..<5 {
             let start = ContinuousClock.now
-            let document = parts.firestore.document("stamps/s\(number)")
+            let document = app.firestore.document("stamps/s\(number)")
             _ = try? await document.getDocument(within: Self.readDeadline)
             worst = max(worst, (ContinuousClock.now - start - Self.readDeadline).milliseconds)
         }
-        await parts.end()
+        await app.close()
         return max(0, worst)
     }
 }

@@ -34,12 +34,40 @@ public struct ReadPrices: Hashable, Sendable {
     ///
     /// Source: https://cloud.google.com/firestore/pricing and
     /// https://firebase.google.com/docs/firestore/pricing, looked up on 2026-11-24: the free amounts are
-    /// on the page itself, the prices by location in its table. Prices change, and locations that are
-    /// not here have their own: check them before you rely on a figure.
+    /// on the page itself, the prices by location in its table; those of Oregon (`us-west1`) on
+    /// 2026-11-25 in an older edition of the second page. Prices change, and locations that are not here
+    /// have their own, such as $0.036 for 100,000 reads in Los Angeles: check them before you rely on a
+    /// figure. ``of(_:)`` throws for a location that is not here.
     public static let table: [String: ReadPrices] = [
         "nam5": multiRegion, "eur3": multiRegion,
-        "us-central1": ReadPrices(per100000: 0.03, perGiBStored: 0.15),
+        "us-central1": region, "us-west1": region,
     ]
+
+    /// In Iowa and Oregon, as in ``table``.
+    private static let region = ReadPrices(per100000: 0.03, perGiBStored: 0.15)
+
+    /// Asked for where ``table`` has no prices.
+    public struct UnknownLocation: Error, Hashable, CustomStringConvertible {
+        public let location: String
+
+        public var description: String {
+            let known = ReadPrices.table.keys.sorted().joined(separator: ", ")
+            return """
+                No prices are known of \(location). They are known of \(known). Give the prices of \
+                another location yourself: ReadPrices(per100000:), from \
+                https://cloud.google.com/firestore/pricing.
+                """
+        }
+    }
+
+    /// The list prices of a location.
+    ///
+    /// - Parameter location: As Firestore names it: `nam5`, for example.
+    /// - Throws: ``UnknownLocation`` for a name that ``table`` does not have, also of a real location.
+    public static func of(_ location: String) throws(UnknownLocation) -> ReadPrices {
+        guard let prices = table[location] else { throw UnknownLocation(location: location) }
+        return prices
+    }
 
     /// In each multi-region, as in ``table``.
     public static let multiRegion = ReadPrices(per100000: 0.06)

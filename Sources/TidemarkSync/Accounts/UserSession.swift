@@ -141,8 +141,10 @@ package struct UserSession: Sendable {
 
     /// How documents look: those asked for, those of a query with pending writes, and those that have
     /// changed since this was last asked. Gets nil where more has changed than is remembered.
+    ///
+    /// - Parameter query: Nil for no pending writes but those among the others.
     package func cachedDocuments(
-        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query,
+        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query?,
         completion: @escaping @Sendable (Result<[DocumentPath: ViewDocument?]?, SyncError>) -> Void
     ) {
         perform(completion) { core in

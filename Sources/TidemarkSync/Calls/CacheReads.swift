@@ -92,7 +92,7 @@ final class CacheReads {
     /// How documents look: those asked for, those of a query with pending writes, and those that have
     /// changed. Nil where more has changed than is remembered.
     func documents(
-        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query
+        at paths: [DocumentPath], andIn changes: CacheChanges, andWrittenIn query: Query?
     ) -> Result<[DocumentPath: ViewDocument?]?, SyncError> {
         let changed = changes.take()
         guard let changed else { return .success(nil) }

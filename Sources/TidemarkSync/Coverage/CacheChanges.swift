@@ -16,13 +16,30 @@ package final class CacheChanges: Sendable {
     }
 
     let query: Query
+    let isOwnOnly: Bool
     private let state = Mutex(State())
+    private let onOwn = Mutex<(@Sendable () -> Void)?>(nil)
 
-    /// - Parameter query: Of which only the collection counts.
-    package init(of query: Query) { self.query = query }
+    /// - Parameters:
+    ///   - query: Of which only the collection counts.
+    ///   - isOwnOnly: Whether only what this device writes is noted, and what becomes of it.
+    package init(of query: Query, isOwnOnly: Bool = false) {
+        self.query = query
+        self.isOwnOnly = isOwnOnly
+    }
 
-    func note(_ changed: [LocalDocument]) {
-        let paths = changed.lazy.map(\.path).filter(query.contains)
+    /// Calls `body` on the engine's executor each time that the device's own writes change documents
+    /// of the collection: when they are journalled, acknowledged or refused. No listener tells of a
+    /// row whose time is still the server's to set when its query compares that time.
+    package func onOwnChange(_ body: @escaping @Sendable () -> Void) {
+        onOwn.withLock { $0 = body }
+    }
+
+    /// - Parameter isOwn: Whether a write of this device changed them, or what became of it.
+    func note(_ changed: [LocalDocument], isOwn: Bool) {
+        if isOwnOnly && !isOwn { return }
+        let paths = changed.map(\.path).filter(query.contains)
+        if paths.isEmpty { return }
         state.withLock { state in
             if state.isOutgrown { return }
             state.paths.formUnion(paths)
@@ -30,6 +47,7 @@ package final class CacheChanges: Sendable {
             state.isOutgrown = true
             state.paths = []
         }
+        if isOwn { onOwn.withLock(\.self)?() }
     }
 
     /// All since the last time; nil when there were more than are remembered.

@@ -174,9 +174,9 @@ final class LocalDocuments {
 
     /// How documents look, and with them those of the query that have pending writes.
     func documents(
-        at paths: [DocumentPath], andWrittenIn query: Query
+        at paths: [DocumentPath], andWrittenIn query: Query?
     ) throws -> [DocumentPath: ViewDocument?] {
-        let all = paths + queue.pending.paths(in: query)
+        let all = paths + (query.map { Array(queue.pending.paths(in: $0)) } ?? [])
         let views = try documents(at: all).map { ($0.path, $0.viewDocument) }
         return Dictionary(views) { first, _ in first }
     }

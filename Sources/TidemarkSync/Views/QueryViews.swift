@@ -33,7 +33,8 @@ final class QueryViews: @unchecked Sendable {
     func refresh(
         _ changed: [LocalDocument], _ event: RemoteEvent? = nil, awaiting: Timestamp? = nil
     ) {
-        for followed in followers.values { followed.note(changed) }
+        let isOwn = event == nil && awaiting == nil
+        for followed in followers.values { followed.note(changed, isOwn: isOwn) }
         for listened in queries.inOrder where listened.isListened {
             let id = listened.targetID
             let target = event?.targets[id].map { delta in
@@ -209,7 +210,7 @@ final class QueryViews: @unchecked Sendable {
     /// Whether somebody shows the document, or follows its collection.
     func isInUse(_ path: DocumentPath) -> Bool {
         queries.firstView(with: path) != nil
-            || followers.values.contains { $0.query.contains(path) }
+            || followers.values.contains { !$0.isOwnOnly && $0.query.contains(path) }
     }
 
     /// Whether a document that is no row of `query` any more may still be one of what is listened to. The

@@ -87,9 +87,11 @@ import TidemarkTesting
 
     @Test func `loads as the oldest rows appear, and keeps the place`() async throws {
         let local = try LocalFirestore.start()
+        // Another device writes them: what this one holds would be a state of its own.
+        let author = try local.firestore(label: "author")
         let device = try local.firestore(label: "device")
-        let messages = device.collection("rooms/blue/messages")
-        let batch = device.batch()
+        let messages = author.collection("rooms/blue/messages")
+        let batch = author.batch()
         for number in 10...39 {
             batch.setData(
                 ["sentAt": local.now.advanced(by: .seconds(number)), "text": "\(number)"],

@@ -63,7 +63,45 @@ import TidemarkTesting
         await local.stop()
     }
 
-    @Test func `are blocked and unblocked offline too`() async throws {
+    @Test func `are blocked and unblocked offline too, live`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let author = try local.firestore(label: "author")
+            try await author.document("users/troll").setData(["name": "Troll"])
+            let device = try local.firestore(label: "device")
+            let list = device.collection("users/me/blocked")
+            let blocked = try BlockedUsers(list, users: device.collection("users"))
+            await blocked.start()
+            func state(
+                _ isWanted: (BlockedUsers.State) -> Bool
+            ) async -> BlockedUsers.State {
+                for await state in blocked.states where isWanted(state) { return state }
+                return BlockedUsers.State()
+            }
+            _ = await state { $0.phase == .empty }
+            await device.disableNetwork()
+            let receipt = try await blocked.block("troll", fields: ["reason": "spam"])
+            let offline = await state { $0.entries.map(\.id) == ["troll"] }
+            #expect(offline.entries.first?.document["reason"] as? String == "spam")
+            #expect(await blocked.isBlocked("troll"))
+            await device.enableNetwork()
+            // A feed that has failed waits before it listens again.
+            local.advance(by: .seconds(120))
+            try await receipt.acknowledged()
+            try await block(author.collection("users/me/blocked"), "other")
+            let both = await state { $0.entries.count == 2 }
+            #expect(Set(both.entries.map(\.id)) == ["troll", "other"])
+            try await blocked.unblock("troll").acknowledged()
+            _ = await state { $0.entries.map(\.id) == ["other"] }
+            #expect(await !blocked.isBlocked("troll"))
+            // Blocked again, the same entry is no longer marked.
+            try await blocked.block("troll")
+            _ = await state { $0.entries.count == 2 }
+            await #expect(throws: FirestoreError.self) { try await blocked.block("a/b") }
+            await blocked.stop()
+        }
+    }
+
+    @Test func `are blocked and unblocked offline by an open list`() async throws {
         try await LocalFirestore.start().whileRunning { local in
             let device = try local.firestore(label: "device")
             let list = device.collection("users/me/blocked")

@@ -31,6 +31,8 @@ final class HistoryFeed {
         performer = FeedPerformer(
             device.definition, engine.session, in: World.database, deadline: .seconds(20),
             content: { HistoryContent($0) })
+        let sink = WorldBox { [weak self] in self }
+        performer.followOwn { event in sink.value()?.step(event) }
     }
 
     deinit { performer.close() }

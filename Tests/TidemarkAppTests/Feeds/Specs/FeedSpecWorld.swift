@@ -146,6 +146,7 @@ final class FeedSpecDevice: @unchecked Sendable {
         performer = FeedPerformer(
             world.definition, engine.session, in: FeedSpecWorld.database, deadline: .seconds(20),
             content: { $0 })
+        performer?.followOwn { [unowned self] event in step(event) }
         _ = try call { .open($0) }
     }
 
