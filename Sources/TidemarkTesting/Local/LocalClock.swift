@@ -5,7 +5,7 @@ import TidemarkServer
 import TidemarkSync
 
 /// The time of a ``LocalFirestore`` and of its clients: it stands still until a test moves it, and
-/// then fires what is due, in order.
+/// then fires what is due, in order. What is due at once needs no time.
 final class LocalClock: Sendable {
     private struct Timer: Sendable {
         let due: Duration
@@ -47,7 +47,14 @@ final class LocalClock: Sendable {
                     job: job))
             return state.lastOrder
         }
+        if delay <= .zero { queue.async { [self] in take(order)?.job() } }
         return LocalTimer(clock: self, order: order)
+    }
+
+    private func take(_ order: Int) -> Timer? {
+        state.withLock { state in
+            state.timers.firstIndex { $0.order == order }.map { state.timers.remove(at: $0) }
+        }
     }
 
     /// Lets time pass. Each timer's job is done when the next one's time comes.

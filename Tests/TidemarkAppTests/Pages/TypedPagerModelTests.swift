@@ -67,6 +67,32 @@ import TidemarkTesting
         await local.stop()
     }
 
+    @Test func `sends again what was refused, and it is delivered`() async throws {
+        let local = try LocalFirestore.start()
+        let device = try local.firestore(label: "device")
+        let room = device.document("rooms/blue")
+        let pager = try Pager.messages(of: room)
+        let model = TypedPagerModel<Message>(pager)
+        let batch = device.batch()
+        batch.setData(
+            ["sentAt": local.now, "text": "one"],
+            forDocument: room.collection("messages").document("m1"))
+        batch.updateData(["count": 1], forDocument: room)
+        batch.commit(completion: nil)
+        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        // Refused again: it is failed again.
+        try await model.retry(model.rows[0])
+        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        let author = try local.firestore(label: "author")
+        try await author.document("rooms/blue").setData(["count": 0])
+        try await model.retry(model.rows[0])
+        while model.rows.last?.delivery != .delivered { await Task.yield() }
+        #expect(model.items.map(\.text) == ["one"])
+        #expect(try await device.rejectedWrites().isEmpty)
+        pager.close()
+        await local.stop()
+    }
+
     @Test func `forgets what was refused`() async throws {
         let local = try LocalFirestore.start()
         let device = try local.firestore(label: "device")
