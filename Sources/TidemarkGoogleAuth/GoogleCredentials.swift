@@ -62,11 +62,16 @@ public final class GoogleCredentials: Sendable {
     /// What the environment names: the key file of `GOOGLE_APPLICATION_CREDENTIALS`, else the metadata
     /// server, at `GCE_METADATA_HOST` where that is set.
     ///
+    /// - Parameters:
+    ///   - environment: The variables.
+    ///   - scopes: What the tokens are for.
+    ///   - patience: How long a metadata server may take to answer.
     /// - Throws: ``GoogleAuthError/badKey(_:)`` for a file that is none, and
-    ///   ``GoogleAuthError/noCredentials`` when nothing answers for a metadata server within 3 s.
+    ///   ``GoogleAuthError/noCredentials`` when nothing answers for a metadata server in time.
     public static func found(
         in environment: [String: String] = ProcessInfo.processInfo.environment,
-        scopes: [String] = [GoogleCredentials.cloudPlatform]
+        scopes: [String] = [GoogleCredentials.cloudPlatform],
+        within patience: Duration = .seconds(3)
     ) async throws(GoogleAuthError) -> GoogleCredentials {
         if let path = environment["GOOGLE_APPLICATION_CREDENTIALS"], !path.isEmpty {
             return GoogleCredentials(.key(try ServiceAccountKey(file: path)), scopes: scopes)
@@ -74,7 +79,8 @@ public final class GoogleCredentials: Sendable {
         let host = environment["GCE_METADATA_HOST"] ?? "metadata.google.internal"
         var request = HTTPClientRequest(url: "http://\(host)/computeMetadata/v1/")
         request.headers.add(name: "metadata-flavor", value: "Google")
-        guard let reply = try? await HTTPClient.shared.execute(request, timeout: .seconds(3)),
+        let limit = TimeAmount(patience)
+        guard let reply = try? await HTTPClient.shared.execute(request, timeout: limit),
             reply.headers.first(name: "metadata-flavor") == "Google"
         else { throw .noCredentials }
         return GoogleCredentials(.metadata(host: host), scopes: scopes)

@@ -137,7 +137,8 @@ private final class TokenMaker: Sendable {
 
     @Test func `come from the metadata server where there is no key file`() async throws {
         try await maker.serve { [self] host in
-            let credentials = try await GoogleCredentials.found(in: ["GCE_METADATA_HOST": host])
+            let credentials = try await GoogleCredentials.found(
+                in: ["GCE_METADATA_HOST": host], within: .seconds(60))
             #expect(try await credentials.project() == "my-app")
             #expect(try await credentials.token() == "T1")
             #expect(
@@ -184,7 +185,8 @@ private final class TokenMaker: Sendable {
 
     @Test func `go with every call of a client`() async throws {
         try await maker.serve { host in
-            let credentials = try await GoogleCredentials.found(in: ["GCE_METADATA_HOST": host])
+            let credentials = try await GoogleCredentials.found(
+                in: ["GCE_METADATA_HOST": host], within: .seconds(60))
             let settings = FirestoreSettings()
             settings.tokenProvider = IDTokens { refused in
                 try await credentials.token(replacing: refused)

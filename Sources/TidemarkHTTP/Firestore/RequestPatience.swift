@@ -16,18 +16,48 @@ package struct RequestPatience: Sendable {
 final class HeadPatience: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
 
+    private struct State {
+        var timer: Scheduled<Void>?
+        var isInRequest = false
+        /// How many bytes of a head's end have just come.
+        var matched = 0
+
+        /// Whether the head's end is among the bytes.
+        mutating func reads(_ bytes: ByteBufferView) -> Bool {
+            for byte in bytes {
+                matched =
+                    byte == HeadPatience.end[matched]
+                    ? matched + 1 : byte == HeadPatience.end[0] ? 1 : 0
+                if matched == HeadPatience.end.count {
+                    matched = 0
+                    return true
+                }
+            }
+            return false
+        }
+    }
+
+    /// An empty line.
+    private static let end = Array("\r\n\r\n".utf8)
+
     private let patience: TimeAmount
-    private let state = Mutex((timer: Scheduled<Void>?.none, isInRequest: false))
+    private let state = Mutex(State())
 
     init(_ patience: TimeAmount) { self.patience = patience }
 
-    /// In front of the decoder.
+    /// In front of the decoder. What happens to a whole head is no matter of the client's.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = context.channel
+        let bytes = Self.unwrapInboundIn(data).readableBytesView
         state.withLock { state in
-            guard state.timer == nil, !state.isInRequest else { return }
-            state.timer = channel.eventLoop.scheduleTask(in: patience) {
-                channel.close(mode: .all, promise: nil)
+            guard !state.isInRequest else { return }
+            if state.reads(bytes) {
+                state.isInRequest = true
+                state.timer.take()?.cancel()
+            } else if state.timer == nil {
+                state.timer = channel.eventLoop.scheduleTask(in: patience) {
+                    channel.close(mode: .all, promise: nil)
+                }
             }
         }
         context.fireChannelRead(data)
@@ -45,7 +75,7 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
 
     private func stop(isInRequest: Bool) {
         let timer = state.withLock { state in
-            state.isInRequest = isInRequest
+            (state.isInRequest, state.matched) = (isInRequest, 0)
             return state.timer.take()
         }
         timer?.cancel()
