@@ -57,7 +57,7 @@ class Show:
             # pytest shortens what is long: what tells comes first.
             if time.monotonic() >= deadline:
                 state = self.state
-                phones = [(phone["side"], phone["life"], (phone.get("screen") or {}).get("state"))
+                phones = [(phone["side"], phone["life"], (phone.get("screen") or {}).get("state"), phone.get("comparison"))
                           for phone in state["phones"]]
                 pytest.fail(f"{state['stage']} {state.get('message')} {state.get('story')} {phones}")
             time.sleep(0.1)
@@ -160,8 +160,8 @@ def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
     show.until(lambda s: s.get("story", {}).get("isOver"), 240)
     seconds = time.monotonic() - begin
     # A phone that was just opened may still be on its way.
-    until(lambda: all("comparison" in p for p in show.state["phones"])
-          and show.phone("after")["comparison"]["missing"] == 0, 30)
+    show.until(lambda s: all("comparison" in p for p in s["phones"])
+               and s["phones"][1]["comparison"]["missing"] == 0, 30)
     state = show.state
     before, after = state["phones"]
     print(f"story: {state['app']['name']}, {button}: {seconds:.0f} s, documents billed"

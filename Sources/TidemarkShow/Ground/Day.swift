@@ -15,11 +15,15 @@ struct Day: Sendable {
     private(set) var towns: [PhoneSide: Town] = [:]
 
     /// Makes the towns: accounts where the app has them, and what is on the server.
-    init(_ example: Example, number: Int, in root: URL, on ground: ShowGround) async throws {
+    ///
+    /// - Parameter startsIn: Seconds that the server's clock is ahead.
+    init(
+        _ example: Example, number: Int, startsIn: Double, in root: URL, on ground: ShowGround
+    ) async throws {
         self.example = example
         self.number = number
         folder = root.appendingPathComponent("\(example.name)-\(number)")
-        start = Timestamp(microseconds: ShowGround.now())
+        start = Timestamp(microseconds: ShowGround.now() + Int64(startsIn * 1_000_000))
         try ground.obey(example.rules)
         for side in PhoneSide.allCases {
             try FileManager.default.createDirectory(

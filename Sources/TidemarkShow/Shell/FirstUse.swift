@@ -3,9 +3,10 @@ import ExampleKit
 /// The first use of a phone, on a good network: until its first screen is complete.
 enum FirstUse {
     static func play(
-        _ example: Example, _ side: PhoneSide, _ settings: PhoneSettings, _ patience: Duration
+        _ example: Example, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double,
+        patience: Duration
     ) async {
-        guard let phone = try? PhoneProcess(example.name, side, settings, clock: 0),
+        guard let phone = try? PhoneProcess(example.name, side, settings, clock: clock),
             let news = try? phone.start()
         else { return }
         let deadline = Task {

@@ -16,6 +16,11 @@ actor Show: ShowSource {
     private static let measuring = Duration.milliseconds(250)
     /// The night between the first use of the phones and the day.
     private static let night = 43_200.0
+    /// Seconds that the clock is ahead when a day before begins: no earlier than the server's last one
+    /// ended, because its clock does not go back.
+    private var dawn = 0.0
+    /// The furthest that the clock was ahead.
+    private var furthest = 0.0
     /// Of the first use of both phones.
     private static let firstUse = Duration.seconds(20)
     /// Calls of each phone that are drawn.
@@ -113,6 +118,8 @@ actor Show: ShowSource {
         case .prepare(let name): prepare(name)
         case .launch(let side, let launch): self.launch(side, launch)
         case .kill(let side): phones.removeValue(forKey: side)?.kill9()
+        case .tell(let side, .clock(let seconds)):
+            phones[side]?.tell(.clock(morning + seconds))
         case .tell(let side, let order): phones[side]?.tell(order)
         case .network(let network, let isAirplane):
             inBackground { show in
@@ -123,12 +130,20 @@ actor Show: ShowSource {
         case .rate(let rate): play(rate)
         case .secondDevice(let id): secondDevice(id)
         case .setClock(let seconds):
-            do { try ground.setClock(ahead: Self.night + seconds) } catch {
+            do { try setClock(ahead: morning + seconds) } catch {
                 send(.said("The clock cannot be turned: \(error)"))
             }
         case .startBeat(let beat, let seconds): startBeat(beat, seconds)
         case .compare: compare()
         }
+    }
+
+    /// Seconds that the clock is ahead when the day begins.
+    private var morning: Double { dawn + Self.night }
+
+    private func setClock(ahead seconds: Double) throws {
+        try ground.setClock(ahead: seconds)
+        furthest = max(furthest, seconds)
     }
 
     private var labels: [String] { day.map { day in PhoneSide.allCases.map(day.label) } ?? [] }
@@ -167,7 +182,7 @@ actor Show: ShowSource {
         do {
             let phone = try PhoneProcess(
                 day.example.name, side, day.settings(side, ground),
-                clock: Self.night + machine.state.clock)
+                clock: morning + machine.state.clock)
             phones[side] = phone
             let news = try phone.start()
             let number = days
@@ -281,21 +296,26 @@ actor Show: ShowSource {
 
     private func begin(_ example: Example, _ number: Int) async throws {
         beat(.preparing("The server is filled."), of: number)
-        try ground.setClock(ahead: 0)
+        dawn = furthest
+        try setClock(ahead: dawn)
         try await ground.play(.healthy, isAirplane: false, labels: [])
-        let day = try await Day(example, number: number, in: root, on: ground)
+        let day = try await Day(
+            example, number: number, startsIn: dawn, in: root, on: ground)
         guard days == number else { return await day.end() }
         if example.isUsedBefore {
             beat(.preparing("Both phones are used for the first time."), of: number)
             await withTaskGroup(of: Void.self) { group in
                 for side in PhoneSide.allCases {
                     let settings = day.settings(side, ground)
-                    group.addTask { await FirstUse.play(example, side, settings, Self.firstUse) }
+                    group.addTask { [dawn] in
+                        await FirstUse.play(
+                            example, side, settings, clock: dawn, patience: Self.firstUse)
+                    }
                 }
             }
         }
         guard days == number else { return await day.end() }
-        try ground.setClock(ahead: Self.night)
+        try setClock(ahead: morning)
         self.day = day
         dayBegan = ShowGround.now()
         for side in PhoneSide.allCases { baseline[side] = ground.reads(day.label(side)) }

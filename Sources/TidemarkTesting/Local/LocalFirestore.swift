@@ -73,7 +73,7 @@ public final class LocalFirestore: Sendable {
     ///   - readBudgets: What it may read a day.
     ///   - indexAdvisor: Collects its queries' indexes; one may serve all clients of a test run.
     ///   - token: The bearer token of its calls, as security rules see it: `owner` for an administrator,
-    ///     nil for nobody. ``firestore(as:label:)`` makes one of an account.
+    ///     nil for nobody. ``firestore(as:label:cache:)`` makes one of an account.
     /// - Throws: `FirestoreError` when the cache cannot be opened.
     public func firestore(
         projectID: String? = nil, databaseID: String = "(default)", label: String? = nil,
