@@ -161,7 +161,7 @@ def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
     seconds = time.monotonic() - begin
     # A phone that was just opened may still be on its way.
     show.until(lambda s: all("comparison" in p for p in s["phones"])
-               and s["phones"][1]["comparison"]["missing"] == 0, 30)
+               and s["phones"][1]["comparison"]["missing"] == 0, 90)
     state = show.state
     before, after = state["phones"]
     print(f"story: {state['app']['name']}, {button}: {seconds:.0f} s, documents billed"
