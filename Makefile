@@ -46,10 +46,11 @@ test: setup
 docs: setup
 	@Scripts/docs
 
-# For an hour what the tests do for seconds: 200 kills under load, five stories on three networks, a million damaged messages, 10,000
-# seeds of the listen checker, 20,000 of the World, as many of feeds, 3,000 of backfills, 100,000 random
-# queries on the cache, 500 of pages from disk, a loss of power at each write of a schema step, and the soak alone in its
-# process; then what works on real threads, under ThreadSanitizer. What fails says its seed.
+# For an hour what the tests do for seconds: 200 kills under load, five stories on three networks, an export of
+# a million documents, a million damaged messages, 10,000 seeds of the listen checker, 20,000 of the World, as
+# many of feeds, 3,000 of backfills, 100,000 random queries on the cache, 500 of pages from disk, a loss of
+# power at each write of a schema step, and the soak alone in its process; then what works on real threads,
+# under ThreadSanitizer. What fails says its seed.
 long: setup
 	@Scripts/build --build-tests
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again

@@ -7,8 +7,8 @@ package struct DemoCommand: AsyncParsableCommand {
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,
-            SendCommand.self,
-            SignUpAppCommand.self, PageCommand.self, HealthAppCommand.self, PictureAppCommand.self,
+            SendCommand.self, SignUpAppCommand.self, PageCommand.self, HealthAppCommand.self,
+            PictureAppCommand.self,
         ])
 
     package init() {}

@@ -70,9 +70,7 @@ import TidemarkTesting
             await world.stop()
             throw error
         }
-        for request in world.local.server.judgedRequests() where !request.isAllowed {
-            Issue.record("\(request.method) \(request.path): \(request.reason)")
-        }
+        #expect(world.local.rules.refusals == [])
         await world.stop()
     }
 }

@@ -57,8 +57,8 @@ class Show:
             # pytest shortens what is long: what tells comes first.
             if time.monotonic() >= deadline:
                 state = self.state
-                phones = [(phone["side"], phone["life"], (phone.get("screen") or {}).get("state"), phone.get("comparison"))
-                          for phone in state["phones"]]
+                phones = [(phone["side"], phone["life"], (phone.get("screen") or {}).get("state"),
+                           phone.get("comparison")) for phone in state["phones"]]
                 pytest.fail(f"{state['stage']} {state.get('message')} {state.get('story')} {phones}")
             time.sleep(0.1)
 
@@ -161,7 +161,7 @@ def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
     seconds = time.monotonic() - begin
     # A phone that was just opened may still be on its way.
     show.until(lambda s: all("comparison" in p for p in s["phones"])
-               and s["phones"][1]["comparison"]["missing"] == 0, 90)
+               and s["phones"][1]["comparison"]["missing"] == 0)
     state = show.state
     before, after = state["phones"]
     print(f"story: {state['app']['name']}, {button}: {seconds:.0f} s, documents billed"

@@ -153,10 +153,9 @@ enum ImportRules {
         "TidemarkCLI": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
-            "Tidemark",
-            "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo",
-            "TidemarkWords", "TidemarkShow", "ArgumentParser", "ServiceLifecycle", "UnixSignals",
-            "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
+            "Tidemark", "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
+            "TidemarkDemo", "TidemarkWords", "TidemarkShow", "ArgumentParser", "ServiceLifecycle",
+            "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
         ],
     ]
 

@@ -54,8 +54,7 @@ public final class TidemarkStack: Sendable {
         firestore = try Firestore(projectID: settings.projectID, settings: own)
         accounts.attach(firestore)
         jobs = AccountJobs(
-            accounts, profiles: settings.profiles(firestore), files: files, probe: probe
-        ) { try? await Task.sleep(for: $0) }
+            accounts, profiles: settings.profiles(firestore), files: files, probe: probe)
         let signals = settings.signals.stream()
         let listening = Task { [weak self] in
             for await signal in signals { await self?.signal(signal) }

@@ -88,10 +88,7 @@ struct ExportPages: WebPages {
                 .invalidArgument, "export_directory is missing, or no absolute path.")
         }
         let name = body.database ?? "projects/\(project)/databases/(default)"
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 4, parts[0] == "projects", parts[2] == "databases",
-            parts[1].hasSameBytes(as: project),
-            let database = try? DatabaseID(project: project, database: parts[3])
+        guard let database = try? DatabaseID(name: name), database.project.hasSameBytes(as: project)
         else {
             throw RPCStatus(
                 .invalidArgument, "\"\(name)\" is no database of the project \(project).")

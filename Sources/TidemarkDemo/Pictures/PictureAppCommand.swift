@@ -157,6 +157,8 @@ struct PictureAppCommand: AsyncParsableCommand {
         return Array(body.readableBytesView)
     }
 
+    private static let stamp = PictureSize(width: 64, height: 48)
+
     private func decoded(_ file: [UInt8]) throws -> Picture {
         switch side {
         case .before: try PictureDecoding.picture(file, into: Self.largest, .fit)
@@ -166,10 +168,14 @@ struct PictureAppCommand: AsyncParsableCommand {
 
     /// The file is there before: what is added is the decoder's, and the picture.
     ///
-    /// It is decoded once before, so that the decoder's code is in memory: that is the program's, and the
-    /// larger the program, the more of it.
+    /// A picture of the size of a stamp is decoded before, so that the decoder's code is in memory: that is
+    /// the program's, and the larger the program, the more of it. What the large one needs is not there yet.
     private func decodeOnce(_ file: [UInt8]) throws {
-        _ = try decoded(file)
+        var generator = PictureGenerator(seed: 1)
+        guard let stamp = PictureEncoder.jpeg(generator.photograph(Self.stamp), Self.stamp) else {
+            throw PictureError.unsupported("JPEG")
+        }
+        _ = try decoded(stamp)
         PeakMemory.restart()
         let before = PeakMemory.mebibytes
         let picture = try decoded(file)

@@ -12,19 +12,13 @@ struct LinesReader: DocumentReader {
         self.path = path
         var lines = try Lines(path)
         guard let first = try lines.next(), let name = first["database"] as? String,
-            let database = Self.database(name)
+            let database = try? DatabaseID(name: name)
         else {
             throw .damaged(
                 path: path,
                 problem: #"The first line is not {"database":"projects/P/databases/D"}."#)
         }
         self.database = database
-    }
-
-    private static func database(_ name: String) -> DatabaseID? {
-        let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 4, parts[0] == "projects", parts[2] == "databases" else { return nil }
-        return try? DatabaseID(project: parts[1], database: parts[3])
     }
 
     func check() throws(ExportError) -> ExportContents {

@@ -124,17 +124,28 @@ public final class RequestsFeed: Sendable {
         guard head.uri == "/requests" || head.uri.hasPrefix("/requests?") else {
             return (.notFound, "The feed is at /requests.")
         }
-        if readers.withLock({ $0 }) >= Self.maxReaders {
-            return (.serviceUnavailable, "\(Self.maxReaders) read the feed already.")
-        }
         return nil
     }
 
     private func serve(_ connection: Connection) async throws {
         switch connection {
-        case .reader(let channel, nil): try await feed(channel)
+        case .reader(let channel, nil):
+            guard enter() else {
+                return try await close(channel, "\(Self.maxReaders) read the feed already.")
+            }
+            defer { readers.withLock { $0 -= 1 } }
+            try await feed(channel)
         case .reader(let channel, let refusal?): try await close(channel, refusal)
         case .plain(let channel): try await refuse(channel)
+        }
+    }
+
+    /// Whether there is room for one reader more, who is one then.
+    private func enter() -> Bool {
+        readers.withLock { count in
+            if count >= Self.maxReaders { return false }
+            count += 1
+            return true
         }
     }
 
@@ -170,8 +181,6 @@ public final class RequestsFeed: Sendable {
     // MARK: The feed
 
     private func feed(_ channel: Frames) async throws {
-        readers.withLock { $0 += 1 }
-        defer { readers.withLock { $0 -= 1 } }
         try await channel.executeThenClose { frames, output in
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {

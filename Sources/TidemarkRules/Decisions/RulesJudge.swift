@@ -18,8 +18,7 @@ public protocol RulesDatabase {
 ///
 /// It sees the documents of a ``RulesDatabase``, and for writes what those before have made of them.
 public struct RulesJudge {
-    /// When the values of expressions are kept. Kept for an evaluation, they cost about a quarter of it,
-    /// in a commit as much again.
+    /// When the values of expressions are kept, which costs time: the server's `isRecorded` says how much.
     public enum Tracing: Hashable, Sendable {
         case never
         /// Only of what is refused: that is evaluated a second time.

@@ -14,8 +14,8 @@ public struct RulesSettings: Sendable {
     /// Tokens of administrators beside `owner`: rules are not asked about their calls.
     public var administrators: Set<String>
     /// Whether the server remembers what the rules decided: the last requests, and the coverage of the
-    /// file. What is recorded is evaluated once, and costs about twice as much: a commit of 500 writes
-    /// 9 ms instead of 4.
+    /// file. What is recorded is evaluated once, and costs more processor time: a read 12 µs instead of 7,
+    /// a commit of 500 writes 9 ms instead of 4 (measured with -O on 2026-11-25, best of 40).
     public var isRecorded = true
 
     public init(

@@ -34,6 +34,14 @@ public struct LocalRules: Sendable {
     /// `#expect`, so that a failure shows it.
     public var why: String { last.text.withLock { $0 } }
 
+    /// What the rules have refused of the last 500 requests that they were asked about, the oldest first: a
+    /// sentence each. A test of an app that ends with `#expect(local.rules.refusals.isEmpty)` shows that
+    /// production would let the app do all that it did.
+    public var refusals: [String] {
+        server.judgedRequests().filter { !$0.isAllowed }
+            .map { "\($0.method) \($0.path): \($0.reason)" }
+    }
+
     /// Whether the rules let `person` do it. Costs no reads.
     ///
     /// - Parameters:

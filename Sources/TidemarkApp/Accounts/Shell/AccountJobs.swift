@@ -44,14 +44,15 @@ public actor AccountJobs {
     public nonisolated let news: AsyncStream<JobNews>
 
     public init(_ accounts: Accounts, profiles: any ProfileStore, files: LaunchFiles) {
-        self.init(accounts, profiles: profiles, files: files, probe: nil) { time in
-            try? await Task.sleep(for: time)
-        }
+        self.init(accounts, profiles: profiles, files: files, probe: nil)
     }
 
+    /// - Parameters:
+    ///   - probe: Called at each step, for tests that kill the app there.
+    ///   - pause: Waits between attempts; a test's returns at once.
     package init(
         _ accounts: Accounts, profiles: any ProfileStore, files: LaunchFiles, probe: Probe?,
-        pause: @escaping @Sendable (Duration) async -> Void
+        pause: @escaping @Sendable (Duration) async -> Void = { try? await Task.sleep(for: $0) }
     ) {
         self.accounts = accounts
         self.profiles = profiles
