@@ -72,7 +72,7 @@ import TidemarkModel
         ]
         figures.launches = LaunchDemoFigures(launches: [launch("blackhole", holds: true)])
         figures.signUps = [signUp("3g")]
-        let lines = text(figures)
+        let lines = text(figures).filter { !$0.contains("make show") }
         #expect(lines.filter { $0.contains("a chat ") && $0.contains("reads") }.count == 1)
         let chat = lines.first { $0.contains("a chat ") && $0.contains("reads") } ?? ""
         #expect(chat.contains("3g"))
@@ -81,6 +81,28 @@ import TidemarkModel
         #expect(lines.contains { $0.contains("3 orphans, 3 dead ends of 10") })
         #expect(lines.contains("Everything holds. 290 s of play."))
         #expect(lines.last == "All tables: tables.txt")
+    }
+
+    @Test func `has a line a journey, with the app that shows it`() {
+        var figures = DemoFigures()
+        figures.launches = LaunchDemoFigures(
+            launches: [launch("blackhole", holds: true), launch("3g", holds: false)])
+        figures.chats = [
+            result("a chat", .healthy, reads: 1_000, after: 50, seconds: 1),
+            result("a list", .threeG, reads: 7, after: 5, seconds: 1, bar: Bar(reads: 2)),
+        ]
+        figures.signUps = [signUp("3g"), signUp("healthy")]
+        let lines = text(figures).filter { $0.contains("make show") }
+        #expect(
+            lines == [
+                "  a launch    1 of 2 rows DO NOT HOLD  "
+                    + "first content in 10.0 s at worst → 3.2 ms  make show ARGS=stamps",
+                "  a chat app  1 of 2 rows DO NOT HOLD  "
+                    + "1,007 reads → 55 reads                     make show ARGS=chats",
+                "  a sign-up   2 rows hold              "
+                    + "12 half made or stuck → 0                  make show ARGS=homes",
+            ])
+        #expect(!text(DemoFigures()).contains { $0.contains("make show") })
     }
 
     @Test func `shows the network on which a row does not hold, and says why`() {

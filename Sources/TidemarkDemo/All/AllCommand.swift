@@ -46,7 +46,7 @@ struct AllCommand: AsyncParsableCommand {
         if !verbose {
             output.result(
                 DemoSummary(figures, seconds: seconds, details: output.path).text)
-            output.result("To watch it on two phones in a browser: make show")
+            output.result("To watch one of them on two phones in a browser: make show")
         }
         try scenarios.conclude(figures, output)
     }

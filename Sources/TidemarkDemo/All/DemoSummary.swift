@@ -52,6 +52,7 @@ struct DemoSummary {
     private var closing: [String] {
         let complaints = figures.complaints
         var lines = Headline(figures.chats)?.lines ?? []
+        lines += JourneyLine.lines(of: figures)
         lines += complaints.prefix(Self.mostComplaints).map { Self.shortened($0) }
         if complaints.count > Self.mostComplaints {
             lines.append("… and \(complaints.count - Self.mostComplaints) more that do not hold")
