@@ -56,13 +56,16 @@ public struct Town: Sendable {
     /// Past all networks. Its reads are counted apart.
     public var firestore: Firestore
     public var user: PhoneUser
-    /// The server's time when the day began.
+    /// The server's time when its data was made, before the phones are used for the first time.
     public var dayStart: Timestamp
+    /// The phones' time: a night later when their day begins, and as far on as their clock is turned.
+    public var now: Timestamp
 
     public init(firestore: Firestore, user: PhoneUser, dayStart: Timestamp) {
         self.firestore = firestore
         self.user = user
         self.dayStart = dayStart
+        now = dayStart
     }
 }
 

@@ -103,6 +103,18 @@ import TidemarkTesting
         return steps
     }
 
+    @Test func `a full read is of the day that the phones have, after a night too`() async throws {
+        let world = try HealthWorld()
+        var town = Town(
+            firestore: try world.local.firestore(label: "town", token: "owner"), user: world.user,
+            dayStart: world.local.now)
+        let before = try await Example.health.truth(town)
+        town.now = town.dayStart.advanced(by: .seconds(86_400))
+        let after = try await Example.health.truth(town)
+        #expect(before.count == 7 && after.count == 7)
+        #expect(after.dropFirst() == before.dropLast())
+    }
+
     @Test func `shows seven days first, then all, each hour counted once`() async throws {
         try await HealthWorld.run { world in
             let health = try world.health(days: 20)

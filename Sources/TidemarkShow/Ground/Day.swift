@@ -70,10 +70,14 @@ struct Day: Sendable {
     }
 
     /// Beside a full read.
+    ///
+    /// - Parameter ahead: Seconds that the phones' clock is ahead.
     func compare(
-        _ side: PhoneSide, _ screen: Screen?
+        _ side: PhoneSide, _ screen: Screen?, ahead: Double
     ) async throws -> PhoneState.Comparison {
-        let truth = try await example.truth(towns[side]!)
+        var town = towns[side]!
+        town.now = Timestamp(microseconds: ShowGround.now() + Int64(ahead * 1_000_000))
+        let truth = try await example.truth(town)
         let shown = screen?.documents ?? []
         return PhoneState.Comparison(
             count: truth.count, missing: Set(truth).subtracting(shown).count,

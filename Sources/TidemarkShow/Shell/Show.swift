@@ -141,6 +141,9 @@ actor Show: ShowSource {
     /// Seconds that the clock is ahead when the day begins.
     private var morning: Double { dawn + Self.night }
 
+    /// Seconds that the phones' clock is ahead.
+    private var ahead: Double { morning + machine.state.clock }
+
     private func setClock(ahead seconds: Double) throws {
         try ground.setClock(ahead: seconds)
         furthest = max(furthest, seconds)
@@ -182,7 +185,7 @@ actor Show: ShowSource {
         do {
             let phone = try PhoneProcess(
                 day.example.name, side, day.settings(side, ground),
-                clock: morning + machine.state.clock)
+                clock: ahead)
             phones[side] = phone
             let news = try phone.start()
             let number = days
@@ -264,7 +267,7 @@ actor Show: ShowSource {
                 // A screen that has changed meanwhile is compared again.
                 for _ in 0..<Self.mostComparisons {
                     let screen = await show.current()[side].screen
-                    let comparison = try await day.compare(side, screen)
+                    let comparison = try await day.compare(side, screen, ahead: show.ahead)
                     guard await show.current()[side].screen == screen else { continue }
                     return await show.beat(.compared(side, comparison), of: number)
                 }

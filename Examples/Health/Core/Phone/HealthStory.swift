@@ -49,20 +49,22 @@ extension HealthTown {
 /// What is outside the phones.
 struct HealthTown {
     private let collection: CollectionReference
-    private let start: Timestamp
+    private let firstDay: HealthDay
+    private let today: HealthDay
 
     init(_ town: Town) {
         collection = town.firestore.collection("users/\(town.user.id)/days")
-        start = town.dayStart
+        firstDay = Self.day(town.dayStart)
+        today = Self.day(town.now)
     }
 
-    private var today: HealthDay {
+    private static func day(_ time: Timestamp) -> HealthDay {
         HealthDay(
-            seconds: start.seconds,
-            offset: TimeZone.current.secondsFromGMT(for: start.dateValue()) / 60)
+            seconds: time.seconds,
+            offset: TimeZone.current.secondsFromGMT(for: time.dateValue()) / 60)
     }
 
-    /// The last days, newest first.
+    /// The last days on the phones, newest first.
     func days(of count: Int) -> [String] {
         (0..<Int64(count)).map { "\(HealthDay(number: today.number - $0))" }
     }
@@ -71,7 +73,7 @@ struct HealthTown {
     func sendOldDays() async throws {
         let batch = collection.firestore.batch()
         for number in 1...10 {
-            send(HealthDay(number: today.number - Int64(PhoneHealth.days + number)), 400, batch)
+            send(HealthDay(number: firstDay.number - Int64(PhoneHealth.days + number)), 400, batch)
         }
         try await batch.commit()
     }
@@ -79,7 +81,7 @@ struct HealthTown {
     /// Another device sends an old day again.
     func act(_ number: Int) async throws {
         let batch = collection.firestore.batch()
-        let day = today.number - Int64(PhoneHealth.days + 1 + number % 10)
+        let day = firstDay.number - Int64(PhoneHealth.days + 1 + number % 10)
         send(HealthDay(number: day), Int64(500 + number), batch)
         try await batch.commit()
     }
