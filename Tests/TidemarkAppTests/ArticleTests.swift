@@ -56,6 +56,61 @@ import TidemarkTesting
         }
     }
 
+    @Test func `on history in the background`() async throws {
+        let local = try LocalFirestore.start()
+        let firestore = try local.firestore()
+        let now = local.now.advanced(by: .seconds(60))
+        for (day, id) in [1.0, 20, 200, 400].enumerated().map({ ($1, "m\($0)") }) {
+            try await firestore.document("rooms/blue/messages/\(id)").setData([
+                "sentAt": local.now.advanced(by: .seconds(-day * 86_400))
+            ])
+        }
+        do {
+            let messages = firestore.collection("rooms/blue/messages")
+            let history = try QueryHistory(messages, itemTime: "sentAt", name: "blue")
+            let year = BackfillJob(
+                name: "blue", from: now.advanced(by: .seconds(-365 * 86_400)), to: now)
+            let backfill = Backfill(
+                [.init(year, from: history, to: history)],
+                budget: BackfillBudget(time: .seconds(25), reads: 5_000))
+            let model = BackfillModel(backfill)
+            try await backfill.start()
+            while model.progress.phase != .complete { await Task.yield() }
+            // The fourth is older than a year.
+            #expect(model.progress.samples == 3 && model.progress.hasFirstWindows)
+            await backfill.stop()
+        }
+        do {
+            let messages = firestore.collection("rooms/blue/messages")
+            let history = try QueryHistory(messages, itemTime: "sentAt", name: "again")
+            let job = BackfillJob(
+                name: "again", from: now.advanced(by: .seconds(-500 * 86_400)), to: now)
+            let backfill = Backfill(
+                [.init(job, from: history, to: history)], budget: BackfillBudget(reads: 1))
+            await backfill.setOnline(false)
+            await backfill.setLowPower(true)
+            try await backfill.start()
+            #expect(await backfill.current.phase == .held(.offline))
+            await backfill.setLowPower(false)
+            await backfill.setOnline(true)
+            let rooms = try await backfill.yielding {
+                try await firestore.collection("rooms").getDocuments()
+            }
+            #expect(rooms.isEmpty)
+            while await backfill.current.phase != .held(.budget(.reads)) { await Task.yield() }
+            #expect(await backfill.current.reads == 1)
+            while await backfill.current.phase != .complete {
+                if await backfill.current.phase == .held(.budget(.reads)) {
+                    await backfill.renewBudget()
+                }
+                await Task.yield()
+            }
+            #expect(await backfill.current.samples == 4)
+            await backfill.stop()
+        }
+        await local.stop()
+    }
+
     @Test func `on coverage`() async throws {
         try await world { firestore in
             try await firestore.document("rooms/blue/messages/m1").setData([
