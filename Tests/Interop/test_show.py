@@ -142,6 +142,20 @@ def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa
     assert errors(browser) == []
 
 
+@pytest.mark.bound(90)
+def test_a_killed_phone_opens_again_in_the_same_moment(show):
+    """A process that dies holds its files' locks for a moment: the next one begins after it."""
+    show.until(is_ready, 40)
+    show.until(lambda s: all(Show.rows(p) for p in s["phones"]))
+    for _ in range(30):
+        show.order(order="kill", side="after")
+        show.order(order="launch", side="after")
+        time.sleep(0.15)
+        assert "crashed" not in str(show.phone("after")["life"])
+    show.until(lambda s: len(Show.rows(s["phones"][1])) == 50)
+    assert "running" in show.phone("after")["life"]
+
+
 STORIES = [(app, "Play the story") for app in ("stamps", "homes")]
 if os.environ.get("TIDEMARK_SHOW_STORIES") == "all":
     STORIES = [(app, button) for app in ("stamps", "chats", "health", "messages", "homes")

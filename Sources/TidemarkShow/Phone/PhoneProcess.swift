@@ -5,10 +5,17 @@ import Synchronization
 
 /// The parent's hold on a phone's process.
 final class PhoneProcess: Sendable {
+    private struct Life {
+        var hasStarted = false
+        var isKilled = false
+        /// How it ended; nil while it goes on.
+        var ending: String?
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
     private let process = Process()
     private let input = Pipe()
-    /// How it ended; nil while it goes on.
-    private let end = Mutex<String?>(nil)
+    private let life = Mutex(Life())
     private let writing = DispatchQueue(label: "tidemark.show.phone.orders")
 
     /// Starts it: this executable, told to be a phone.
@@ -26,14 +33,35 @@ final class PhoneProcess: Sendable {
         process.standardError = FileHandle.nullDevice
     }
 
-    /// Begins it. What it says comes until it has ended.
-    func start() throws -> AsyncStream<PhoneNews> {
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
+    /// Begins it. What it says comes until it has ended; nothing, if it is killed before it begins.
+    ///
+    /// - Parameter former: The process that had the same files: as on a phone, the app is not launched
+    ///   again before that has ended. A process that dies holds the locks of its files for a moment more.
+    func start(after former: PhoneProcess? = nil) async throws -> AsyncStream<PhoneNews> {
+        await former?.ended()
         // A slow reader skips to the newest: of screens and plans only the last counts.
         let (news, sink) = AsyncStream.makeStream(
             of: PhoneNews.self, bufferingPolicy: .bufferingNewest(64))
+        let isWanted = life.withLock { life in
+            life.hasStarted = !life.isKilled
+            return life.hasStarted
+        }
+        guard isWanted else {
+            sink.finish()
+            return news
+        }
+        let output = Pipe()
+        process.standardOutput = output
+        do { try process.run() } catch {
+            end("It cannot be started: \(error)")
+            throw error
+        }
+        if life.withLock(\.isKilled) { kill9() }
+        read(output, into: sink)
+        return news
+    }
+
+    private func read(_ output: Pipe, into sink: AsyncStream<PhoneNews>.Continuation) {
         let descriptor = output.fileHandleForReading
         DispatchQueue(label: "tidemark.show.phone").async { [self] in
             var cutter = LineCutter()
@@ -50,18 +78,33 @@ final class PhoneProcess: Sendable {
             process.waitUntilExit()
             let isWell =
                 process.terminationReason == .exit && process.terminationStatus == 0
-            end.withLock {
-                $0 =
-                    isWell
-                    ? "The app has ended." : "The app crashed (\(process.terminationStatus))."
-            }
+            end(isWell ? "The app has ended." : "The app crashed (\(process.terminationStatus)).")
             sink.finish()
         }
-        return news
+    }
+
+    private func end(_ why: String) {
+        let waiting = life.withLock { life in
+            life.ending = life.ending ?? why
+            defer { life.waiting = [] }
+            return life.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Returns when it has ended.
+    private func ended() async {
+        await withCheckedContinuation { continuation in
+            let isOver = life.withLock { life in
+                if life.ending == nil { life.waiting.append(continuation) }
+                return life.ending != nil
+            }
+            if isOver { continuation.resume() }
+        }
     }
 
     /// How it ended; nil while it goes on.
-    var ending: String? { end.withLock { $0 } }
+    var ending: String? { life.withLock(\.ending) }
 
     func tell(_ order: PhoneOrder) {
         // A process that is gone does not read, and the pipe says so with an error.
@@ -72,6 +115,11 @@ final class PhoneProcess: Sendable {
 
     /// At once, as a system does that needs the memory.
     func kill9() {
+        let hasStarted = life.withLock { life in
+            life.isKilled = true
+            return life.hasStarted
+        }
+        if !hasStarted { return end("It was killed before it began.") }
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 }

@@ -7,7 +7,7 @@ enum FirstUse {
         patience: Duration
     ) async {
         guard let phone = try? PhoneProcess(example.name, side, settings, clock: clock),
-            let news = try? phone.start()
+            let news = try? await phone.start()
         else { return }
         let deadline = Task {
             try await Task.sleep(for: patience)

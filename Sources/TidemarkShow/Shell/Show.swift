@@ -33,6 +33,8 @@ actor Show: ShowSource {
     private var day: Day?
     private var days = 0
     private var phones: [PhoneSide: PhoneProcess] = [:]
+    /// Killed, and perhaps not gone yet.
+    private var dying: [PhoneSide: PhoneProcess] = [:]
     /// What was billed before the day began.
     private var baseline: [PhoneSide: Int] = [:]
     private var dayBegan: Int64 = 0
@@ -117,7 +119,10 @@ actor Show: ShowSource {
         switch effect {
         case .prepare(let name): prepare(name)
         case .launch(let side, let launch): self.launch(side, launch)
-        case .kill(let side): phones.removeValue(forKey: side)?.kill9()
+        case .kill(let side):
+            guard let phone = phones.removeValue(forKey: side) else { break }
+            phone.kill9()
+            dying[side] = phone
         case .tell(let side, .clock(let seconds)):
             phones[side]?.tell(.clock(morning + seconds))
         case .tell(let side, let order): phones[side]?.tell(order)
@@ -186,10 +191,15 @@ actor Show: ShowSource {
             let phone = try PhoneProcess(
                 day.example.name, side, day.settings(side, ground),
                 clock: ahead)
-            phones[side] = phone
-            let news = try phone.start()
+            // One that has ended by itself is still there.
+            let former = phones.updateValue(phone, forKey: side) ?? dying.removeValue(forKey: side)
             let number = days
             inBackground { show in
+                let news: AsyncStream<PhoneNews>
+                do { news = try await phone.start(after: former) } catch {
+                    await show.ended(side, launch, "It cannot be started: \(error)", of: number)
+                    return
+                }
                 for await told in news { await show.heard(told, side, launch, of: number) }
                 // Nil where the show ends before it.
                 if let ending = phone.ending {
@@ -283,7 +293,7 @@ actor Show: ShowSource {
         ratePlay?.cancel()
         for phone in phones.values { phone.kill9() }
         let old = day
-        (phones, day, acts) = ([:], nil, 0)
+        (phones, dying, day, acts) = ([:], [:], nil, 0)
         days += 1
         let number = days
         machine.change(to: example.shown, example.story)
