@@ -10,6 +10,9 @@ struct WrittenField {
     /// Inside of a list, where transforms are not allowed.
     let isInList: Bool
 
+    /// Made from a label that is no field, also where the app extends them.
+    private static let timeTypes: Set<String> = ["Timestamp", "Date"]
+
     static func fields(of operation: Operation, _ context: CheckContext) -> [WrittenField] {
         guard let data = data(of: operation) else { return [] }
         var found: [WrittenField] = []
@@ -75,7 +78,7 @@ struct WrittenField {
                 }
             } else if let name = call.calledExpression.as(DeclReferenceExprSyntax.self)?.baseName
                 .bare,
-                context.project.types[name] != nil
+                context.project.types[name] != nil, !timeTypes.contains(name)
             {
                 // A value of the project's own type, made here.
                 for argument in call.arguments {
