@@ -13,9 +13,10 @@ help:
 	@echo "make bench         measure speed as ratios; bench-client, bench-app, bench-server, bench-health and bench-lint hold it to limits"
 	@echo "make long          run the random tests for an hour"
 	@echo "make ci            run what CI runs"
+	@echo "make check-apple   compile and run the code for Apple's systems, on stubs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo show test docs long ci setup format lint check-imports interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
+.PHONY: help demo show test docs long ci setup format lint check-imports check-apple interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -84,14 +85,18 @@ setup:
 	@Scripts/setup
 
 format:
-	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Package.swift
+	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Tools Package.swift
 
 lint:
-	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Package.swift
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format Sources Examples Tests Benchmarks Plugins Tools Package.swift
 
 # No target may import a module that it does not declare.
 check-imports:
 	@Scripts/build --explicit-target-dependency-import-check error --product tidemark
+
+# The code for Apple's systems, on stubs with Apple's names (Tools/AppleCheck): a small package of its own.
+check-apple:
+	@Scripts/check-apple
 
 # Google's Python client against `tidemark serve`. Uses the debug build that the tests made.
 interop:

@@ -114,12 +114,14 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-syntax", from: "603.0.1"),
     ],
     targets: [
+        // The C library under one name, and calls that differ between systems.
+        library("TidemarkSystem"),
         library("TidemarkModel"),
         library("TidemarkResilience"),
         library("TidemarkRules", ["TidemarkModel"], planted),
         // Sentences for people, of all targets that speak to them.
         library("TidemarkWords"),
-        library("TidemarkStore", ["TidemarkModel", sqlite], planted),
+        library("TidemarkStore", ["TidemarkModel", "TidemarkSystem", sqlite], planted),
         library(
             "TidemarkSync",
             ["TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords"], planted),
@@ -136,11 +138,12 @@ let package = Package(
             "TidemarkHTTP",
             [
                 "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-                hummingbird, hummingbirdCore, log, nioCore, nioHTTP1, nioPosix, nioWebSocket,
+                "TidemarkSystem", hummingbird, hummingbirdCore, log, nioCore, nioHTTP1, nioPosix,
+                nioWebSocket,
                 jwtKit, crypto, cryptoExtras,
             ]),
         // The official form of exports, read and written.
-        library("TidemarkExport", ["TidemarkModel", "TidemarkREST"]),
+        library("TidemarkExport", ["TidemarkModel", "TidemarkREST", "TidemarkSystem"]),
         // Pages over the server: what it holds, what was asked of it, and what that cost.
         .target(
             name: "TidemarkConsole",
@@ -176,8 +179,8 @@ let package = Package(
         library(
             "TidemarkApp",
             [
-                "Tidemark", "TidemarkResilience", "TidemarkWords", crypto, httpClient, metrics,
-                nioCore,
+                "Tidemark", "TidemarkResilience", "TidemarkSystem", "TidemarkWords", crypto,
+                httpClient, metrics, nioCore,
                 nioHTTP1, nioPosix, nioSSL, nioTLS,
             ], planted),
         // The system's zlib, for zips.
@@ -185,7 +188,9 @@ let package = Package(
             name: "CTidemarkZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         // Of Tidemark it needs nothing, so that an import compiles and starts without a network.
-        library("TidemarkHealth", ["TidemarkWords", "CTidemarkZlib", grdb, sqlite, metrics]),
+        library(
+            "TidemarkHealth",
+            ["TidemarkSystem", "TidemarkWords", "CTidemarkZlib", grdb, sqlite, metrics]),
         library("TidemarkHealthSync", ["Tidemark", "TidemarkApp", "TidemarkHealth"]),
         // The system's decoders of pictures; on Apple's systems ImageIO does it.
         .systemLibrary(
@@ -228,8 +233,8 @@ let package = Package(
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
                 "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
-                "TidemarkImages", "TidemarkTesting", arguments, httpClient, nioCore, nioHTTP1,
-                nioPosix,
+                "TidemarkImages", "TidemarkSystem", "TidemarkTesting", arguments, httpClient,
+                nioCore, nioHTTP1, nioPosix,
             ]),
         // `tidemark show`: both phones of an example in a browser.
         .target(
@@ -254,7 +259,7 @@ let package = Package(
                 "TidemarkWire", "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP",
                 "TidemarkConsole", "Tidemark", "TidemarkExport", "TidemarkApp",
                 "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkShow",
-                "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
+                "TidemarkSystem", "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
                 serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),

@@ -1,10 +1,5 @@
 import Foundation
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import TidemarkSystem
 
 /// What the process holds beside what it needs.
 enum ProcessMemory {
@@ -21,16 +16,14 @@ enum ProcessMemory {
     ///
     /// To be called before there are threads.
     static func settleHeap() {
-        #if canImport(Glibc)
-            // Swift's module of glibc is without <malloc.h>.
-            typealias SetOption = @convention(c) (_ option: Int32, _ value: Int32) -> Int32
-            let (maximumOfArenas, smallestOwnPages, freeAtTop): (Int32, Int32, Int32) = (-8, -3, -1)
-            guard let symbol = dlsym(nil, "mallopt") else { return }
-            let set = unsafeBitCast(symbol, to: SetOption.self)
-            _ = set(maximumOfArenas, 1)
-            _ = set(smallestOwnPages, 96 << 10)
-            _ = set(freeAtTop, 4 << 20)
-        #endif
+        // Swift's module of glibc is without <malloc.h>; other libraries have no such function.
+        typealias SetOption = @convention(c) (_ option: Int32, _ value: Int32) -> Int32
+        let (maximumOfArenas, smallestOwnPages, freeAtTop): (Int32, Int32, Int32) = (-8, -3, -1)
+        guard let symbol = dlsym(nil, "mallopt") else { return }
+        let set = unsafeBitCast(symbol, to: SetOption.self)
+        _ = set(maximumOfArenas, 1)
+        _ = set(smallestOwnPages, 96 << 10)
+        _ = set(freeAtTop, 4 << 20)
     }
 
     /// Lets go of the pages of code that only starting needed.
@@ -41,18 +34,16 @@ enum ProcessMemory {
     /// measured. What is needed again is mapped again from the system's cache. Does nothing where there
     /// is no `/proc`.
     static func giveBackCode() {
-        #if os(Linux)
-            guard let text = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
-                return
-            }
-            for line in text.split(separator: "\n") {
-                guard let range = codeRange(line),
-                    let start = UnsafeMutableRawPointer(bitPattern: range.lowerBound)
-                else { continue }
-                // It may fail, and then the pages stay.
-                _ = madvise(start, range.count, MADV_DONTNEED)
-            }
-        #endif
+        guard let text = try? String(contentsOfFile: "/proc/self/maps", encoding: .utf8) else {
+            return
+        }
+        for line in text.split(separator: "\n") {
+            guard let range = codeRange(line),
+                let start = UnsafeMutableRawPointer(bitPattern: range.lowerBound)
+            else { continue }
+            // It may fail, and then the pages stay.
+            _ = madvise(start, range.count, MADV_DONTNEED)
+        }
     }
 
     /// Where a line of `/proc/self/maps` tells of a file's code: never written, so that the file has all

@@ -1,20 +1,9 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import TidemarkSystem
 
 enum FreePort {
     /// A loopback port that nothing listened on a moment ago; nil when the system gives none.
     static func find() -> Int? {
-        #if canImport(Glibc)
-            let kind = Int32(SOCK_STREAM.rawValue)
-        #else
-            let kind = SOCK_STREAM
-        #endif
-        let descriptor = socket(AF_INET, kind, 0)
+        let descriptor = socket(AF_INET, SystemCalls.streamSocket, 0)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         var address = sockaddr_in()

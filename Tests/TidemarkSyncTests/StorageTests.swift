@@ -87,6 +87,27 @@ import TidemarkTesting
         #expect(world.added[0].resume == .token([1]))
     }
 
+    /// A device that was unlocked has its files again: nobody waits out a delay of a minute.
+    @Test func `the app's word that all may be well again is taken at once`() throws {
+        let world = try Harness()
+        let listener = world.listen(rooms(), metadata: true)
+        let id = world.added[0].id
+        world.answer(id, [doc("rooms/a", 10)], at: 20, token: [1])
+        _ = listener.take()
+        world.disk.fail([.applyRemoteEvent, .probe])
+        world.push(.documentChange(DocumentChange(doc("rooms/b", 25), targetIDs: [id])))
+        world.snapshot(30)
+        world.engine.networkMayBeBack()
+        world.run()
+        #expect(world.transport.listens.count == 1, "it still cannot be stored")
+        #expect(world.scheduler.pendingTimers.contains(.storageRetry))
+        world.disk.recover()
+        world.engine.networkMayBeBack()
+        world.run()
+        #expect(world.transport.listens.count == 2)
+        #expect(!world.scheduler.pendingTimers.contains(.storageRetry))
+    }
+
     @Test func `an acknowledgement that cannot be stored is kept, and nothing is sent twice`()
         throws
     {

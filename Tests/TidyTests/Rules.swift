@@ -66,11 +66,12 @@ enum Rules {
 enum ImportRules {
     /// Of the project and of others; what comes with Swift is below.
     static let allowed: [String: Set<String>] = [
+        "TidemarkSystem": [],
         "TidemarkModel": [],
         "TidemarkResilience": ["Logging"],
         "TidemarkRules": ["TidemarkModel"],
         "TidemarkWords": [],
-        "TidemarkStore": ["TidemarkModel", "GRDBSQLite"],
+        "TidemarkStore": ["TidemarkModel", "TidemarkSystem", "GRDBSQLite"],
         "TidemarkSync": [
             "TidemarkModel", "TidemarkStore", "TidemarkResilience", "TidemarkWords",
         ],
@@ -82,10 +83,11 @@ enum ImportRules {
         "TidemarkServer": ["TidemarkModel", "TidemarkRules", "TidemarkStore"],
         "TidemarkHTTP": [
             "TidemarkModel", "TidemarkRules", "TidemarkStore", "TidemarkServer", "TidemarkREST",
-            "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "TidemarkSystem", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOHTTP1",
+            "NIOPosix",
             "NIOWebSocket", "Logging", "JWTKit", "Crypto", "CryptoExtras",
         ],
-        "TidemarkExport": ["TidemarkModel", "TidemarkREST"],
+        "TidemarkExport": ["TidemarkModel", "TidemarkREST", "TidemarkSystem"],
         "TidemarkConsole": [
             "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "Tidemark",
         ],
@@ -101,11 +103,13 @@ enum ImportRules {
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
         "TidemarkApp": [
-            "Tidemark", "TidemarkResilience", "TidemarkWords", "Crypto", "AsyncHTTPClient",
-            "CoreMetrics", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "NIOTLS",
+            "Tidemark", "TidemarkResilience", "TidemarkSystem", "TidemarkWords", "Crypto",
+            "AsyncHTTPClient", "CoreMetrics", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL",
+            "NIOTLS",
         ],
         "TidemarkHealth": [
-            "TidemarkWords", "CTidemarkZlib", "CoreMetrics", "GRDB", "GRDBSQLite",
+            "TidemarkSystem", "TidemarkWords", "CTidemarkZlib", "CoreMetrics", "GRDB",
+            "GRDBSQLite", "HealthKit",
         ],
         "TidemarkHealthSync": ["Tidemark", "TidemarkApp", "TidemarkHealth"],
         "TidemarkImages": [
@@ -126,8 +130,8 @@ enum ImportRules {
         "TidemarkDemo": [
             "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
             "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
-            "TidemarkImages", "TidemarkTesting", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
-            "NIOHTTP1", "NIOPosix",
+            "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ArgumentParser",
+            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         // What adopters' apps import, and nothing else.
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
@@ -154,7 +158,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
             "Tidemark", "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
-            "TidemarkDemo", "TidemarkWords", "TidemarkShow", "ArgumentParser", "ServiceLifecycle",
+            "TidemarkDemo", "TidemarkSystem", "TidemarkWords", "TidemarkShow", "ArgumentParser",
+            "ServiceLifecycle",
             "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
         ],
     ]

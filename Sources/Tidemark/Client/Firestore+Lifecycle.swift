@@ -11,6 +11,7 @@ extension Firestore {
     /// Tries again at once what waits for its next attempt. Call it when the system reports a
     /// network or another one, or when the app comes to the foreground. Also while all seems well: streams
     /// begin again on a new connection, since the old one may be dead without anybody having noticed.
+    /// A cache that could not store what the server said is tried again too, as after the device was unlocked.
     /// Costs no reads: listeners go on where they were.
     public func networkMayBeBack() { engine.networkMayBeBack() }
 

@@ -182,12 +182,8 @@ extension ValueParser {
 
     /// Nil when it is an integer over 64 bits.
     private static func value(of number: NSNumber) -> Value? {
+        if NumberKind.isBoolean(number) { return .boolean(number.boolValue) }
         switch UInt8(bitPattern: number.objCType.pointee) {
-        #if canImport(Darwin)
-            case UInt8(ascii: "c") where CFGetTypeID(number) != CFBooleanGetTypeID():
-                return .integer(number.int64Value)
-        #endif
-        case UInt8(ascii: "c"), UInt8(ascii: "B"): return .boolean(number.boolValue)
         case UInt8(ascii: "f"), UInt8(ascii: "d"): return .double(number.doubleValue)
         case UInt8(ascii: "Q"):
             return Int64(exactly: number.uint64Value).map { .integer($0) }

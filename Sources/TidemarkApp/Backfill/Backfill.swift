@@ -95,6 +95,11 @@ public actor Backfill {
     public func setOnline(_ isOnline: Bool) { change { $0.isOnline = isOnline } }
     /// To be called when the device begins or ends to save power.
     public func setLowPower(_ isLowPower: Bool) { change { $0.isLowPower = isLowPower } }
+    /// To be called when the network begins or ends to be one that is paid by the amount, or on which the
+    /// person asks apps to save data: the backfill waits meanwhile.
+    public func setNetworkExpensive(_ isExpensive: Bool) {
+        change { $0.isNetworkExpensive = isExpensive }
+    }
     /// Gives it a new budget, with a new background task or a new day.
     public func renewBudget() { if hasStarted { step(.budgetRenewed) } }
     /// Tries again what had failed for good.

@@ -210,6 +210,7 @@ extension BackfillMachine {
         if conditions.peopleWaiting > 0 { return .yielding }
         if !conditions.isOnline { return .offline }
         if conditions.isLowPower { return .lowPower }
+        if conditions.isNetworkExpensive { return .expensiveNetwork }
         // What has been fetched is brought to its end, over the budget by one part at the most.
         return stage == .fetch ? budget.exceeded(by: spent, after: now - budgetBegan) : nil
     }

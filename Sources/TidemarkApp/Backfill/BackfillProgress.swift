@@ -2,6 +2,8 @@
 public struct BackfillConditions: Hashable, Sendable {
     public var isOnline = true
     public var isLowPower = false
+    /// The network is paid by the amount, or the person asks apps to save data.
+    public var isNetworkExpensive = false
     /// How many things a person waits for right now.
     public var peopleWaiting = 0
 
@@ -59,6 +61,7 @@ public struct BackfillProgress: Hashable, Sendable {
         case yielding
         case offline
         case lowPower
+        case expensiveNetwork
         case budget(Limit)
         case stopped
     }

@@ -2,14 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import TidemarkSystem
 
 /// Looks at one place on the network, one step at a time, on a thread of its own.
 ///
@@ -143,11 +136,7 @@ final class NetworkProbe: Sendable {
 
     private static func lookUp(_ host: String) -> Lookup {
         var hints = addrinfo()
-        #if canImport(Glibc)
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        #else
-            hints.ai_socktype = SOCK_STREAM
-        #endif
+        hints.ai_socktype = SystemCalls.streamSocket
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, nil, &hints, &list)
         guard code == 0 else {

@@ -25,7 +25,12 @@ public final class TidemarkStack: Sendable {
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWait = 0
         weak var launch: Launch?
+        var backfills: [WeakBackfill] = []
+        /// As the signals have said it; of a device that says nothing, all is well.
+        var conditions = BackfillConditions()
     }
+
+    private struct WeakBackfill { weak var backfill: Backfill? }
 
     private let state = Mutex(State())
 
@@ -119,6 +124,23 @@ public final class TidemarkStack: Sendable {
     /// Tells a launch that was made elsewhere, as of a model, when the device is unlocked.
     public func follow(_ launch: Launch) { state.withLock { $0.launch = launch } }
 
+    /// Tells a backfill of the network and of the device's power, now and at each change, for as long as
+    /// somebody else keeps it: it waits while there is no network or one that costs, and while power is low.
+    public func follow(_ backfill: Backfill) async {
+        let conditions = state.withLock { state in
+            state.backfills.removeAll { $0.backfill == nil }
+            state.backfills.append(WeakBackfill(backfill: backfill))
+            return state.conditions
+        }
+        await tell(backfill, conditions)
+    }
+
+    private func tell(_ backfill: Backfill, _ conditions: BackfillConditions) async {
+        await backfill.setOnline(conditions.isOnline)
+        await backfill.setNetworkExpensive(conditions.isNetworkExpensive)
+        await backfill.setLowPower(conditions.isLowPower)
+    }
+
     /// Brings the user's feeds up to date, and then listens, until its task is cancelled.
     private func runFeeds(
         _ user: UserID, _ isLive: @escaping @Sendable (Bool) -> Void
@@ -183,9 +205,16 @@ public final class TidemarkStack: Sendable {
 
     /// Goes on with what waited for it. ``AppSignals/system`` calls it; elsewhere the app does.
     public func signal(_ signal: AppSignal) async {
+        let (backfills, conditions) = state.withLock { state in
+            state.conditions.hear(signal)
+            return (state.backfills.compactMap(\.backfill), state.conditions)
+        }
+        for backfill in backfills { await tell(backfill, conditions) }
         switch signal {
+        case .networkIsGone, .networkIsExpensive, .powerIsLow: return
         case .networkIsBack, .cameForward: firestore.networkMayBeBack()
         case .protectedDataIsReadable:
+            firestore.networkMayBeBack()
             if accounts.state == .locked { await accounts.load() }
             state.withLock { $0.launch }?.unlocked()
         }
@@ -201,5 +230,17 @@ public final class TidemarkStack: Sendable {
     public func close() async {
         state.withLock { $0.listening.take() }?.cancel()
         await firestore.terminate()
+    }
+}
+
+extension BackfillConditions {
+    fileprivate mutating func hear(_ signal: AppSignal) {
+        switch signal {
+        case .networkIsBack: isOnline = true
+        case .networkIsGone: isOnline = false
+        case .networkIsExpensive(let isExpensive): isNetworkExpensive = isExpensive
+        case .powerIsLow(let isLow): isLowPower = isLow
+        case .protectedDataIsReadable, .cameForward: break
+        }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkSystem
 
 /// An export's folder while it is written: beside its place under a name of its own, and in its place
 /// only when it is whole.
@@ -54,30 +55,11 @@ package struct ExportFolder {
 
     /// The two names change their folders, in one step where the file system can.
     private static func exchange(_ one: String, _ other: String) throws(ExportError) {
-        if exchangedAtOnce(one, other) { return }
+        if SystemCalls.exchange(one, other) { return }
         // Two steps. A kill between them leaves the old export under this name.
         let old = other + ".before"
         guard rename(other, old) == 0, rename(one, other) == 0, rename(old, one) == 0 else {
             throw .file(path: other, reason: String(cString: strerror(errno)))
         }
     }
-
-    #if canImport(Darwin)
-        private static func exchangedAtOnce(_ one: String, _ other: String) -> Bool {
-            renamex_np(one, other, UInt32(RENAME_SWAP)) == 0
-        }
-    #else
-        private typealias Rename =
-            @convention(c) (
-                Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
-            ) -> Int32
-
-        /// The C library's `renameat2`, which its headers show to C alone.
-        private static func exchangedAtOnce(_ one: String, _ other: String) -> Bool {
-            guard let symbol = dlsym(nil, "renameat2") else { return false }
-            let exchange: UInt32 = 2
-            return unsafeBitCast(symbol, to: Rename.self)(
-                AT_FDCWD, one, AT_FDCWD, other, exchange) == 0
-        }
-    #endif
 }

@@ -1,13 +1,7 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 import NIOCore
 import NIOPosix
 public import TidemarkServer
+import TidemarkSystem
 
 /// A TCP gate in front of the gRPC port, at which a network can be played: slow, refusing, silent, or a
 /// captive portal. A change of the network concerns the connections that are open too.

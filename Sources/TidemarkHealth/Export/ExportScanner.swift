@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import TidemarkSystem
 
 /// Finds the records in the bytes of an `export.xml`, a part at a time. Not an XML parser: it looks
 /// for what Health writes, and steps over everything else, so that what is broken elsewhere in the

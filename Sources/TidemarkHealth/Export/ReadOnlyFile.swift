@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import TidemarkSystem
 
 /// A file to read from. Closed with its last user.
 final class ReadOnlyFile: Sendable {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import TidemarkSystem
 
 /// Where an attribute's value stands, from the first byte of what is scanned.
 struct Field {

@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
+import TidemarkSystem
 
 /// Samples in a file without a name: it is gone with the process, however that ends.
 final class SpillFile {

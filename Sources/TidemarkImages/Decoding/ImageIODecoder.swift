@@ -3,25 +3,23 @@
     import Foundation
     import ImageIO
 
-    /// Apple's own decoders: their thumbnails are decoded small, and upright.
-    ///
-    /// Written from the documentation; these lines were never compiled where the rest was.
+    /// Apple's own decoders: their thumbnails are decoded small, and upright. What they are asked for, and
+    /// where their answer goes, is ``DrawPlan``'s matter.
     enum ImageIODecoder {
         static func decode(
-            _ bytes: UnsafeRawBufferPointer, _ plan: DecodePlan
+            _ bytes: UnsafeRawBufferPointer, _ decodePlan: DecodePlan
         ) throws(PictureError) -> Picture {
+            let plan = DrawPlan(decodePlan)
             // For as long as the source lives, which is this call.
             guard let start = bytes.baseAddress,
                 let data = CFDataCreateWithBytesNoCopy(
                     nil, start.assumingMemoryBound(to: UInt8.self), bytes.count, kCFAllocatorNull),
                 let source = CGImageSourceCreateWithData(data, nil)
             else { throw .damaged }
-            let stored = plan.header.stored
-            let longest = Double(max(stored.width, stored.height)) * plan.fit.scale
             let options: [CFString: Any] = [
                 kCGImageSourceCreateThumbnailFromImageAlways: true,
                 kCGImageSourceCreateThumbnailWithTransform: true,
-                kCGImageSourceThumbnailMaxPixelSize: Int(longest.rounded(.up)),
+                kCGImageSourceThumbnailMaxPixelSize: plan.longestSide,
             ]
             guard CGImageSourceGetStatusAtIndex(source, 0) == .statusComplete,
                 let small = CGImageSourceCreateThumbnailAtIndex(source, 0, options as CFDictionary)
@@ -29,12 +27,11 @@
             return try draw(small, plan)
         }
 
-        /// Around the middle of the output.
         private static func draw(
-            _ image: CGImage, _ plan: DecodePlan
+            _ image: CGImage, _ plan: DrawPlan
         ) throws(PictureError) -> Picture {
-            let isTransposed = plan.header.orientation.isTransposed
-            let size = isTransposed ? plan.fit.output.transposed : plan.fit.output
+            let size = plan.output
+            let place = plan.place(of: PictureSize(width: image.width, height: image.height))
             var pixels = [UInt8](repeating: 0, count: 4 * size.pixels)
             let isDrawn = pixels.withUnsafeMutableBytes { memory in
                 guard let space = CGColorSpace(name: CGColorSpace.sRGB),
@@ -47,8 +44,7 @@
                 context.draw(
                     image,
                     in: CGRect(
-                        x: (size.width - image.width) / 2, y: (size.height - image.height) / 2,
-                        width: image.width, height: image.height))
+                        x: place.x, y: place.y, width: place.width, height: place.height))
                 return true
             }
             if !isDrawn { throw .unsupported("this picture's colours") }

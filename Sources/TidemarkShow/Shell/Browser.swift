@@ -2,17 +2,16 @@ import Foundation
 
 /// The system's own browser.
 package enum Browser {
+    /// Of Linux, and of macOS. On Linux, `open` may be anything.
+    private static let commands = ["/usr/bin/xdg-open", "/usr/bin/open"]
+
     /// Opens an address with the system's command for it.
     ///
     /// - Throws: When there is no such command.
     package static func open(_ address: String) throws {
-        #if os(macOS)
-            let command = "/usr/bin/open"
-        #else
-            let command = "/usr/bin/xdg-open"
-        #endif
+        let command = commands.first { FileManager.default.isExecutableFile(atPath: $0) }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: command)
+        process.executableURL = URL(fileURLWithPath: command ?? commands[0])
         process.arguments = [address]
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice

@@ -1,13 +1,6 @@
 import GRDBSQLite
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import TidemarkSystem
 
 /// The system's layer under SQLite, but that a database's file is an ``OpenDatabase`` and its log an
 /// ``OpenLog`` (Decisions/0022, 0033). Every other file is the system's alone.

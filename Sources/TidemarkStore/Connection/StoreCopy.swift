@@ -1,13 +1,6 @@
 import Foundation
 import GRDBSQLite
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import TidemarkSystem
 
 /// What a database held at one moment that somebody else has open: a copy in a folder of its own, which
 /// goes with this.

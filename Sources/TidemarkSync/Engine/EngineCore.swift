@@ -129,6 +129,12 @@ extension EngineCore {
     ///
     /// Source: `core/remote/remote_store.cc`, `RestartNetwork`.
     func networkMayBeBack() {
+        if context.gate.isStorageBroken {
+            // A device that was unlocked has its file again.
+            context.environment.transport.networkChanged()
+            context.cancelTimer(.storageRetry)
+            return retryStorage()
+        }
         guard context.gate.mayConnect else { return }
         context.environment.transport.networkChanged()
         parts.reachability.forgetSilence()

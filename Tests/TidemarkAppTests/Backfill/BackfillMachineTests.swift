@@ -131,7 +131,7 @@ import Tidemark
         #expect(machine.progress.failures == ["a": .permanent("forbidden")])
     }
 
-    @Test func `begin no step while a person waits, and none offline or on low power`() {
+    @Test func `begin no step while a person waits, and none offline, on low power or for money`() {
         var machine = BackfillMachine([Self.job(days: 7)])
         var conditions = BackfillConditions()
         conditions.peopleWaiting = 2
@@ -152,6 +152,10 @@ import Tidemark
         #expect(Self.doing(machine.step(Self.part(daysAgo: 7), now: .zero)) == [])
         #expect(Self.hold(machine) == .lowPower)
         conditions.isLowPower = false
+        conditions.isNetworkExpensive = true
+        #expect(Self.doing(machine.step(.conditionsChanged(conditions), now: .zero)) == [])
+        #expect(Self.hold(machine) == .expensiveNetwork)
+        conditions.isNetworkExpensive = false
         #expect(machine.step(.conditionsChanged(conditions), now: .zero) == [.store(job: 0)])
     }
 

@@ -134,6 +134,31 @@ import TidemarkTesting
         await world.stop()
     }
 
+    @Test func `has a backfill wait for a network that is free, and for power`() async throws {
+        let world = try await World()
+        let stack = try world.stack()
+        let history = try QueryHistory(
+            stack.firestore.collection("stamps"), itemTime: "createdAt", name: "stamps")
+        let job = BackfillJob(
+            name: "stamps", from: Timestamp(seconds: 0, nanoseconds: 0),
+            to: Timestamp(seconds: 86_400, nanoseconds: 0))
+        let backfill = Backfill([.init(job, from: history, to: history)])
+        await stack.signal(.networkIsExpensive(true))
+        await stack.follow(backfill)
+        try await backfill.start()
+        #expect(await backfill.current.phase == .held(.expensiveNetwork))
+        await stack.signal(.networkIsGone)
+        #expect(await backfill.current.phase == .held(.offline))
+        await stack.signal(.networkIsBack)
+        await stack.signal(.powerIsLow(true))
+        await stack.signal(.networkIsExpensive(false))
+        #expect(await backfill.current.phase == .held(.lowPower))
+        await stack.signal(.powerIsLow(false))
+        for await progress in await backfill.progress where progress.phase == .complete { break }
+        await stack.close()
+        await world.stop()
+    }
+
     @Test func `makes feeds once for each user`() async throws {
         let world = try await World()
         let stack = try world.stack()

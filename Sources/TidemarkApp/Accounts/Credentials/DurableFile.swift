@@ -1,12 +1,5 @@
 import Foundation
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import TidemarkSystem
 
 /// A small file that is whole at every moment, and that nobody else on the machine may read.
 struct DurableFile: Sendable {
@@ -35,7 +28,7 @@ struct DurableFile: Sendable {
         while length < bytes.count {
             let room = bytes.count - length
             let count = bytes.withUnsafeMutableBytes { buffer in
-                Self.read(file, buffer.baseAddress! + length, room)
+                SystemCalls.readBytes(file, buffer.baseAddress! + length, room)
             }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("cannot be read") }
@@ -57,7 +50,7 @@ struct DurableFile: Sendable {
         guard file >= 0 else { throw failure("cannot be written") }
         do throws(Failure) {
             try write(bytes, to: file)
-            guard Self.sync(file) == 0 else { throw failure("cannot be synced") }
+            guard SystemCalls.syncToDisk(file) == 0 else { throw failure("cannot be synced") }
         } catch {
             close(file)
             throw error
@@ -70,7 +63,9 @@ struct DurableFile: Sendable {
     private func write(_ bytes: [UInt8], to file: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Self.write(file, $0.baseAddress!, $0.count) }
+            let count = rest.withUnsafeBytes {
+                SystemCalls.writeBytes(file, $0.baseAddress!, $0.count)
+            }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw failure("cannot be written") }
             rest = rest.dropFirst(count)
@@ -83,7 +78,9 @@ struct DurableFile: Sendable {
             (path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard folder >= 0 else { throw failure("has a folder that cannot be opened") }
         defer { close(folder) }
-        guard Self.sync(folder) == 0 else { throw failure("has a folder that cannot be synced") }
+        guard SystemCalls.syncToDisk(folder) == 0 else {
+            throw failure("has a folder that cannot be synced")
+        }
     }
 
     private var name: String { (path as NSString).lastPathComponent }
@@ -91,34 +88,5 @@ struct DurableFile: Sendable {
     private func failure(_ what: String) -> Failure {
         let code = errno
         return Failure(detail: "\(name) \(what): \(String(cString: strerror(code)))", code: code)
-    }
-
-    /// To the disk itself: `fsync` alone leaves it in the disk's own memory on Apple's systems.
-    private static func sync(_ file: Int32) -> Int32 {
-        #if canImport(Darwin)
-            if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
-        #endif
-        return fsync(file)
-    }
-
-    // The system's functions, which have the names of this type's own.
-    private static func read(_ file: Int32, _ to: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        #if canImport(Darwin)
-            Darwin.read(file, to, count)
-        #elseif canImport(Glibc)
-            Glibc.read(file, to, count)
-        #elseif canImport(Musl)
-            Musl.read(file, to, count)
-        #endif
-    }
-
-    private static func write(_ file: Int32, _ from: UnsafeRawPointer, _ count: Int) -> Int {
-        #if canImport(Darwin)
-            Darwin.write(file, from, count)
-        #elseif canImport(Glibc)
-            Glibc.write(file, from, count)
-        #elseif canImport(Musl)
-            Musl.write(file, from, count)
-        #endif
     }
 }

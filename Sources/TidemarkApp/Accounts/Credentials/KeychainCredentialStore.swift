@@ -4,72 +4,71 @@
 
     /// Secrets in the keychain of Apple's systems: of this device alone, readable after its first
     /// unlocking.
+    ///
+    /// On macOS a program needs the entitlement `keychain-access-groups`; a command-line tool has none and
+    /// takes a ``FileCredentialStore``.
     public struct KeychainCredentialStore: CredentialStore {
-        private let service: String
+        private let items: KeychainItems
 
-        /// - Parameter service: Names the app's items apart from all others'.
-        public init(service: String) { self.service = service }
+        /// - Parameters:
+        ///   - service: Names the app's items apart from all others'.
+        ///   - accessGroup: The keychain access group, with its team's prefix, that the app shares with
+        ///     its extensions; nil for the app's own.
+        public init(service: String, accessGroup: String? = nil) {
+            items = KeychainItems(
+                service: service, accessGroup: accessGroup, calls: SecItemCalls())
+        }
 
         public func read(_ key: CredentialKey) throws(CredentialStoreError) -> [UInt8]? {
-            var query = query(of: key.rawValue)
-            query[kSecReturnData as String] = true
-            query[kSecMatchLimit as String] = kSecMatchLimitOne
-            var item: CFTypeRef?
-            let status = SecItemCopyMatching(query as CFDictionary, &item)
-            switch status {
-            case errSecSuccess: return (item as? Data).map { [UInt8]($0) }
-            case errSecItemNotFound:
-                // Before the first unlocking it says so of items that are there. Source:
-                // accounts-and-launch 6. What can be added can be read.
-                try probe()
-                return nil
-            default: throw Self.error(status)
-            }
+            try items.read(key)
         }
 
         public func write(
             _ key: CredentialKey, _ secret: [UInt8]?
         ) throws(CredentialStoreError) {
-            try write(key.rawValue, secret)
+            try items.write(key, secret)
+        }
+    }
+
+    /// The system's own functions. What their answers mean is ``KeychainItems``'s matter.
+    struct SecItemCalls: KeychainCalls {
+        func copy(_ item: KeychainItem) -> (status: Int32, bytes: [UInt8]?) {
+            var query = query(of: item)
+            query[kSecReturnData as String] = true
+            query[kSecMatchLimit as String] = kSecMatchLimitOne
+            var found: CFTypeRef?
+            let status = SecItemCopyMatching(query as CFDictionary, &found)
+            return (status, (found as? Data).map { [UInt8]($0) })
         }
 
-        private func write(_ name: String, _ secret: [UInt8]?) throws(CredentialStoreError) {
-            let query = query(of: name)
-            guard let secret else {
-                let status = SecItemDelete(query as CFDictionary)
-                guard status == errSecSuccess || status == errSecItemNotFound else {
-                    throw Self.error(status)
-                }
-                return
-            }
-            let values: [String: Any] = [
-                kSecValueData as String: Data(secret),
+        func add(_ item: KeychainItem, _ bytes: [UInt8]) -> Int32 {
+            SecItemAdd(query(of: item).merging(values(bytes)) { $1 } as CFDictionary, nil)
+        }
+
+        func update(_ item: KeychainItem, _ bytes: [UInt8]) -> Int32 {
+            SecItemUpdate(query(of: item) as CFDictionary, values(bytes) as CFDictionary)
+        }
+
+        func delete(_ item: KeychainItem) -> Int32 {
+            SecItemDelete(query(of: item) as CFDictionary)
+        }
+
+        private func values(_ bytes: [UInt8]) -> [String: Any] {
+            [
+                kSecValueData as String: Data(bytes),
                 kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             ]
-            var status = SecItemUpdate(query as CFDictionary, values as CFDictionary)
-            if status == errSecItemNotFound {
-                status = SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil)
-            }
-            guard status == errSecSuccess else { throw Self.error(status) }
         }
 
-        private func probe() throws(CredentialStoreError) {
-            // A name of its own: another reader may look at the same time.
-            let name = "probe-" + UUID().uuidString
-            try write(name, [0])
-            try write(name, nil)
-        }
-
-        private func query(of name: String) -> [String: Any] {
-            [
+        private func query(of item: KeychainItem) -> [String: Any] {
+            var query: [String: Any] = [
                 kSecClass as String: kSecClassGenericPassword,
-                kSecAttrService as String: service, kSecAttrAccount as String: name,
+                kSecAttrService as String: item.service,
+                kSecAttrAccount as String: item.account,
                 kSecUseDataProtectionKeychain as String: true,
             ]
-        }
-
-        private static func error(_ status: OSStatus) -> CredentialStoreError {
-            status == errSecInteractionNotAllowed ? .locked : .failed("keychain: \(status)")
+            query[kSecAttrAccessGroup as String] = item.accessGroup
+            return query
         }
     }
 #endif

@@ -1,0 +1,118 @@
+import Foundation
+
+/// What ``KeychainItems`` asks of the system's keychain, one function a call of it.
+protocol KeychainCalls: Sendable {
+    /// - Returns: The status, and the bytes where it is success.
+    func copy(_ item: KeychainItem) -> (status: Int32, bytes: [UInt8]?)
+    func add(_ item: KeychainItem, _ bytes: [UInt8]) -> Int32
+    func update(_ item: KeychainItem, _ bytes: [UInt8]) -> Int32
+    func delete(_ item: KeychainItem) -> Int32
+}
+
+/// Names one secret in the keychain.
+struct KeychainItem: Hashable, Sendable {
+    var service: String
+    var account: String
+    /// The keychain access group that apps and their extensions share; nil for the app's own.
+    var accessGroup: String?
+}
+
+/// Secrets of an app in a keychain: what its answers mean, and what follows from them.
+struct KeychainItems: CredentialStore {
+    private let service: String
+    private let accessGroup: String?
+    private let calls: any KeychainCalls
+
+    init(service: String, accessGroup: String? = nil, calls: some KeychainCalls) {
+        self.service = service
+        self.accessGroup = accessGroup
+        self.calls = calls
+    }
+
+    func read(_ key: CredentialKey) throws(CredentialStoreError) -> [UInt8]? {
+        let (status, bytes) = calls.copy(item(key.rawValue))
+        switch KeychainStatus(status) {
+        case .success:
+            // Success without bytes would be taken for "nobody is signed in".
+            guard let bytes else { throw .failed("keychain: an item without bytes") }
+            return bytes
+        case .itemNotFound:
+            // Before the first unlocking it says so of items that are there. What can be added can be
+            // read.
+            try probe()
+            return nil
+        case .duplicateItem, .locked, .failed: throw Self.error(status)
+        }
+    }
+
+    func write(_ key: CredentialKey, _ secret: [UInt8]?) throws(CredentialStoreError) {
+        let item = item(key.rawValue)
+        guard let secret else { return try remove(item) }
+        // Whoever else writes at the same time, the app's extension as a rule, may add or remove it
+        // between two calls.
+        for _ in 0..<Self.attempts {
+            let updated = calls.update(item, secret)
+            guard KeychainStatus(updated) == .itemNotFound else { return try check(updated) }
+            let added = calls.add(item, secret)
+            guard KeychainStatus(added) == .duplicateItem else { return try check(added) }
+        }
+        throw .failed("keychain: an item that comes and goes")
+    }
+
+    /// Of update and add, before it is taken for a failure.
+    static let attempts = 3
+
+    private func remove(_ item: KeychainItem) throws(CredentialStoreError) {
+        let status = calls.delete(item)
+        if KeychainStatus(status) != .itemNotFound { try check(status) }
+    }
+
+    /// Whether anything can be kept now.
+    private func probe() throws(CredentialStoreError) {
+        // A name of its own: another reader may look at the same time.
+        let item = item("probe-" + UUID().uuidString)
+        let added = calls.add(item, [0])
+        // It is there, so it could be added.
+        if KeychainStatus(added) != .duplicateItem { try check(added) }
+        try remove(item)
+    }
+
+    private func item(_ account: String) -> KeychainItem {
+        KeychainItem(service: service, account: account, accessGroup: accessGroup)
+    }
+
+    private func check(_ status: Int32) throws(CredentialStoreError) {
+        if KeychainStatus(status) != .success { throw Self.error(status) }
+    }
+
+    private static func error(_ status: Int32) -> CredentialStoreError {
+        KeychainStatus(status) == .locked
+            ? .locked : .failed("keychain: \(KeychainStatus.text(of: status))")
+    }
+}
+
+/// What a status of the keychain means here. Source: Security, "Security Framework Result Codes".
+enum KeychainStatus: Hashable, Sendable {
+    case success, itemNotFound, duplicateItem, locked, failed
+
+    init(_ status: Int32) {
+        self =
+            switch status {
+            case 0: .success
+            case -25_300: .itemNotFound
+            case -25_299: .duplicateItem
+            // The device is locked, and the item may be read only when it is not.
+            case -25_308: .locked
+            default: .failed
+            }
+    }
+
+    /// For the log: the code, and a word where it is one that a programmer can do something about.
+    static func text(of status: Int32) -> String {
+        switch status {
+        case -34_018: "\(status), the program lacks the entitlement keychain-access-groups"
+        case -25_291: "\(status), no keychain is available"
+        default: "\(status)"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Calls of the system that are not the same everywhere, or whose names a type of ours has too.
+package enum SystemCalls {
+    /// For `socket` and `getaddrinfo`: a connection that carries bytes in order.
+    package static let streamSocket: Int32 = {
+        #if canImport(Darwin)
+            SOCK_STREAM
+        #elseif canImport(Glibc)
+            Int32(SOCK_STREAM.rawValue)
+        #else
+            SOCK_STREAM
+        #endif
+    }()
+
+    /// - Returns: How many bytes were read, 0 at the end, or -1 with `errno`.
+    package static func readBytes(
+        _ file: Int32, _ to: UnsafeMutableRawPointer, _ count: Int
+    ) -> Int {
+        read(file, to, count)
+    }
+
+    /// - Returns: How many bytes were written, or -1 with `errno`.
+    package static func writeBytes(
+        _ file: Int32, _ from: UnsafeRawPointer, _ count: Int
+    ) -> Int {
+        write(file, from, count)
+    }
+
+    /// Returns when a file's bytes are on the disk itself: `fsync` alone leaves them in the disk's own
+    /// memory on Apple's systems.
+    ///
+    /// - Returns: 0, or -1 with `errno`.
+    package static func syncToDisk(_ file: Int32) -> Int32 {
+        #if canImport(Darwin)
+            // Not every file system has it.
+            if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
+        #endif
+        return fsync(file)
+    }
+
+    /// Two names change what they stand for, in one step.
+    ///
+    /// - Returns: False where the file system cannot, and nothing has changed.
+    package static func exchange(_ one: String, _ other: String) -> Bool {
+        #if canImport(Darwin)
+            renamex_np(one, other, UInt32(RENAME_SWAP)) == 0
+        #else
+            // The C library's `renameat2`, which its headers show to C alone.
+            typealias Rename =
+                @convention(c) (
+                    Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+                ) -> Int32
+            guard let symbol = dlsym(nil, "renameat2") else { return false }
+            let exchange: UInt32 = 2
+            return unsafeBitCast(symbol, to: Rename.self)(
+                AT_FDCWD, one, AT_FDCWD, other, exchange) == 0
+        #endif
+    }
+
+    /// The most memory that this process has held so far, in bytes, as its accounts say.
+    package static var peakBytes: Int {
+        var usage = rusage()
+        #if canImport(Darwin)
+            getrusage(RUSAGE_SELF, &usage)
+            return usage.ru_maxrss
+        #elseif canImport(Glibc)
+            getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+            return 1_024 * usage.ru_maxrss
+        #else
+            getrusage(RUSAGE_SELF, &usage)
+            return 1_024 * usage.ru_maxrss
+        #endif
+    }
+}

@@ -1,0 +1,54 @@
+import Testing
+
+@testable import TidemarkApp
+
+/// What changes of a network's path mean.
+@Suite struct `A network's path` {
+    private let wifi = NetworkPath(ways: ["en0", "10.0.0.1"])
+    private let cellular = NetworkPath(isExpensive: true, ways: ["pdp_ip0"])
+    private let none = NetworkPath(isUsable: false)
+
+    /// The signals of one path after the other.
+    private func signals(_ paths: NetworkPath...) -> [[AppSignal]] {
+        var machine = NetworkPathMachine()
+        return paths.map { machine.step($0) }
+    }
+
+    @Test func `is no change when it is told first`() {
+        #expect(signals(wifi) == [[]])
+        #expect(signals(none) == [[.networkIsGone]])
+        #expect(signals(cellular) == [[.networkIsExpensive(true)]])
+    }
+
+    @Test func `is told once while it stays`() {
+        #expect(signals(wifi, wifi, wifi) == [[], [], []])
+        #expect(signals(wifi, none, none) == [[], [.networkIsGone], []])
+    }
+
+    @Test func `is a network that is back, or another one`() {
+        #expect(signals(wifi, none, wifi) == [[], [.networkIsGone], [.networkIsBack]])
+        #expect(signals(none, wifi) == [[.networkIsGone], [.networkIsBack]])
+        let other = NetworkPath(ways: ["en0", "192.168.0.1"])
+        #expect(signals(wifi, other) == [[], [.networkIsBack]])
+        #expect(
+            signals(wifi, cellular, wifi) == [
+                [], [.networkIsBack, .networkIsExpensive(true)],
+                [.networkIsBack, .networkIsExpensive(false)],
+            ])
+    }
+
+    @Test func `saves data when it is paid for, or when the person asks for it`() {
+        var constrained = wifi
+        constrained.isConstrained = true
+        #expect(
+            signals(wifi, constrained, wifi) == [
+                [], [.networkIsExpensive(true)], [.networkIsExpensive(false)],
+            ])
+        // Nothing of what no network costs.
+        let noneOfCellular = NetworkPath(isUsable: false, isExpensive: false)
+        #expect(
+            signals(cellular, noneOfCellular, cellular) == [
+                [.networkIsExpensive(true)], [.networkIsGone], [.networkIsBack],
+            ])
+    }
+}

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/Stack/AppSignals.swift

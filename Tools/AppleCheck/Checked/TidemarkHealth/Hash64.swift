@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkHealth/Samples/Hash64.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkHealth/Samples/HealthSample.swift

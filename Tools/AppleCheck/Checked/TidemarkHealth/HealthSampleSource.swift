@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkHealth/Intake/HealthSampleSource.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkImages/Decoding/Picture+CoreGraphics.swift

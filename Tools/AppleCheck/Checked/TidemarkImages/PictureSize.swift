@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkImages/Headers/PictureSize.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkWords/Sentence.swift

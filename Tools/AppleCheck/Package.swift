@@ -1,0 +1,62 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// As the package's own: see `settings` of its manifest.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Declares what our code uses of one of Apple's modules, under its name.
+func stub(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Stubs/" + name, swiftSettings: settings)
+}
+
+/// Files of a target of the package, by links.
+func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Checked/" + name, swiftSettings: settings)
+}
+
+// On a Mac the modules are Apple's own, and the witnesses tell whether the stubs are like them.
+#if os(macOS)
+    let stubs: [Target] = []
+    let modules: [Target.Dependency] = []
+#else
+    let stubs: [Target] = [
+        stub("CoreFoundationStub"), stub("Security", ["CoreFoundationStub"]),
+        stub("CoreGraphics", ["CoreFoundationStub"]),
+        stub("ImageIO", ["CoreFoundationStub", "CoreGraphics"]), stub("Network"),
+        stub("HealthKit"),
+    ]
+    let modules: [Target.Dependency] = [
+        "Security", "CoreGraphics", "ImageIO", "Network", "HealthKit",
+    ]
+#endif
+
+let package = Package(
+    name: "AppleCheck",
+    platforms: [.macOS(.v15), .iOS(.v18), .visionOS(.v2)],
+    products: [.library(name: "Witness", targets: ["Witness"])],
+    targets: stubs + [
+        checked("TidemarkWords", modules),
+        checked("TidemarkImages", modules + ["TidemarkWords"]),
+        checked("TidemarkApp", modules),
+        checked("TidemarkHealth", modules + ["TidemarkWords"]),
+        .target(
+            name: "Witness", dependencies: modules, path: "Witness", swiftSettings: settings),
+        .testTarget(
+            name: "AppleCheckTests",
+            dependencies: modules + [
+                "TidemarkImages", "TidemarkApp", "TidemarkHealth", "Witness",
+            ],
+            // Testing knows Apple's CoreGraphics, and would look for its own additions to it.
+            path: "Tests",
+            swiftSettings: settings
+                + [.unsafeFlags(["-Xfrontend", "-disable-cross-import-overlays"])]),
+    ]
+)

@@ -1,0 +1,1 @@
+../../../../../Sources/Tidemark/Values/NumberKind.swift

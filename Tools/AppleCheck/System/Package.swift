@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Apple's C library. By itself and without a test target: what Swift generates for tests looks for a
+// module named Darwin too.
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: ["Darwin"] + dependencies, path: "Checked/" + name,
+        swiftSettings: settings)
+}
+
+let package = Package(
+    name: "SystemCheck",
+    targets: [
+        .target(name: "Darwin", path: "Stubs/Darwin", swiftSettings: settings),
+        target("TidemarkSystem"), target("TidemarkApp", ["TidemarkSystem"]), target("Tidemark"),
+        .executableTarget(
+            name: "SystemCheck",
+            dependencies: ["Darwin", "TidemarkSystem", "TidemarkApp", "Tidemark"], path: "Run",
+            swiftSettings: settings),
+    ]
+)

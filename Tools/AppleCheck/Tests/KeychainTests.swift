@@ -1,0 +1,53 @@
+import Foundation
+import Security
+import Testing
+import Witness
+
+@testable import TidemarkApp
+
+/// The real adapter on a keychain that is a dictionary. Its decisions have tests of their own in the
+/// package (`KeychainItemsTests`).
+@Suite(.serialized) struct `The keychain's adapter` {
+    private let store: KeychainCredentialStore
+
+    init() {
+        StubKeychain.reset()
+        store = KeychainCredentialStore(service: "app.test")
+    }
+
+    @Test func `writes, replaces, reads and removes a secret`() throws {
+        #expect(try store.read(.session) == nil)
+        #expect(StubKeychain.count == 0, "nothing is left of the probe")
+        try store.write(.session, [1, 2])
+        #expect(try store.read(.session) == [1, 2])
+        try store.write(.session, [3])
+        #expect(try store.read(.session) == [3])
+        #expect(try store.read(.signUp) == nil)
+        try store.write(.session, nil)
+        try store.write(.session, nil)
+        #expect(try store.read(.session) == nil)
+    }
+
+    @Test func `keeps services and groups apart`() throws {
+        let other = KeychainCredentialStore(service: "app.other")
+        let shared = KeychainCredentialStore(service: "app.test", accessGroup: "TEAM.app")
+        try store.write(.session, [1])
+        try shared.write(.session, [2])
+        #expect(try other.read(.session) == nil)
+        #expect(try store.read(.session) == [1])
+        #expect(try shared.read(.session) == [2])
+    }
+
+    @Test func `hands on what the system says`() {
+        StubKeychain.script(errSecInteractionNotAllowed)
+        #expect(throws: CredentialStoreError.locked) { try store.read(.session) }
+        StubKeychain.script(errSecItemNotFound, errSecInteractionNotAllowed)
+        #expect(throws: CredentialStoreError.locked) { try store.read(.session) }
+        StubKeychain.script(errSecParam)
+        #expect(throws: CredentialStoreError.failed("keychain: -50")) {
+            try store.write(.session, [1])
+        }
+    }
+
+    @Test func `has Apple's codes`() { #expect(Witness.isKeychainAsWritten) }
+}
