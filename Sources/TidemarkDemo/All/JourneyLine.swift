@@ -17,7 +17,8 @@ struct JourneyLine: Hashable {
     }
 
     private var verdict: String {
-        missed == 0 ? "\(rows) rows hold" : "\(missed) of \(rows) rows DO NOT HOLD"
+        if missed > 0 { return "\(missed) of \(rows) rows DO NOT HOLD" }
+        return rows == 1 ? "1 row holds" : "\(rows) rows hold"
     }
 
     private var figures: String { "\(before) → \(after)" }
@@ -42,7 +43,12 @@ struct JourneyLine: Hashable {
     ) -> JourneyLine? {
         guard !results.isEmpty else { return nil }
         func reads(_ measured: KeyPath<ScenarioResult, Measured>) -> String {
-            grouped(results.reduce(0) { $0 + $1[keyPath: measured].reads }) + " reads"
+            let all = results.map { $0[keyPath: measured] }
+            let wrong = all.reduce(0) {
+                $0 + $1.difference.missed.count + $1.difference.doubled.count
+            }
+            let reads = grouped(all.reduce(0) { $0 + $1.reads }) + " reads"
+            return wrong == 0 ? reads : "\(reads), \(grouped(wrong)) wrong"
         }
         return JourneyLine(
             name: name, rows: results.count, missed: results.filter { !$0.holds }.count,
