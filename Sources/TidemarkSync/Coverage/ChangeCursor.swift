@@ -108,6 +108,15 @@ package struct ChangeCursor: Hashable, Sendable {
         return fresh
     }
 
+    /// Takes all that a listener shows of the changes since its start, as of a time that the server has
+    /// confirmed. Says nothing of a delta whose pages are still coming, unless that began no later.
+    package mutating func hear(_ rows: [Row], readTime heardAt: Timestamp) {
+        for row in rows { seen[row.path] = row }
+        readTime = max(heardAt, readTime ?? heardAt)
+        if let drain, drain.readTime <= heardAt { self.drain = nil }
+        forget(olderThan: heardAt.advanced(by: .zero - overlap))
+    }
+
     /// The rows that no later delta will bring again, and the oldest beyond the bound.
     private mutating func forget(olderThan bound: Timestamp) {
         seen = seen.filter { $0.value.changeTime >= bound }

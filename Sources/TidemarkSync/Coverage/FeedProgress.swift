@@ -145,7 +145,7 @@ extension FeedProgress {
         guard let range else {
             live?.heardAt = readTime
             hasDelta = true
-            _ = cursor.receive(rows.compactMap(\.change), readTime: readTime, isLast: true)
+            cursor.hear(rows.compactMap(\.change), readTime: readTime)
             if !rules.way.audits { coverage.confirm(asOf: readTime) }
             return
         }

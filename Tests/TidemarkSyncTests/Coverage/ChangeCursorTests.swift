@@ -62,6 +62,27 @@ import TidemarkModel
         #expect(Set(cursor.seen.values) == Set(first))
     }
 
+    /// Feed seed 6382: fresh was said as of the delta's time, at which the listener had not arrived.
+    @Test func `hears a listener without ending a delta that is later`() {
+        var cursor = ChangeCursor()
+        _ = cursor.receive([], readTime: time(1_000), isLast: true)
+        _ = cursor.receive([row("a", 1_016)], readTime: time(1_282), isLast: false)
+        cursor.hear([row("a", 1_016)], readTime: time(1_261))
+        #expect(cursor.readTime == time(1_261))
+        #expect(cursor.drain?.readTime == time(1_282))
+        _ = cursor.receive([row("b", 1_281)], readTime: time(1_290), isLast: true)
+        #expect(cursor.readTime == time(1_282))
+    }
+
+    @Test func `hears a listener that is later than a delta, which then is not needed`() {
+        var cursor = ChangeCursor()
+        _ = cursor.receive([], readTime: time(1_000), isLast: true)
+        _ = cursor.receive([row("a", 1_016)], readTime: time(1_100), isLast: false)
+        cursor.hear([row("a", 1_016), row("b", 1_150)], readTime: time(1_200))
+        #expect(cursor.readTime == time(1_200) && cursor.drain == nil)
+        #expect(cursor.seen.count == 2)
+    }
+
     @Test func `never moves back`() {
         var cursor = ChangeCursor()
         _ = cursor.receive([], readTime: time(1_000), isLast: true)
