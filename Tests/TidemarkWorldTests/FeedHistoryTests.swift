@@ -49,7 +49,9 @@ import TidemarkSimulation
     /// what had come meanwhile for what was deleted before. 24337: what is gone was still predicted to come again.
     /// 1540: a feed that listened said it was fresh while rows that a mark had hidden were not replaced from the disk.
     /// 4886: killed after its first page, whose one item then moved down, a feed took that for the end of all.
-    @Test(arguments: [UInt64(22639), 24337, 1540, 4886])
+    /// 6382: a listener's snapshot ended a sync's delta that was later, and the feed was fresh as of the delta's time.
+    /// 7037: one's own write that waited kept a row out of a full listener, which was taken for one that shows all.
+    @Test(arguments: [UInt64(22639), 24337, 1540, 4886, 6382, 7037])
     func `what was found once stays away`(seed: UInt64) throws {
         let history = try FeedHistory(FeedHistorySettings(seed: seed))
         do { try history.run() } catch { Issue.record("\(history.report(error))") }

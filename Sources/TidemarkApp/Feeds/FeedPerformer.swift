@@ -275,7 +275,8 @@ extension FeedHeard {
     init(_ snapshot: ViewSnapshot, of listen: FeedListen, _ definition: ParsedDefinition) {
         number = listen.number
         readTime = snapshot.isFromCache ? nil : snapshot.readTime
-        isFull = snapshot.count >= listen.limit
+        // A write that waits may keep a row out of what is shown, and its place is taken all the same.
+        isFull = max(snapshot.count, snapshot.syncedCount) >= listen.limit
         if case .marks = listen.question {
             (changed, rows) = ([], [])
             mark = definition.shared?.marks(snapshot.documents.first?.document.fields)

@@ -140,7 +140,8 @@ final class QueryViews: @unchecked Sendable {
         let snapshot = ViewSnapshot(
             view.shape, rows: view.rows, changes: nil, isFromCache: !view.isFresh,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true,
-            readTime: view.isFresh ? view.readTime : nil)
+            readTime: view.isFresh ? view.readTime : nil,
+            syncedCount: view.synced?.count ?? 0)
         let hasToken = storage.local.targets[listened.targetID]?.resumeToken.isEmpty == false
         tell(
             id, of: listened,
@@ -154,7 +155,8 @@ final class QueryViews: @unchecked Sendable {
         let view = listened.view
         let snapshot = ViewSnapshot(
             view.shape, rows: view.rows, changes: ChangeSet(), isFromCache: true,
-            hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil)
+            hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil,
+            syncedCount: view.synced?.count ?? 0)
         for listener in listened.listenerIDs {
             tell(
                 listener, of: listened, .snapshot(snapshot, hasCachedResults: false, .offline))

@@ -159,7 +159,7 @@ struct View: Equatable, Sendable {
         let snapshot = ViewSnapshot(
             shape, rows: rows, changes: changes, isFromCache: !nowSynced,
             hasPendingWrites: hasPendingWrites, syncStateChanged: stateChanged,
-            readTime: nowSynced ? readTime : nil)
+            readTime: nowSynced ? readTime : nil, syncedCount: synced?.count ?? 0)
         let raise = Effect.raise(
             snapshot, hasCachedResults: target?.delta.resumeToken.isEmpty == false)
         return effects.isEmpty ? [raise] : effects + [raise]

@@ -20,6 +20,9 @@ public struct ViewSnapshot: Sendable {
     public var readTime: Timestamp?
     /// Why it is from the cache, when that is not for want of a network.
     public var staleReason: StaleReason?
+    /// How many documents the server has named as the query's, also such as a write that waits keeps out
+    /// of the rows; 0 where it has named none yet.
+    package let syncedCount: Int
     private let rows: ShownRows
     private var before: Before
     /// The changes; nil where all rows are added ones.
@@ -35,13 +38,14 @@ public struct ViewSnapshot: Sendable {
     /// - Parameter changes: Nil when there was no snapshot before: all rows are new then.
     init(
         _ shape: ViewShape, rows: DocumentSet, changes: ChangeSet?, isFromCache: Bool,
-        hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?
+        hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?, syncedCount: Int
     ) {
         self.shape = shape
         self.isFromCache = isFromCache
         self.hasPendingWrites = hasPendingWrites
         self.syncStateChanged = syncStateChanged
         self.readTime = readTime
+        self.syncedCount = syncedCount
         self.rows = rows.shown
         if let changes, !changes.isEverything {
             listed = changes.sorted(rows.order)
