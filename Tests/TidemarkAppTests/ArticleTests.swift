@@ -65,23 +65,21 @@ import TidemarkTesting
                 "sentAt": local.now.advanced(by: .seconds(-day * 86_400))
             ])
         }
+        let messages = firestore.collection("rooms/blue/messages")
+        let history = try QueryHistory(messages, itemTime: "sentAt", name: "blue")
+        let year = BackfillJob(
+            name: "blue", from: now.advanced(by: .seconds(-365 * 86_400)), to: now)
+        let backfill = Backfill(
+            [.init(year, from: history, to: history)],
+            budget: BackfillBudget(time: .seconds(25), reads: 5_000))
+        let model = BackfillModel(backfill)
+        try await backfill.start()
+        while model.progress.phase != .complete { await Task.yield() }
+        // The fourth is older than a year.
+        #expect(model.progress.samples == 3 && model.progress.hasFirstWindows)
+        await backfill.stop()
+
         do {
-            let messages = firestore.collection("rooms/blue/messages")
-            let history = try QueryHistory(messages, itemTime: "sentAt", name: "blue")
-            let year = BackfillJob(
-                name: "blue", from: now.advanced(by: .seconds(-365 * 86_400)), to: now)
-            let backfill = Backfill(
-                [.init(year, from: history, to: history)],
-                budget: BackfillBudget(time: .seconds(25), reads: 5_000))
-            let model = BackfillModel(backfill)
-            try await backfill.start()
-            while model.progress.phase != .complete { await Task.yield() }
-            // The fourth is older than a year.
-            #expect(model.progress.samples == 3 && model.progress.hasFirstWindows)
-            await backfill.stop()
-        }
-        do {
-            let messages = firestore.collection("rooms/blue/messages")
             let history = try QueryHistory(messages, itemTime: "sentAt", name: "again")
             let job = BackfillJob(
                 name: "again", from: now.advanced(by: .seconds(-500 * 86_400)), to: now)

@@ -68,7 +68,8 @@ import TidemarkTesting
         }
     }
 
-    @Test func `a snapshot that cannot be stored stops the stream and is tried again`() throws {
+    /// A listener whose second snapshot cannot be stored.
+    private func brokenWhileListening() throws -> (Harness, Listener) {
         let world = try Harness()
         let listener = world.listen(rooms(), metadata: true)
         let id = world.added[0].id
@@ -77,6 +78,11 @@ import TidemarkTesting
         world.disk.fail([.applyRemoteEvent, .probe])
         world.push(.documentChange(DocumentChange(doc("rooms/b", 25), targetIDs: [id])))
         world.snapshot(30)
+        return (world, listener)
+    }
+
+    @Test func `a snapshot that cannot be stored stops the stream and is tried again`() throws {
+        let (world, listener) = try brokenWhileListening()
         #expect(world.stream.isEnded)
         #expect(try listener.snapshot().isFromCache)
         world.scheduler.fire(.storageRetry)
@@ -89,14 +95,7 @@ import TidemarkTesting
 
     /// A device that was unlocked has its files again: nobody waits out a delay of a minute.
     @Test func `the app's word that all may be well again is taken at once`() throws {
-        let world = try Harness()
-        let listener = world.listen(rooms(), metadata: true)
-        let id = world.added[0].id
-        world.answer(id, [doc("rooms/a", 10)], at: 20, token: [1])
-        _ = listener.take()
-        world.disk.fail([.applyRemoteEvent, .probe])
-        world.push(.documentChange(DocumentChange(doc("rooms/b", 25), targetIDs: [id])))
-        world.snapshot(30)
+        let (world, _) = try brokenWhileListening()
         world.engine.networkMayBeBack()
         world.run()
         #expect(world.transport.listens.count == 1, "it still cannot be stored")

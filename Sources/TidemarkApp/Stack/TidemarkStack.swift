@@ -127,18 +127,22 @@ public final class TidemarkStack: Sendable {
     /// Tells a backfill of the network and of the device's power, now and at each change, for as long as
     /// somebody else keeps it: it waits while there is no network or one that costs, and while power is low.
     public func follow(_ backfill: Backfill) async {
-        let conditions = state.withLock { state in
+        state.withLock { state in
             state.backfills.removeAll { $0.backfill == nil }
             state.backfills.append(WeakBackfill(backfill: backfill))
-            return state.conditions
         }
-        await tell(backfill, conditions)
+        await tell(backfill)
     }
 
-    private func tell(_ backfill: Backfill, _ conditions: BackfillConditions) async {
-        await backfill.setOnline(conditions.isOnline)
-        await backfill.setNetworkExpensive(conditions.isNetworkExpensive)
-        await backfill.setLowPower(conditions.isLowPower)
+    /// Until what it was told is still so: a signal may come meanwhile.
+    private func tell(_ backfill: Backfill) async {
+        var told: BackfillConditions?
+        while case let conditions = state.withLock(\.conditions), conditions != told {
+            told = conditions
+            await backfill.setOnline(conditions.isOnline)
+            await backfill.setNetworkExpensive(conditions.isNetworkExpensive)
+            await backfill.setLowPower(conditions.isLowPower)
+        }
     }
 
     /// Brings the user's feeds up to date, and then listens, until its task is cancelled.
@@ -205,11 +209,11 @@ public final class TidemarkStack: Sendable {
 
     /// Goes on with what waited for it. ``AppSignals/system`` calls it; elsewhere the app does.
     public func signal(_ signal: AppSignal) async {
-        let (backfills, conditions) = state.withLock { state in
+        let backfills = state.withLock { state in
             state.conditions.hear(signal)
-            return (state.backfills.compactMap(\.backfill), state.conditions)
+            return state.backfills.compactMap(\.backfill)
         }
-        for backfill in backfills { await tell(backfill, conditions) }
+        for backfill in backfills { await tell(backfill) }
         switch signal {
         case .networkIsGone, .networkIsExpensive, .powerIsLow: return
         case .networkIsBack, .cameForward: firestore.networkMayBeBack()

@@ -6,15 +6,8 @@ enum HealthKitReading {
     /// quantity.
     static func unit(of kind: HealthKind) -> String? {
         switch kind {
-        case .steps, .flights: "count"
-        case .activeEnergy, .basalEnergy: "kcal"
-        case .distance, .height: "m"
-        case .exercise: "min"
-        case .heartRate, .restingHeartRate, .respiratoryRate: "count/min"
-        case .heartRateVariability: "ms"
-        case .oxygenSaturation: "%"
-        case .weight: "kg"
         case .sleep, .mood: nil
+        default: kind.unit
         }
     }
 

@@ -18,17 +18,24 @@ final class PhoneProcess: Sendable {
     private let life = Mutex(Life())
     private let writing = DispatchQueue(label: "tidemark.show.phone.orders")
 
-    /// Starts it: this executable, told to be a phone.
-    ///
-    /// - Returns: What it says, until it has ended.
-    init(
+    /// This executable, told to be a phone.
+    convenience init(
         _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double
-    ) throws {
-        process.executableURL = Bundle.main.executableURL
+    ) {
         let text = String(decoding: JSONLine.encode(settings).dropLast(), as: UTF8.self)
-        process.arguments = [
-            "phone", app, "--side", side.rawValue, "--clock", "\(clock)", "--settings", text,
-        ]
+        self.init(
+            Bundle.main.executableURL,
+            [
+                "phone", app, "--side", side.rawValue, "--clock", "\(clock)", "--settings", text,
+            ])
+    }
+
+    /// - Parameters:
+    ///   - executable: What is to run.
+    ///   - arguments: Behind its name.
+    init(_ executable: URL?, _ arguments: [String]) {
+        process.executableURL = executable
+        process.arguments = arguments
         process.standardInput = input
         process.standardError = FileHandle.nullDevice
     }
@@ -47,6 +54,7 @@ final class PhoneProcess: Sendable {
             return life.hasStarted
         }
         guard isWanted else {
+            end("It was killed before it began.")
             sink.finish()
             return news
         }
@@ -119,7 +127,7 @@ final class PhoneProcess: Sendable {
             life.isKilled = true
             return life.hasStarted
         }
-        if !hasStarted { return end("It was killed before it began.") }
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        // One that has not begun ends in `start`, behind the former one.
+        if hasStarted, process.isRunning { kill(process.processIdentifier, SIGKILL) }
     }
 }

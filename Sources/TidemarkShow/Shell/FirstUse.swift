@@ -6,9 +6,8 @@ enum FirstUse {
         _ example: Example, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double,
         patience: Duration
     ) async {
-        guard let phone = try? PhoneProcess(example.name, side, settings, clock: clock),
-            let news = try? await phone.start()
-        else { return }
+        let phone = PhoneProcess(example.name, side, settings, clock: clock)
+        guard let news = try? await phone.start() else { return }
         let deadline = Task {
             try await Task.sleep(for: patience)
             phone.kill9()

@@ -187,26 +187,21 @@ actor Show: ShowSource {
 
     private func launch(_ side: PhoneSide, _ launch: Int) {
         guard let day else { return }
-        do {
-            let phone = try PhoneProcess(
-                day.example.name, side, day.settings(side, ground),
-                clock: ahead)
-            // One that has ended by itself is still there.
-            let former = phones.updateValue(phone, forKey: side) ?? dying.removeValue(forKey: side)
-            let number = days
-            inBackground { show in
-                let news: AsyncStream<PhoneNews>
-                do { news = try await phone.start(after: former) } catch {
-                    await show.ended(side, launch, "It cannot be started: \(error)", of: number)
-                    return
-                }
-                for await told in news { await show.heard(told, side, launch, of: number) }
-                // Nil where the show ends before it.
-                if let ending = phone.ending {
-                    await show.ended(side, launch, ending, of: number)
-                }
+        let phone = PhoneProcess(
+            day.example.name, side, day.settings(side, ground), clock: ahead)
+        // One that has ended by itself is still there.
+        let former = phones.updateValue(phone, forKey: side) ?? dying.removeValue(forKey: side)
+        let number = days
+        inBackground { show in
+            let news: AsyncStream<PhoneNews>
+            do { news = try await phone.start(after: former) } catch {
+                await show.ended(side, launch, "It cannot be started: \(error)", of: number)
+                return
             }
-        } catch { send(.ended(side, launch: launch, "It cannot be started: \(error)")) }
+            for await told in news { await show.heard(told, side, launch, of: number) }
+            // Nil where the show ends before it.
+            if let ending = phone.ending { await show.ended(side, launch, ending, of: number) }
+        }
     }
 
     private func heard(_ news: PhoneNews, _ side: PhoneSide, _ launch: Int, of number: Int) {
