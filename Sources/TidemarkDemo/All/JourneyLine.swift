@@ -48,7 +48,7 @@ struct JourneyLine: Hashable {
                 $0 + $1.difference.missed.count + $1.difference.doubled.count
             }
             let reads = grouped(all.reduce(0) { $0 + $1.reads }) + " reads"
-            return wrong == 0 ? reads : "\(reads), \(grouped(wrong)) wrong"
+            return wrong == 0 ? reads : "\(reads), \(grouped(wrong)) missed or doubled"
         }
         return JourneyLine(
             name: name, rows: results.count, missed: results.filter { !$0.holds }.count,
