@@ -98,7 +98,7 @@ struct LintCommand: ParsableCommand {
         print(fixes.difference, terminator: "")
         let count = fixes.changes.reduce(0) { $0 + $1.count }
         guard write else {
-            print("\(count) places to change; --fix --write does it")
+            print("\(count) \(count == 1 ? "place" : "places") to change; --fix --write does it")
             return
         }
         try failing { () throws(LintFailure) in

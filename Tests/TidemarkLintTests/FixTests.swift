@@ -61,6 +61,14 @@ struct FixTests {
             after:
                 "db.collection(\"a\").\(count) { found, error in then(found?.count.intValue ?? 0, error) }"
         ),
+        // Counted only to see whether there is one.
+        Example(
+            id: .countedByDownload,
+            before:
+                #"func has() async throws -> Bool { try await db.collection("a").getDocuments().documents.count > 0 }"#,
+            after:
+                #"func has() async throws -> Bool { try await db.collection("a").limit(to: 1).getDocuments().documents.count > 0 }"#
+        ),
         // Its type is written.
         Example(
             id: .countedByDownload,
@@ -92,14 +100,14 @@ struct FixTests {
         Example(
             id: .countedByDownload,
             before: """
-                func isTaken() async throws -> Bool {
+                func hasTag() async throws -> Bool {
                     let found = try await db.collection("a").whereField("tag", isEqualTo: tag)
                         .getDocuments()
                     return !found.isEmpty
                 }
                 """,
             after: """
-                func isTaken() async throws -> Bool {
+                func hasTag() async throws -> Bool {
                     let found = try await db.collection("a").whereField("tag", isEqualTo: tag)
                         .limit(to: 1).getDocuments()
                     return !found.isEmpty

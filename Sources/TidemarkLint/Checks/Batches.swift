@@ -16,7 +16,18 @@ enum Batches {
             // Made anew in the loop, or committed in it.
             if isMade(receiver, inside: loop.node, context) { return nil }
             if loops.contains(where: { $0.node.mentions("commit") }) { return nil }
+            if isLeft(loop.node) { return nil }
             return finding(operation, over, context)
+        }
+    }
+
+    /// Whether it is left at a number: `if count >= 500 { break }`.
+    private static func isLeft(_ loop: Syntax) -> Bool {
+        loop.all(IfExprSyntax.self).contains { branch in
+            !branch.body.all(BreakStmtSyntax.self).isEmpty
+                && branch.conditions.all(BinaryOperatorExprSyntax.self).contains {
+                    [">=", ">", "=="].contains($0.operator.text)
+                }
         }
     }
 
@@ -38,7 +49,12 @@ enum Batches {
         switch context.evaluator.value(over) {
         case .list(let values) where values.count <= maxWrites: return nil
         case .documents(let query):
-            if case .count(let limit) = query.limit, limit <= maxWrites { return nil }
+            switch query.limit {
+            case .count(let limit) where limit <= maxWrites: return nil
+            // Of a size that the app has chosen.
+            case .written: return nil
+            default: break
+            }
         default: break
         }
         if let length = Self.length(of: over, context) {

@@ -6,7 +6,8 @@ enum Counters {
         var seen: Set<Place> = []
         return context.operations.flatMap { operation -> [Finding] in
             guard operation.kind == .updateData || operation.kind == .setData,
-                !operation.node.isInTransaction, operation.receiver != .transaction
+                !operation.node.isInTransaction, operation.receiver != .transaction,
+                !isNew(operation)
             else { return [] }
             return WrittenField.fields(of: operation, context).compactMap { field in
                 let file = context.file(of: field.value)
@@ -23,6 +24,12 @@ enum Counters {
                         + "transaction.", fix: fix(field, key, operation, context))
             }
         }
+    }
+
+    /// Whether the document is made by this write, so that it holds nothing to lose.
+    private static func isNew(_ operation: Operation) -> Bool {
+        guard case .document(let facts) = operation.receiver else { return false }
+        return facts.path.last == QueryFacts.newID
     }
 
     private static func isReadAndChanged(

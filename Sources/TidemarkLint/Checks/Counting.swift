@@ -10,8 +10,10 @@ enum Counting {
             let uses = Set(self.uses(of: call))
             guard !uses.isEmpty, !uses.contains(.other) else { return nil }
             let query = operation.query
+            // A value that one document has: a lookup, whatever is asked of its result.
+            if query.map(asksForOne) == true, !uses.contains(.sum) { return nil }
             if uses == [.isEmpty] {
-                guard query?.limit == QueryFacts.Limit.none,
+                guard query?.limit == QueryFacts.Limit.none, !isOfUnique(operation),
                     !(query.map(ListenerCosts.isBounded) ?? false)
                 else { return nil }
                 return finding(operation, onlyToSee, CountFixes.limit(call), context)
@@ -20,6 +22,24 @@ enum Counting {
             if uses.contains(.sum) { return finding(operation, toSum, nil, context) }
             let fix = uses == [.count] ? CountFixes.aggregation(call, query) : nil
             return finding(operation, toCount, fix, context)
+        }
+    }
+
+    private static func asksForOne(_ query: QueryFacts) -> Bool {
+        !query.conditions.isEmpty
+            && query.conditions.allSatisfy { $0.test == "isEqualTo" }
+            && ListenerCosts.isBounded(query)
+    }
+
+    /// Whether the function asks if a value is free: at most one document has it then.
+    private static func isOfUnique(_ operation: Operation) -> Bool {
+        guard let query = operation.query,
+            query.conditions.contains(where: { $0.test == "isEqualTo" }),
+            let name = operation.node.enclosingFunction?.as(FunctionDeclSyntax.self)?.name.bare
+                .lowercased()
+        else { return false }
+        return ["taken", "available", "availability", "unique", "duplicate", "exist"].contains {
+            name.contains($0)
         }
     }
 
@@ -77,7 +97,7 @@ enum Counting {
             } else if let member = parent.as(MemberAccessExprSyntax.self) {
                 switch member.declName.baseName.text {
                 case "documents": node = parent
-                case "count": return [.count]
+                case "count": return [isComparedWithNone(member) ? .isEmpty : .count]
                 case "isEmpty": return [.isEmpty]
                 case "reduce": return [.sum]
                 case "map", "compactMap":
@@ -98,6 +118,32 @@ enum Counting {
             }
         }
         return [.other]
+    }
+
+    /// `.count == 0`, `.count > 0`, `.count ?? 0 > 0`, `.count >= 1`.
+    private static func isComparedWithNone(_ member: MemberAccessExprSyntax) -> Bool {
+        for parent in member.ancestors {
+            if let sequence = parent.as(SequenceExprSyntax.self) {
+                let elements = Array(sequence.elements)
+                guard elements.count >= 3,
+                    let symbol = elements[elements.count - 2].as(BinaryOperatorExprSyntax.self),
+                    let number = elements.last?.as(IntegerLiteralExprSyntax.self)?.literal.text
+                else { return false }
+                switch symbol.operator.text {
+                case "==", "!=", ">", "<=": return number == "0"
+                case ">=", "<": return number == "1"
+                case "??": continue
+                default: return false
+                }
+            }
+            guard
+                parent.is(TryExprSyntax.self) || parent.is(AwaitExprSyntax.self)
+                    || parent.is(ExprListSyntax.self) || parent.is(OptionalChainingExprSyntax.self)
+                    || parent.is(ForceUnwrapExprSyntax.self) || parent.is(TupleExprSyntax.self)
+                    || parent.is(LabeledExprSyntax.self) || parent.is(LabeledExprListSyntax.self)
+            else { return false }
+        }
+        return false
     }
 
     private static func isComparedWithNil(_ sequence: SequenceExprSyntax) -> Bool {

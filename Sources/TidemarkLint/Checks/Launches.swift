@@ -48,7 +48,7 @@ enum Launches {
             return isBodyOfApp(operation.node, context) ? "the app's body" : nil
         }
         for caller in context.graph.callers(of: function) {
-            if let name = rootName(caller) { return name }
+            if let name = rootName(caller, context) { return name }
             for site in context.project.calls[caller.name] ?? []
             where context.graph.callee(of: site.node) === caller {
                 if isBodyOfApp(site.node, context) { return "the app's body" }
@@ -57,10 +57,11 @@ enum Launches {
         return nil
     }
 
-    private static func rootName(_ function: FunctionFacts) -> String? {
+    private static func rootName(_ function: FunctionFacts, _ context: CheckContext) -> String? {
         switch function.name {
         case "init":
-            return function.owner.map { "\($0).init" }
+            guard let owner = function.owner, !isOfScreen(owner, context) else { return nil }
+            return "\(owner).init"
         case "application":
             let isLaunch = function.parameters.contains {
                 $0.label?.contains("FinishLaunching") == true
@@ -74,6 +75,13 @@ enum Launches {
             return function.name
         default: return nil
         }
+    }
+
+    /// Whether an object is made when a screen opens, and not by the app itself.
+    private static func isOfScreen(_ owner: String, _ context: CheckContext) -> Bool {
+        let ends = ["ViewModel", "View", "ViewController", "Screen", "Presenter"]
+        guard ends.contains(where: owner.hasSuffix) else { return false }
+        return !(context.project.calls[owner] ?? []).contains { isBodyOfApp($0.node, context) }
     }
 
     private static func isBodyOfApp(_ node: some SyntaxProtocol, _ context: CheckContext) -> Bool {

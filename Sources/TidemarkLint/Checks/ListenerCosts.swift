@@ -51,19 +51,24 @@ enum ListenerCosts {
     /// Whether the filters keep the result small: what is newer than something, or one document.
     static func isBounded(_ query: QueryFacts) -> Bool {
         query.asksForIDs || query.hasCursor
+            // Who types now: a few, whatever the app's size.
+            || query.collectionID?.lowercased().contains("typing") == true
             || query.conditions.contains { condition in
                 if condition.test.hasPrefix("isGreaterThan") { return true }
                 return condition.test == "isEqualTo" && isName(condition.field, in: query)
             }
     }
 
+    private static let names: Set<String> = [
+        "id", "uid", "uuid", "email", "username", "nickname", "handle", "phone", "phonenumber",
+        "documentid", "slug",
+    ]
+
     /// Fields whose value one document has.
     private static func isName(_ field: String?, in query: QueryFacts) -> Bool {
         guard let field else { return false }
         let lower = field.lowercased().filter { $0 != "_" }
-        if ["id", "uid", "uuid", "email", "username", "documentid", "slug"].contains(lower) {
-            return true
-        }
+        if names.contains(lower) { return true }
         let collection = query.collectionID?.lowercased() ?? ""
         return lower == "userid" && (collection.hasPrefix("user") || collection.contains("profile"))
             || lower.hasSuffix("code") && !lower.contains("country")

@@ -33,7 +33,9 @@ enum ListenerErrors {
             guard names.count == 2 else { return nil }
             name = names[1]
         }
-        guard name == "_" || !closure.statements.mentions(name) else { return nil }
+        guard name == "_" || !closure.statements.mentions(name), !isShown(in: closure) else {
+            return nil
+        }
         return context.finding(
             .listenerErrorIgnored, operation,
             name == "_"
@@ -45,6 +47,13 @@ enum ListenerErrors {
                 + "there.")
     }
 
+    /// Whether the user is told where there is no snapshot, if not of the reason.
+    private static func isShown(in closure: ClosureExprSyntax) -> Bool {
+        closure.statements.all(GuardStmtSyntax.self).contains {
+            $0.body.mentions(wordsOf: ["toast", "alert", "errormessage", "showerror"])
+        }
+    }
+
     private static func decoding(
         _ operation: Operation, _ closure: ClosureExprSyntax, _ context: CheckContext
     ) -> Finding? {
@@ -53,9 +62,12 @@ enum ListenerErrors {
         else { return nil }
         let decodes = closure.statements.all(FunctionCallExprSyntax.self).first { call in
             guard call.calledName == "data", call.argument("as") != nil else { return false }
+            if isOfChanges(call, in: closure, context) { return false }
             return !call.ancestors.contains { parent in
                 guard closure.encloses(parent), let around = parent.as(FunctionCallExprSyntax.self)
                 else { return false }
+                // Another read's document.
+                if let name = around.calledName, name.hasPrefix("getDocument") { return true }
                 let text = around.calledExpression.trimmedDescription
                 return text.contains("Task") || text.contains("global(") || text.contains("queue")
                     || text.contains("Queue")
@@ -71,5 +83,21 @@ enum ListenerErrors {
                 + "a frame.",
             mend: "Set a limit, decode only `documentChanges`, or decode in a task off the main "
                 + "actor.")
+    }
+
+    /// Whether it decodes what has changed alone, or one of them.
+    private static func isOfChanges(
+        _ call: FunctionCallExprSyntax, in closure: ClosureExprSyntax, _ context: CheckContext
+    ) -> Bool {
+        // `change.document.data(as:)`
+        if call.receiver?.bare.lastName == "document" { return true }
+        // One of them: `snapshot.documents.first?.data(as:)`
+        if call.receiver?.bare.lastName == "first" { return true }
+        return call.enclosingLoops.contains { loop in
+            guard closure.encloses(loop.node), let over = loop.over,
+                case .documents(let facts) = context.evaluator.value(over)
+            else { return false }
+            return facts.isOfChanges
+        }
     }
 }

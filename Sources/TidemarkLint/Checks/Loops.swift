@@ -29,17 +29,31 @@ enum Loops {
             let over = innermost.over
         else { return nil }
         if let loop = innermost.node.as(ForStmtSyntax.self), loop.awaitKeyword != nil { return nil }
-        if isForOneElement(node, in: innermost.node) { return nil }
+        if isForOneElement(node, in: innermost.node) || isLeft(innermost.node, after: node) {
+            return nil
+        }
         let value = context.evaluator.value(over)
+        if isOfFewCases(value, context) { return nil }
         guard
             isOfUnknownLength(
                 over, value, isClosure: innermost.node.is(FunctionCallExprSyntax.self))
         else { return nil }
         if case .documents(let facts) = value {
+            // What is new is few, where the listener reads few or asks for what is newer.
+            if facts.isOfChanges, facts.limit != .none || ListenerCosts.isBounded(facts) {
+                return nil
+            }
             if case .count(let limit) = facts.limit, limit <= 10 { return nil }
             return Loop(node: innermost.node, over: over, query: facts)
         }
         return Loop(node: innermost.node, over: over, query: nil)
+    }
+
+    /// Whether the list holds values of an enum with few cases.
+    private static func isOfFewCases(_ value: Known, _ context: CheckContext) -> Bool {
+        guard case .elements(let name) = value, let cases = context.project.types[name]?.rawValues
+        else { return false }
+        return (1...20).contains(cases.count)
     }
 
     private static func isOfUnknownLength(
@@ -78,6 +92,25 @@ enum Loops {
                     && elements[2].bare.isName
             }
         }
+    }
+
+    /// Whether the loop ends with the element that comes to `node`: a `break` or `return` follows.
+    private static func isLeft(_ loop: Syntax, after node: some SyntaxProtocol) -> Bool {
+        guard loop.is(ForStmtSyntax.self) else { return false }
+        var isLeft = false
+        for parent in node.ancestors {
+            if parent.id == loop.id { return isLeft }
+            // What a closure returns from is not the loop.
+            if parent.is(ClosureExprSyntax.self) { isLeft = false }
+            guard let items = parent.as(CodeBlockItemListSyntax.self) else { continue }
+            isLeft =
+                isLeft
+                || items.contains {
+                    $0.position > node.position
+                        && ($0.item.is(BreakStmtSyntax.self) || $0.item.is(ReturnStmtSyntax.self))
+                }
+        }
+        return false
     }
 
     /// `1...3` and `1...count`, but not `0..<ids.count`.
@@ -141,7 +174,8 @@ enum Loops {
                 let reads = performed.filter {
                     ($0.kind.isRead || $0.kind == .listen) && !$0.isFromCache(context.evaluator)
                 }
-                let writes = performed.filter(isAlone)
+                // What it writes on the way, as to a log, is not what it is called for.
+                let writes = context.graph.performedNear(by: function).filter(isAlone)
                 if let first = reads.first, !isBatched(first) {
                     found.append(
                         context.finding(

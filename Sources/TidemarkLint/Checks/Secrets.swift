@@ -9,6 +9,11 @@ enum Secrets {
         "creditcard", "cvv", "cvc", "ssn", "socialsecuritynumber",
     ]
 
+    /// As in `githubAccessToken`.
+    private static let ends = [
+        "accesstoken", "refreshtoken", "clientsecret", "secretkey", "privatekey", "apikey",
+    ]
+
     static func findings(in context: CheckContext) -> [Finding] {
         var seen: Set<Place> = []
         var found: [Finding] = []
@@ -34,7 +39,8 @@ enum Secrets {
 
     private static func isSecret(_ key: String) -> Bool {
         let last = key.split(separator: ".").last.map(String.init) ?? key
-        return names.contains(last.lowercased().filter { $0 != "_" && $0 != "-" })
+        let word = last.lowercased().filter { $0 != "_" && $0 != "-" }
+        return names.contains(word) || ends.contains { word.hasSuffix($0) }
     }
 
     /// A secret property of the type that is encoded: `setData(from: user)`.

@@ -68,6 +68,11 @@ final class CallGraph {
         return all
     }
 
+    /// What a function performs by itself and in the functions that it calls, no deeper.
+    func performedNear(by function: FunctionFacts) -> [Operation] {
+        ([function] + callees(of: function)).flatMap(operations(in:))
+    }
+
     private func callees(of function: FunctionFacts) -> [FunctionFacts] {
         if let known = called[function.node.id] { return known }
         let all = function.body?.all(FunctionCallExprSyntax.self).compactMap(callee(of:)) ?? []

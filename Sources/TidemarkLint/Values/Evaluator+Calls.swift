@@ -35,7 +35,7 @@ extension Evaluator {
     private func ofFirestore(_ name: String, of value: Known) -> Known? {
         switch (value, name) {
         case (.querySnapshot(let facts), "documents"): .documents(facts)
-        case (.querySnapshot(let facts), "documentChanges"): .documents(facts)
+        case (.querySnapshot(let facts), "documentChanges"): .documents(facts.changes)
         case (.documents, "first"), (.documents, "last"): .documentSnapshot
         case (.documentSnapshot, "reference"): .document(.unknown)
         case (.documentSnapshot, "document"): .documentSnapshot
@@ -56,6 +56,9 @@ extension Evaluator {
             return name.first?.isUppercase == true ? .metatype(name) : .unknown
         }
         if let raw = type.rawValues[name] { return .text(raw) }
+        if name == "allCases", !type.rawValues.isEmpty {
+            return .list(type.rawValues.keys.sorted().map(Known.symbol))
+        }
         if let found = type.variables[name] { return variable(found, Scope(depth: scope.depth)) }
         // A type inside of a type.
         if project.types[name] != nil { return .metatype(name) }
@@ -148,7 +151,7 @@ extension Evaluator {
         else { return nil }
         switch base {
         case .query(var facts):
-            facts.path += node.arguments.isEmpty ? [.written("a new id")] : segments(node, scope)
+            facts.path += node.arguments.isEmpty ? [QueryFacts.newID] : segments(node, scope)
             return .document(facts)
         case .database:
             var facts = QueryFacts()

@@ -199,6 +199,7 @@ extension Evaluator {
                 default: .unknown
                 }
             }
+        case "onDelete", "onMove": return index == 0 ? .instance("IndexSet") : .unknown
         case "runTransaction": return index == 0 ? .transaction : .unknown
         case "map", "compactMap", "flatMap", "forEach", "filter", "first", "contains", "sorted",
             "concurrentForEach", "asyncMap", "asyncForEach":

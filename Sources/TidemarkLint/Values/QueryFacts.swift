@@ -45,6 +45,8 @@ struct QueryFacts: Hashable, Sendable {
     var isComplete = true
     /// Whether a filter was set with `whereFilter`.
     var hasCompositeFilter = false
+    /// Whether these are what has changed in the result, `documentChanges`.
+    var isOfChanges = false
 
     static let unknown: QueryFacts = {
         var facts = QueryFacts()
@@ -54,6 +56,15 @@ struct QueryFacts: Hashable, Sendable {
         return facts
     }()
 
+    var changes: QueryFacts {
+        var facts = self
+        facts.isOfChanges = true
+        return facts
+    }
+
+    /// The last segment of a document that is made anew, `collection.document()`.
+    static let newID = Segment.written("a new id")
+
     /// The collection's id; nil where only the running app knows it.
     var collectionID: String? {
         if case .text(let name)? = path.last { return name }
@@ -62,7 +73,8 @@ struct QueryFacts: Hashable, Sendable {
 
     /// As for people: `chats/…/messages`.
     var name: String {
-        guard !path.isEmpty else { return "a collection" }
+        let isKnown = path.contains { if case .text = $0 { true } else { false } }
+        guard isKnown else { return "a collection" }
         let parts = path.map { segment in
             switch segment {
             case .text(let text): text
