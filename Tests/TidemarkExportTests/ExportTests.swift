@@ -78,11 +78,12 @@ import TidemarkServer
             ])
     }
 
-    @Test func `an export is of one time while writes go on`() async throws {
+    @Test(arguments: [5_000, 100])
+    func `an export is of one time while writes go on`(pageSize: Int) async throws {
         let rows = 3_000
         try await world.set((0..<rows).map { ("rows/r\(10_000 + $0)", ["round": .integer(0)]) })
         let place = folder.file("export")
-        async let exported = world.export(to: place)
+        async let exported = world.export(to: place, pageSize: pageSize)
         for round in 1...10 as ClosedRange<Int64> {
             // All in one commit: whoever sees two rounds has seen two times.
             let mutations = try stride(from: 0, to: rows, by: 15).map { row in
@@ -99,6 +100,17 @@ import TidemarkServer
         let rounds = Set(
             stride(from: 0, to: rows, by: 15).map { found["rows/r\(10_000 + $0)"]?["round"] })
         #expect(rounds.count == 1)
+    }
+
+    @Test(arguments: [1, 2, 3, 4, 5, 6, 7])
+    func `pages of any size make the same export`(pageSize: Int) async throws {
+        try await world.set(
+            ["a/1", "a/1/b/1", "a/1/b/2", "a/2", "b/1", "b/__id7__"].map {
+                ($0, ["path": .string($0)])
+            })
+        #expect(try await world.export(to: folder.file("whole")) == 6)
+        #expect(try await world.export(to: folder.file("pages"), pageSize: pageSize) == 6)
+        #expect(try folder.contents(of: "whole") == folder.contents(of: "pages"))
     }
 
     @Test func `all databases of a server lie in one folder`() async throws {

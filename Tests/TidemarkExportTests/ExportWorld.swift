@@ -62,8 +62,10 @@ struct ExportWorld {
         return Dictionary(uniqueKeysWithValues: found.map { ($0.path.text, $0.fields) })
     }
 
-    func export(to place: String, databases: [DatabaseID]? = nil) async throws -> Int {
-        let results = try await Exporter(server, context).run(
+    func export(
+        to place: String, databases: [DatabaseID]? = nil, pageSize: Int = 5_000
+    ) async throws -> Int {
+        let results = try await Exporter(server, context, pageSize: pageSize).run(
             databases ?? [database], to: place)
         return results.map(\.documents).reduce(0, +)
     }

@@ -5,11 +5,16 @@ package import TidemarkModel
 package struct Exporter: Sendable {
     private let transport: any Transport
     private let context: CallContext
+    private let pageSize: Int
 
-    /// - Parameter context: What every call carries, its database aside.
-    package init(_ transport: any Transport, _ context: CallContext) {
+    /// - Parameters:
+    ///   - context: What every call carries, its database aside.
+    ///   - pageSize: Documents that one call reads. The server looks at all names for each page, because
+    ///     documents of many collections do not lie in one order: pages that are small take long.
+    package init(_ transport: any Transport, _ context: CallContext, pageSize: Int = 20_000) {
         self.transport = transport
         self.context = context
+        self.pageSize = pageSize
     }
 
     /// A project's accounts, as files.
@@ -152,14 +157,12 @@ package struct Exporter: Sendable {
         try await each(of: database) { document throws(ExportError) in try writer.add(document) }
     }
 
-    /// One answer of the server holds all documents as of one time. It makes no more of it than is
-    /// taken from it here.
     private func each(
         of database: DatabaseID, _ body: (Document) throws(ExportError) -> Void
     ) async throws(ExportError) {
         var context = context
         context.database = database
-        let rows = PacedRows(transport, context)
+        var rows = DatabaseRows(transport, context, pageSize: pageSize)
         while true {
             let document: Document?
             do throws(RPCStatus) { document = try await rows.next() } catch {

@@ -1,31 +1,39 @@
 import Synchronization
 import TidemarkModel
 
-/// All documents of a database in the order of their names, as of one time. The server is paused while
-/// what has come is not taken.
+/// The documents of a query. The server is paused while what has come is not taken.
 final class PacedRows: Sendable {
     /// Documents that wait, at which the server is paused, and at which it goes on.
     private static let most = 2_000
     private static let few = 500
+    /// Bytes that wait, at which the server is paused: large documents come to this before `most`.
+    private static let mostBytes = 8 << 20
 
     private struct State {
         var waiting: [Document] = []
         var next = 0
+        /// Of the documents that wait.
+        var bytes = 0
+        var readTime: Timestamp?
         var end: RPCStatus?
         var isPaused = false
         var reader: CheckedContinuation<Void, Never>?
         var call: (any CancellableCall)?
 
         var count: Int { waiting.count - next }
+        var isFull: Bool { count >= PacedRows.most || bytes >= PacedRows.mostBytes }
+        var isLow: Bool { count <= PacedRows.few && bytes <= PacedRows.mostBytes / 4 }
     }
 
     private let state = Mutex(State())
 
-    init(_ transport: any Transport, _ context: CallContext) {
-        let query = Query(
-            collectionID: nil, allDescendants: true, orders: [Order(.documentID)])
-        let call = transport.call(.runQuery(RunQueryRequest(query: query)), context) {
-            [weak self] event in self?.take(event)
+    init(
+        _ transport: any Transport, _ context: CallContext, query: Query,
+        at consistency: ReadConsistency
+    ) {
+        let request = RunQueryRequest(query: query, consistency: consistency)
+        let call = transport.call(.runQuery(request), context) { [weak self] event in
+            self?.take(event)
         }
         // The answer may have begun already.
         let isPaused = state.withLock { state in
@@ -37,6 +45,9 @@ final class PacedRows: Sendable {
 
     deinit { cancel() }
 
+    /// As of when the documents are; nil until the server says it.
+    var readTime: Timestamp? { state.withLock { $0.readTime } }
+
     func cancel() { state.withLock { $0.call }?.cancel() }
 
     private func take(_ event: StreamEvent<Reply>) {
@@ -44,8 +55,12 @@ final class PacedRows: Sendable {
             var pausing: (any CancellableCall)?
             switch event {
             case .message(.runQuery(let reply)):
-                if let document = reply.document { state.waiting.append(document) }
-                if state.count >= Self.most, !state.isPaused {
+                if let document = reply.document {
+                    state.waiting.append(document)
+                    state.bytes += document.fields.storageSize
+                }
+                state.readTime = reply.readTime ?? state.readTime
+                if state.isFull, !state.isPaused {
                     state.isPaused = true
                     pausing = state.call
                 }
@@ -75,7 +90,8 @@ final class PacedRows: Sendable {
                 guard state.count > 0 else { return (nil as Document?, state.end, nil as Call?) }
                 let document = state.waiting[state.next]
                 state.next += 1
-                guard state.isPaused, state.count <= Self.few else { return (document, nil, nil) }
+                state.bytes -= document.fields.storageSize
+                guard state.isPaused, state.isLow else { return (document, nil, nil) }
                 state.isPaused = false
                 return (document, nil, state.call)
             }

@@ -8,8 +8,13 @@ enum URLText {
     static func segments(of path: String) -> [String]? {
         var result: [String] = []
         for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            guard part.utf8.contains(UInt8(ascii: "%")) else {
+                result.append(String(part))
+                continue
+            }
             guard let plain = unescaped(part) else { return nil }
-            result.append(plain.replacing("/", with: "%2F"))
+            let hasSlash = plain.utf8.contains(UInt8(ascii: "/"))
+            result.append(hasSlash ? plain.replacing("/", with: "%2F") : plain)
         }
         return result
     }

@@ -1,0 +1,56 @@
+import TidemarkModel
+
+/// All documents of a database in the order of their names, as of one time.
+///
+/// They come in pages. What a connection receives ahead of its reader is then at most a page, and what
+/// a call has left in memory is free again when it ends. Each page after the first is read at the read
+/// time of the first: a server has to keep that time for as long as the export takes.
+struct DatabaseRows {
+    private let transport: any Transport
+    private let context: CallContext
+    private let pageSize: Int
+    private var page: PacedRows?
+    private var taken = 0
+    private var last: DocumentPath?
+    private var readTime: Timestamp?
+
+    init(_ transport: any Transport, _ context: CallContext, pageSize: Int) {
+        self.transport = transport
+        self.context = context
+        self.pageSize = pageSize
+    }
+
+    /// The next document; nil at the end.
+    ///
+    /// - Throws: The status with which a call ended, unless it is ok; `cancelled` when the task is.
+    mutating func next() async throws(RPCStatus) -> Document? {
+        while true {
+            let page = page ?? PacedRows(transport, context, query: query, at: consistency)
+            self.page = page
+            if let document = try await page.next() {
+                taken += 1
+                last = document.path
+                return document
+            }
+            guard taken == pageSize else { return nil }
+            readTime = readTime ?? page.readTime
+            guard readTime != nil else {
+                throw RPCStatus(.internal, "The server did not say as of when it answered.")
+            }
+            taken = 0
+            self.page = nil
+        }
+    }
+
+    private var query: Query {
+        var query = Query(collectionID: nil, allDescendants: true, orders: [Order(.documentID)])
+        query.limit = .first(pageSize)
+        query.start = last.map { last in
+            let name = ReferenceValue(database: context.database, path: last)
+            return Cursor(values: [.reference(name)], before: false)
+        }
+        return query
+    }
+
+    private var consistency: ReadConsistency { readTime.map { .at($0) } ?? .latest }
+}
