@@ -92,7 +92,10 @@ extension FeedMachine {
     ) {
         takeShared(shared, readTime, now, &effects)
         guard sync?.stage == .marks else { return }
-        sync?.hasMarks = true
+        // A write of this device came in between: what other devices have told is in the next answer.
+        let isOwnAlone = shared.isOwnAlone && sync?.readsMarksAgain == false
+        sync?.readsMarksAgain = isOwnAlone
+        sync?.hasMarks = !isOwnAlone
         sync?.result.reads += 1
         readNext(&effects)
     }

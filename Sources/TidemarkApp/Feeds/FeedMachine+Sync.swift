@@ -19,6 +19,8 @@ extension FeedMachine {
         var reach = SyncReach()
         var audit: FeedAudit?
         var hasMarks = false
+        /// Whether the marks are read once more.
+        var readsMarksAgain = false
         /// Whether the marks have been dropped for a query that failed.
         var hasDropped = false
     }
@@ -144,6 +146,7 @@ extension FeedMachine {
     ) {
         guard var run = sync, run.stage == .page else { return }
         // Before the page's own progress, by which the time is known.
+        let asked = marks.action
         learn(page.readTime, at: now, &effects)
         progress = page.progress
         // It may have moved while the page was on its way.
@@ -152,6 +155,12 @@ extension FeedMachine {
         run.result.changed += stored.count
         run.reach.startedAt = run.reach.startedAt ?? page.readTime
         run.reach.take(page.plan, news: page.changed.count)
+        // A mark that was ahead has gone back, and nothing above it was there: what lies between is asked for.
+        if let asked, marks.action.map({ $0 < asked }) ?? false,
+            progress.held(above: marks.action).isEmpty
+        {
+            run.reach.hasHead = false
+        }
         if page.covered != nil { run.audit?.wasRead(rest: page.rest) }
         sync = run
         disk.readChanges(page.changed)

@@ -158,8 +158,10 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
                         return .failed(
                             .page, FirestoreError(.unavailable, "The server was not asked."))
                     }
-                    return .sharedRead(
-                        shared.marks(read.documents.first?.document.fields), readTime: readTime)
+                    let view = read.documents.first
+                    var marks = shared.marks(view?.document.fields)
+                    marks.isOwnAlone = view?.hasCommittedMutations ?? false
+                    return .sharedRead(marks, readTime: readTime)
                 })
         }
     }

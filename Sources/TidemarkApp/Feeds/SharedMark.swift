@@ -81,6 +81,8 @@ package struct SharedMarks: Hashable, Sendable {
     var isText = false
     /// Whether the user has cleared on this device.
     var isClear = false
+    /// Whether they are what this device wrote last, as no read has told of the document since.
+    var isOwnAlone = false
 
     package init() {}
 }

@@ -20,7 +20,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case loadMore
         /// - Parameter isFromCache: Whether the server has not confirmed it: then it says nothing of
         ///   what is not in it below its last row.
-        case snapshot(WindowID, [Row], isFromCache: Bool)
+        /// - Parameter named: How many rows the server has named, also such as a write that waits keeps out;
+        ///   nil for those that are given.
+        case snapshot(WindowID, [Row], isFromCache: Bool, named: Int? = nil)
         /// A page that nobody listens to, complete down to its last row.
         /// - Parameter isLast: Whether there is nothing below.
         case page(WindowID, [Row], isLast: Bool)
@@ -117,9 +119,9 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
             error = nil
             return open(after: nil)
         case .loadMore: return loadMore()
-        case .snapshot(let id, let rows, let isFromCache):
+        case .snapshot(let id, let rows, let isFromCache, let named):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
-            take(rows, isFromCache, of: index)
+            take(rows, isFromCache, named ?? rows.count, of: index)
             return trim()
         case .page(let id, let rows, let isLast):
             guard let index = windows.firstIndex(where: { $0.id == id }) else { return [] }
@@ -177,11 +179,26 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         isLast ? .oldest : rows.last.map { .after($0.position) } ?? window.upper
     }
 
-    private mutating func take(_ rows: [Row], _ isFromCache: Bool, of index: Int) {
+    /// How far down a snapshot tells everything. What the device's own writes that wait have taken out of a
+    /// page, or moved to its end, says nothing of what follows on the server.
+    private func lower(
+        _ rows: [Row], _ isFromCache: Bool, _ named: Int, _ window: Window
+    ) -> PageEdge {
+        let settled = rows.filter { !$0.isPending }
+        let isLast = !isFromCache && max(named, settled.count) < pageSize
+        let shown = lower(rows, window, isLast: isLast)
+        if isLast { return shown }
+        if isFromCache { return window.confirmedLower.map { min(shown, $0) } ?? shown }
+        let told = lower(settled, window, isLast: false)
+        guard let known = window.confirmedLower else { return told }
+        return max(told, rows.count < pageSize ? known : min(known, shown))
+    }
+
+    private mutating func take(
+        _ rows: [Row], _ isFromCache: Bool, _ named: Int, of index: Int
+    ) {
         var window = windows[index]
-        let isLast = rows.count < pageSize && !isFromCache
-        var lower = lower(rows, window, isLast: isLast)
-        if isFromCache, let confirmed = window.confirmedLower { lower = min(lower, confirmed) }
+        let lower = lower(rows, isFromCache, named, window)
         // More may have come than the page holds: above what it knew, nothing is known but this.
         forgetAbove(window)
         let known = window.upper..<lower

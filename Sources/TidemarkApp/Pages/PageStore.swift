@@ -132,7 +132,7 @@ final class PageStore: Sendable {
                 let last = settled.last.flatMap(position),
                 settled.last == snapshot.documents.last
             else { return }
-            let isWhole = snapshot.count < limit
+            let isWhole = max(snapshot.named ?? 0, snapshot.count) < limit
             let lower = isWhole ? state.floor : CoveragePosition.before(last.time, last.path)
             let upper = CoveragePosition.after(first.time, first.path)
             if lower < upper { state.progress.insert(lower..<upper, asOf: readTime) }

@@ -269,7 +269,10 @@ public final class Pager: Sendable {
                 }
             }
             store?.heard(snapshot, limit: pageSize)
-            step(.snapshot(id, rows, isFromCache: snapshot.metadata.isFromCache))
+            step(
+                .snapshot(
+                    id, rows, isFromCache: snapshot.metadata.isFromCache,
+                    named: snapshot.named))
         } else if let error = error as? FirestoreError {
             state.withLock { _ = $0.registrations.removeValue(forKey: id) }
             step(.failed(id, error))

@@ -7,7 +7,7 @@ package struct FeedProgress: Hashable, Sendable {
     /// As of when nothing newer is missing; nil before the newest items were first asked for. A feed
     /// of changes knows it from its cursor.
     package private(set) var headTime: Timestamp?
-    /// Items that have the time of the newest one, as far as a page of them told: the next look for
+    /// Items that have the time of the newest one, as far as pages have brought them: the next look for
     /// newer ones brings them again.
     package private(set) var headCount = 0
     /// Whether all changes of an overlap have been read once, so that the cursor has seen them: also
@@ -92,6 +92,8 @@ package struct FeedProgress: Hashable, Sendable {
             upper =
                 rows.first.flatMap { row in row.itemTime.map { .after($0, row.path) } }
                 ?? emptyHead(range.lowerBound)
+        } else {
+            headCount += countInHead(rows)
         }
         let lower = Self.covered(by: rows, of: range, isLast: isLast).lowerBound
         // Equal times at its lower end may have been held: until they are read they are not.
@@ -105,6 +107,13 @@ package struct FeedProgress: Hashable, Sendable {
     /// it and was never read is a gap, and not the end of the feed.
     private func emptyHead(_ lower: CoveragePosition) -> CoveragePosition {
         if case .start = lower.side, lower != .lowest { .end(of: lower.time) } else { lower }
+    }
+
+    /// Of a page below the newest items, those that have their time and were not held: a page may end
+    /// between items of one time.
+    private func countInHead(_ rows: [FeedBookRow]) -> Int {
+        guard let top = coverage.intervals.last?.upper.time else { return 0 }
+        return rows.count { $0.itemTime == top && coverage.asOf(top, $0.path) == nil }
     }
 
     private static func count(ofNewest rows: [FeedBookRow]) -> Int {

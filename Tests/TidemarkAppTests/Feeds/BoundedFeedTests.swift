@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkApp
 
 /// Feeds that hold the newest items alone, as an app sees them, with the server's meter.
-@Suite(.timeLimit(.minutes(5))) struct `A bounded feed` {
+@Suite(.timeLimit(.minutes(20))) struct `A bounded feed` {
     private func world(
         _ items: Int, window: Int = 20, limit: Int? = 100,
         _ body: (FeedWorld) async throws -> Void
@@ -111,17 +111,19 @@ import TidemarkApp
         let world = try await FeedWorld()
         try await world.insert(id: "a")
         let model = FeedModel(try TypedFeed(of: Message.self, world.definition))
-        while model.items.isEmpty { await Task.yield() }
+        while model.items.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.unreadCount == 1, "it is off by default")
         model.consumesWhatIsShown = true
-        while model.unreadCount > 0 { await Task.yield() }
+        while model.unreadCount > 0 { try await Task.sleep(for: .milliseconds(1)) }
         world.wait(10)
         try await world.insert(id: "b")
-        while model.items.count < 2 || model.unreadCount > 0 { await Task.yield() }
+        while model.items.count < 2 || model.unreadCount > 0 {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         model.consumesWhatIsShown = false
         world.wait(10)
         try await world.insert(id: "c")
-        while model.items.count < 3 { await Task.yield() }
+        while model.items.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.unreadCount == 1)
         await world.end()
     }

@@ -60,6 +60,48 @@ import Tidemark
         #expect(machine.shown.unreadCount == 7)
     }
 
+    /// Feed seed 17979: it was fresh, with an old item from disk that no page had told of.
+    @Test func `asks again for what a mark hid that was ahead of the server's time`() throws {
+        let rules = FeedRules(way: .itemTime, pageSize: 2)
+        var machine = Machine(FeedSettings(rules: rules, window: 3))
+        var marks = Marks()
+        marks.move(.action, to: time(5_000), serverNow: nil)
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(marks, FeedProgress(overlap: .seconds(300))), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        _ = machine.step(.sync(2), now: now)
+        let plan = try #require(plans(machine.step(.indexesDeclared, now: now)).first)
+        #expect(plan.floor == time(5_000))
+        var progress = machine.progress
+        _ = progress.receive([], of: plan, readTime: time(1_000), rules: rules)
+        var page = FeedPage(progress: progress, readTime: time(1_000), rows: 0, changed: [])
+        page.plan = plan
+        let next = plans(machine.step(.fetched(page, stored: []), now: now))
+        #expect(next.map(\.floor) == [time(1_000)])
+    }
+
+    /// Feed seed 7960: the answer was older than a write of the device itself, which alone was shown.
+    @Test func `reads the shared marks once more after a write of its own`() {
+        var machine = Machine(
+            FeedSettings(
+                rules: FeedRules(way: .itemTime, pageSize: 2), window: 3, sharesMarks: true))
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        _ = machine.step(.sync(2), now: now)
+        #expect(machine.step(.indexesDeclared, now: now).contains(.readShared))
+        var shared = SharedMarks()
+        shared.isOwnAlone = true
+        let answer = Machine.Event.sharedRead(shared, readTime: time(1_000))
+        let again = machine.step(answer, now: now)
+        #expect(again.contains(.readShared) && plans(again).isEmpty)
+        #expect(plans(machine.step(answer, now: now)).count == 1, "and no more than once")
+    }
+
+    private func plans(_ effects: [Machine.Effect]) -> [ReadPlan] {
+        effects.compactMap { if case .fetch(let fetch) = $0 { fetch.plan } else { nil } }
+    }
+
     @Test func `makes indexes before the first page, and reads disk and server side by side`()
         throws
     {

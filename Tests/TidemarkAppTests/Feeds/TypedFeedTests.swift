@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkApp
 
-@Suite(.timeLimit(.minutes(5))) struct `A typed feed` {
+@Suite(.timeLimit(.minutes(20))) struct `A typed feed` {
     struct Message: Decodable, Sendable, Equatable { var text: String }
 
     private func world(_ body: (FeedWorld) async throws -> Void) async throws {
@@ -69,11 +69,11 @@ import TidemarkTesting
         try await world.insert(id: "a")
         let model = FeedModel(try TypedFeed(of: Message.self, world.definition))
         #expect(model.phase == .loading)
-        while model.items.isEmpty { await Task.yield() }
+        while model.items.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.items.map(\.value.text) == ["hello"])
         #expect(model.unreadCount == 1)
         try await model.clear()
-        while !model.items.isEmpty { await Task.yield() }
+        while !model.items.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         await world.end()
     }
 }

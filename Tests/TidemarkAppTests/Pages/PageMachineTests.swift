@@ -87,6 +87,31 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(2, after: position(5), limit: 4)])
     }
 
+    /// Feed seed 8964: a delete that waited made a full page one row short, and that was taken for the end.
+    @Test(arguments: [[9, 7, 6], [9, 8, 7]])
+    func `take no page for the last that a waiting write keeps a row out of`(left: [Int]) {
+        var machine = Machine(pageSize: 4)
+        _ = machine.step(.start)
+        _ = machine.step(.snapshot(1, rows([9, 8, 7, 6]), isFromCache: false, named: 4))
+        _ = machine.step(.snapshot(1, rows(left), isFromCache: false, named: 4))
+        #expect(shown(machine) == left)
+        #expect(machine.hasMore)
+        #expect(machine.step(.loadMore) == [.listen(2, after: position(6), limit: 4)])
+    }
+
+    /// Feed seed 19196: what lies above a row that was moved far down was taken for known.
+    @Test func `know a page no further down than the server has told`() {
+        var machine = Machine(pageSize: 4)
+        _ = machine.step(.start)
+        _ = machine.step(.snapshot(1, rows([9, 8, 7, 6]), isFromCache: false, named: 4))
+        let moved = PageRow(position(1, "d7"), 7, isPending: true)
+        _ = machine.step(
+            .snapshot(1, rows([9, 8, 6]) + [moved], isFromCache: false, named: 4))
+        #expect(shown(machine) == [9, 8, 6])
+        _ = machine.step(.snapshot(1, rows([9, 8, 6, 5]), isFromCache: false, named: 4))
+        #expect(machine.step(.loadMore) == [.listen(2, after: position(5), limit: 4)])
+    }
+
     @Test func `show no hole when the head has moved on too far`() {
         var machine = opened()
         _ = machine.step(.snapshot(1, rows(down(150, to: 141)), isFromCache: false))

@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `A pager of values` {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `A pager of values` {
     private struct Message: Decodable, Sendable, Equatable {
         @DocumentID var id: String?
         var text: String
@@ -25,15 +25,15 @@ import TidemarkTesting
         let device = try local.firestore(label: "device")
         let pager = try Pager.messages(of: device.document("rooms/blue"), pageSize: 4)
         let model = TypedPagerModel<Message>(pager)
-        while model.items.count < 3 { await Task.yield() }
+        while model.items.count < 3 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.items.compactMap(\.id) == ["m3", "m4", "m5"])
         #expect(model.undecodable.keys.map(\.text) == ["rooms/blue/messages/bad"])
         model.loadMore()
-        while model.items.count < 5 { await Task.yield() }
+        while model.items.count < 5 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.items.map(\.text) == (1...5).map { "text \($0)" })
         #expect(model.error == nil)
         try await room.collection("messages").document("bad").updateData(["text": "good"])
-        while !model.undecodable.isEmpty { await Task.yield() }
+        while !model.undecodable.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.items.count == 6)
         pager.close()
         await local.stop()
@@ -46,7 +46,7 @@ import TidemarkTesting
         try await messages.document("m0").setData(["sentAt": local.now, "text": "first"])
         let pager = try Pager.messages(of: device.document("rooms/blue"))
         let model = TypedPagerModel<Message>(pager)
-        while model.rows.count < 1 { await Task.yield() }
+        while model.rows.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.rows[0].delivery == .delivered)
         await device.disableNetwork()
         local.advance(by: .seconds(1))
@@ -56,11 +56,11 @@ import TidemarkTesting
             ["sentAt": local.now, "text": "second"], forDocument: messages.document("m1"))
         batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
         batch.commit(completion: nil)
-        while model.rows.count < 2 { await Task.yield() }
+        while model.rows.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.rows[1].isPending && model.rows[1].value.text == "second")
         #expect(model.scroll == .toNewest(isOwn: true))
         await device.enableNetwork()
-        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.items.map(\.text) == ["first", "second"], "it stays where it was")
         #expect(model.rows.map(\.id) == ["rooms/blue/messages/m0", "rooms/blue/messages/m1"])
         pager.close()
@@ -79,14 +79,17 @@ import TidemarkTesting
             forDocument: room.collection("messages").document("m1"))
         batch.updateData(["count": 1], forDocument: room)
         batch.commit(completion: nil)
-        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
         // Refused again: it is failed again.
         try await model.retry(model.rows[0])
-        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        try await device.waitForPendingWrites()
+        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
         let author = try local.firestore(label: "author")
         try await author.document("rooms/blue").setData(["count": 0])
         try await model.retry(model.rows[0])
-        while model.rows.last?.delivery != .delivered { await Task.yield() }
+        while model.rows.last?.delivery != .delivered {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         #expect(model.items.map(\.text) == ["one"])
         #expect(try await device.rejectedWrites().isEmpty)
         pager.close()
@@ -103,9 +106,9 @@ import TidemarkTesting
         batch.setData(["sentAt": local.now, "text": "one"], forDocument: messages.document("m1"))
         batch.updateData(["count": 1], forDocument: device.document("rooms/blue"))
         batch.commit(completion: nil)
-        while !(model.rows.last?.isFailed ?? false) { await Task.yield() }
+        while !(model.rows.last?.isFailed ?? false) { try await Task.sleep(for: .milliseconds(1)) }
         try await model.discard(model.rows[0])
-        while !model.rows.isEmpty { await Task.yield() }
+        while !model.rows.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         #expect(try await device.rejectedWrites().isEmpty)
         pager.close()
         await local.stop()
@@ -126,13 +129,15 @@ import TidemarkTesting
         try await batch.commit()
         let pager = try Pager.messages(of: device.document("rooms/blue"), pageSize: 10)
         let model = TypedPagerModel<Message>(pager)
-        while model.rows.count < 10 || model.isLoadingMore { await Task.yield() }
+        while model.rows.count < 10 || model.isLoadingMore {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         #expect(model.scroll == .toNewest(isOwn: false))
         model.loadMoreIfNeeded(at: model.rows[9].id, within: 3)
         #expect(!pager.current.isLoadingMore, "that one is far from the oldest")
         let oldest = model.rows[0].id
         model.loadMoreIfNeeded(at: model.rows[2].id, within: 3)
-        while model.rows.count < 20 { await Task.yield() }
+        while model.rows.count < 20 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.scroll == .keep(oldest))
         #expect(model.items.map(\.text) == (20...39).map { "\($0)" })
         pager.close()
@@ -151,7 +156,7 @@ import TidemarkTesting
         let device = try local.firestore(label: "device")
         let pager = try Pager.conversations(of: "ann", in: device.collection("chats"))
         let model = TypedPagerModel<Message>(pager)
-        while model.items.count < 2 { await Task.yield() }
+        while model.items.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.items.compactMap(\.id) == ["c1", "c3"], "the latest last")
         pager.close()
         await local.stop()

@@ -173,6 +173,23 @@ import TidemarkModel
         return reach
     }
 
+    /// Bounded feed seed 3584: those of the first page alone were predicted to come again.
+    @Test func `items of the newest time are counted over all pages that brought them`() throws {
+        let rules = FeedRules(way: .itemTime, pageSize: 3, limit: 1)
+        var progress = FeedProgress(overlap: .seconds(60))
+        let newest = try plan(progress, SyncReach(), rules)
+        #expect(newest.pageSize == 1)
+        _ = progress.receive([row("c", 9)], of: newest, readTime: time(100), rules: rules)
+        var reach = SyncReach(olderOf: progress)
+        (reach.held, reach.wanted) = (1, 3)
+        let older = try plan(progress, reach, rules)
+        _ = progress.receive(
+            [row("b", 9), row("a", 9)], of: older, readTime: time(101), rules: rules)
+        reach = SyncReach()
+        reach.wanted = 3
+        #expect(try plan(progress, reach, rules).prediction.ifUnchanged == 3)
+    }
+
     @Test func `a bounded feed asks for its newest items, and for older ones when they are wanted`()
         throws
     {

@@ -15,6 +15,8 @@ final class HistoryDevice {
     /// The highest clear mark that the app was told of.
     private(set) var told: Timestamp?
     private var resetsUnderWay = 0
+    /// How often the app has moved the clear mark.
+    private(set) var clears = 0
     /// What had been written when the last sync began that ended well.
     var syncedAt: (writes: Int, now: Timestamp, process: WorldProcess)?
     /// What its feed last showed as fresh while it listened.
@@ -119,6 +121,7 @@ final class HistoryDevice {
         history.note("\(self.name) moves its \(name) mark to \(target)")
         let isReset = target == .milliseconds(-1) && name == .action
         if isReset { resetsUnderWay += 1 }
+        if name == .action { clears += 1 }
         feed.call({ .move(name, to: target, $0) }) { [unowned self] outcome in
             if isReset { resetsUnderWay -= 1 }
             moved(name, outcome)

@@ -167,6 +167,9 @@ final class HistoryDriver {
         device.client.engine?.write([mutation]) { event in
             guard process.isAlive else { return }
             sink.value().note("\(name)'s write of \(mutation.path.id) is \(event)")
+            if case .acknowledged(let time) = event {
+                sink.value().writes.acknowledged(mutation, at: time)
+            }
         }
     }
 

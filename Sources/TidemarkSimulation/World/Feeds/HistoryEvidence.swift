@@ -16,6 +16,8 @@ struct SyncBegin {
     let shared: Timestamp?
     /// What the device's own writes of then change.
     let ownWrites = OwnWrites()
+    /// How often the device had cleared.
+    let clears: Int
     /// Whether it joins a sync that is under way, so that what it was told is of before it.
     let isJoined: Bool
     /// Whether the feed reads already, so that the bill is not this sync's alone.
@@ -29,6 +31,7 @@ struct SyncBegin {
         reads = history.oracle.reads(of: device)
         writes = history.writes.count
         shared = history.mood.sharesMarks ? history.oracle.sharedMark() : nil
+        clears = device.clears
         isJoined = device.feed?.syncs ?? 0 > 0
         isShared =
             device.isLive || isJoined || history.mood.limit != nil && device.feed?.loads ?? 0 > 0
@@ -54,6 +57,8 @@ struct HistoryShown: Equatable {
     /// From where on it says that it holds everything.
     let base: CoveragePosition
     let marks: Marks
+    /// What a listener has told of since what is held was last counted.
+    let heard: Set<DocumentPath>
 
     init(_ feed: HistoryFeed) {
         let machine = feed.machine
@@ -64,6 +69,7 @@ struct HistoryShown: Equatable {
         limit = machine.settings.rules.limit
         base = machine.progress.base(above: machine.marks.action, machine.settings.rules)
         marks = machine.marks
+        heard = feed.heard
     }
 }
 
@@ -90,6 +96,8 @@ final class SyncEvidence {
     let shown: HistoryShown
     let time: Duration
     let reads: Int
+    /// Whether the device has cleared since it began.
+    let hasCleared: Bool
     /// When this device's sync before began, where nobody has written since; what was written before may
     /// have reached the server later.
     let unwrittenSince: Timestamp?
@@ -103,6 +111,7 @@ final class SyncEvidence {
         shown = HistoryShown(feed)
         time = device.history.world.time.elapsed
         reads = device.history.oracle.reads(of: device)
+        hasCleared = begin.clears < device.clears
         unwrittenSince = device.syncedAt.flatMap { before in
             before.process === feed.process && before.writes == device.history.writes.count
                 ? before.now : nil

@@ -18,6 +18,8 @@ final class HistoryFeed {
     private var knowsServerTime = false
     /// Syncs that the app has asked for and that have not ended.
     private(set) var syncs = 0
+    /// What its listener has told of since what it holds was last counted.
+    private(set) var heard: Set<DocumentPath> = []
     /// Loads of older items that have not ended: in a bounded feed they read from the server.
     private(set) var loads = 0
 
@@ -66,6 +68,11 @@ final class HistoryFeed {
         guard process.isAlive else { return }
         let sink = WorldBox { [weak self] in self }
         knowsServerTime = knowsServerTime || event.tellsServerTime
+        switch event {
+        case .heard(let told): heard.formUnion(told.changed)
+        case .compared: heard = []
+        default: break
+        }
         for effect in machine.step(event, now: device.clocks) {
             switch effect {
             case .publish: device.published(self)

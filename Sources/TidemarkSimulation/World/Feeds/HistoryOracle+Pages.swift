@@ -13,6 +13,10 @@ extension HistoryOracle {
             pager.isCurrent,
             let first = pager.firstReadTime
         else { return }
+        // What was written and taken back leaves the server as it was: a row that shows it tells of that.
+        if pager.machine.rows.contains(where: { $0.isPending || $0.content.updateTime > first }) {
+            return
+        }
         let state = HistoryPager.Compared(
             rows: Array(pager.machine.rows), writes: history.writes.count)
         if device.comparedPages == state { return }

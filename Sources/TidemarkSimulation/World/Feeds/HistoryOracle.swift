@@ -162,7 +162,8 @@ final class HistoryOracle {
         // has cleared later writes its own again (Decisions/0042).
         let seesItsOwn =
             HistoryDevice.marksAreTexts(history)
-            && evidence.begin.ownWrites.paths?.contains(FeedHistory.shared) ?? true
+            && (evidence.hasCleared
+                || evidence.begin.ownWrites.paths?.contains(FeedHistory.shared) ?? true)
         // One that is ahead of the server's time counts as far as that, when it is read.
         if !evidence.begin.isJoined, !seesItsOwn,
             let mark = evidence.begin.shared.map({ min($0, evidence.begin.now) }),

@@ -101,7 +101,9 @@ final class HistoryPager {
                 }
             }
             note(rows, snapshot, of: id)
-            step(.snapshot(id, rows, isFromCache: snapshot.isFromCache))
+            step(
+                .snapshot(
+                    id, rows, isFromCache: snapshot.isFromCache, named: snapshot.syncedCount))
         }
     }
 
@@ -110,8 +112,11 @@ final class HistoryPager {
     ) {
         guard var window = windows[id] else { return }
         let upper = window.after.map { PageEdge.after($0) } ?? .newest
-        let isShort = rows.count < window.limit && !snapshot.isFromCache
-        let lower = isShort ? .oldest : rows.last.map { PageEdge.after($0.position) } ?? upper
+        // What waits to be written says nothing of what the server has below it.
+        let settled = rows.filter { !$0.isPending }
+        let isShort =
+            max(settled.count, snapshot.syncedCount) < window.limit && !snapshot.isFromCache
+        let lower = isShort ? .oldest : settled.last.map { PageEdge.after($0.position) } ?? upper
         window.isFromCache = snapshot.isFromCache
         if upper < lower, let readTime = snapshot.readTime, !snapshot.isFromCache {
             window.told.append(

@@ -77,6 +77,11 @@ struct HistoryWrites {
         note(mutation, nil)
     }
 
+    /// What a device wrote has a time at the server.
+    mutating func acknowledged(_ mutation: Mutation, at commitTime: Timestamp) {
+        noteArrival(mutation, commitTime)
+    }
+
     mutating func committed(_ mutations: [Mutation], at time: Timestamp) {
         count += 1
         for mutation in mutations { note(mutation, time) }
@@ -96,15 +101,29 @@ struct HistoryWrites {
         }
         if fields["room"] == .integer(2) { vanished.insert(mutation.path) }
         if case .integer(let number)? = fields["v"] { versions[number] = mutation.path }
-        if case .timestamp(let time)? = fields["createdAt"] {
-            itemTimes.append(time)
-            if let commitTime { arrivals.append((time, commitTime)) }
-        }
-        let sets = mutation.transforms.contains { $0.field == FieldPath(name: "createdAt") }
+        if case .timestamp(let time)? = fields["createdAt"] { itemTimes.append(time) }
+        let sets = mutation.setsItemTime
         if !isNew, sets || fields["createdAt"] != nil { moved.insert(mutation.path) }
-        if sets, let commitTime {
-            itemTimes.append(commitTime)
-            arrivals.append((commitTime, commitTime))
+        guard let commitTime else { return }
+        if sets { itemTimes.append(commitTime) }
+        noteArrival(mutation, commitTime)
+    }
+
+    private mutating func noteArrival(_ mutation: Mutation, _ commitTime: Timestamp) {
+        switch mutation.operation {
+        case .set(let fields), .patch(let fields, _):
+            if case .timestamp(let time)? = fields["createdAt"] {
+                arrivals.append((time, commitTime))
+            }
+        case .delete, .verify: return
         }
+        if mutation.setsItemTime { arrivals.append((commitTime, commitTime)) }
+    }
+}
+
+extension Mutation {
+    /// Whether its item's time is the server's.
+    fileprivate var setsItemTime: Bool {
+        transforms.contains { $0.field == FieldPath(name: "createdAt") }
     }
 }
