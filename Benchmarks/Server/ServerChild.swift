@@ -23,6 +23,15 @@ final class ServerChild {
         self.port = port
     }
 
+    /// The control port of `tidemark serve` that was told to write its ports to that file.
+    static func controlPort(in file: String) throws -> Int {
+        struct Ports: Decodable {
+            let control: Int
+        }
+        let data = try Data(contentsOf: URL(filePath: file))
+        return try JSONDecoder().decode(Ports.self, from: data).control
+    }
+
     /// What it holds in memory now, in MiB; nil where the system does not say so in `/proc`.
     var residentMiB: Double? { memory(in: "status", "VmRSS:") }
 

@@ -11,6 +11,8 @@ struct ServerSuite {
     let report: Report
 
     private static let width = 16
+    /// Half of them with the console open.
+    private static let turns = 14
 
     func run() async throws {
         let yardstick = try ServerChild(ServerChild.thisProgram, ["--serve-empty-calls"])
@@ -21,13 +23,44 @@ struct ServerSuite {
         let http = try await median(2_000) { _ in try await emptyHTTP.emptyCall() }
         let data = folder.appending(path: "server").path
         for (title, place) in [("in a file", ["--data", data]), ("in memory", ["--memory"])] {
-            let child = try ServerChild(program, ["serve", "--port", "0"] + place)
+            let ports = folder.appending(path: "ports.json").path
+            let child = try ServerChild(
+                program,
+                ["serve", "--port", "0", "--control-port", "0", "--ports-file", ports] + place)
             defer { child.stop() }
             report.begin("server", "\(count) documents \(title)", yardstick: "empty gRPC")
             try await measure(ServerSteps(child), empty)
             report.begin("server", "REST \(title)", yardstick: "empty HTTP")
             try await measure(RESTSteps(child), http)
+            report.begin("server", "with the console's traffic open", yardstick: "closed")
+            let console = ConsoleReader(port: try ServerChild.controlPort(in: ports))
+            try await measure(ServerSteps(child), console)
         }
+    }
+
+    /// By turns, so that both have the same machine.
+    private func measure(_ steps: ServerSteps, _ console: ConsoleReader) async throws {
+        let workload = Workload(count: count)
+        let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
+        var closed: [Double] = []
+        var open: [Double] = []
+        for turn in 0..<Self.turns {
+            let isOpen = turn % 2 == 1
+            let before = console.fetched
+            if isOpen { try await console.open() }
+            let each = try await mean(6_000, width: Self.width) { round in
+                try await steps.get(paths[round % paths.count])
+            }
+            console.close()
+            // The first is fetched before the calls: a page that stays as it was costs nothing.
+            if isOpen, console.fetched < before + 2 {
+                throw ServerChildError(program: program.path, reason: "told its console nothing")
+            }
+            if isOpen { open.append(each) } else { closed.append(each) }
+        }
+        report.add("get, 16 at once, each", open.median, closed.median, items: 1)
+        print("  \(console.fetched) pages were fetched")
+        await steps.transport.close()
     }
 
     private func measure(_ steps: ServerSteps, _ empty: Yardstick) async throws {

@@ -10,6 +10,8 @@ import pytest
 from google.api_core.exceptions import FailedPrecondition
 from google.cloud import firestore
 from google.cloud.firestore_v1.base_query import And, FieldFilter, Or  # noqa: F401: of the code
+from google.cloud.firestore_v1.base_vector_query import DistanceMeasure
+from google.cloud.firestore_v1.vector import Vector
 from selenium.webdriver.common.by import By
 
 from conftest import Server
@@ -159,18 +161,23 @@ def test_an_expensive_screen_leads_to_its_query_and_its_price(page, browser, ser
 @pytest.mark.parametrize("text", [
     "items where n >= 3 and n < 8 order by n desc limit 4",
     "items where (n == 1 or n == 9) and owner == \"b\"",
-    "items where owner in [\"a\", \"x\"] order by n start after [4] limit 3"])
+    "items where owner in [\"a\", \"x\"] order by n start after [4] limit 3",
+    "items nearest at to [7, 1] by euclidean limit 3"])
 def test_the_code_in_python_asks_the_same(server, text):
     db = server.client("console-code")
     batch = db.batch()
     for number in range(12):
-        batch.set(db.document(f"items/i{number:02}"), {"n": number, "owner": "ab"[number % 2]})
+        batch.set(db.document(f"items/i{number:02}"), {
+            "n": number, "owner": "ab"[number % 2], "at": Vector([number * 1.1, 1])})
     batch.commit()
     query = urllib.parse.quote(text)
     base = f"http://127.0.0.1:{server.control_port}/query.json/console-code/(default)?q={query}"
     answer = json.load(urllib.request.urlopen(base))["result"]
     code = next(c["text"] for c in answer["code"] if c["language"] == "Python")
-    names = {"db": db, "firestore": firestore, "FieldFilter": FieldFilter, "Or": Or, "And": And}
+    names = {"db": db, "firestore": firestore, "FieldFilter": FieldFilter, "Or": Or, "And": And,
+             "Vector": Vector, "DistanceMeasure": DistanceMeasure}
     exec(code, names)
     found = ["items/" + snapshot.id for snapshot in names["query"].stream()]
+    if "nearest" in text:
+        assert found == ["items/i06", "items/i07", "items/i05"]
     assert found and found == [row["path"] for row in answer["table"]["rows"]]

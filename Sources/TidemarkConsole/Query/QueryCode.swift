@@ -129,7 +129,7 @@ struct QueryCode {
             let measure = search.measure.word.uppercased().replacing("-", with: "_")
             return """
                 .find_nearest(\(field), Vector([\(vector)]), \
-                DistanceMeasure.\(measure), \(search.limit))
+                distance_measure=DistanceMeasure.\(measure), limit=\(search.limit))
                 """
         }
     }

@@ -1,0 +1,45 @@
+"""Google's Go client, where Go and the client are installed: `go/main.go` says what it checks.
+
+Debian has both: `apt-get install golang-go golang-google-cloud-dev`. TIDEMARK_GO=1 fails without them.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent / "go"
+# Where Debian installs the sources of Go's packages.
+PACKAGES = pathlib.Path("/usr/share/gocode")
+CHECKS = 16
+
+
+@pytest.fixture(scope="module")
+def results(server, tmp_path_factory):
+    is_there = shutil.which("go") and (PACKAGES / "src/cloud.google.com/go/firestore").is_dir()
+    if not is_there:
+        assert os.environ.get("TIDEMARK_GO") != "1", "Go or Google's Go client is not installed"
+        note = HERE.parents[2] / ".build/tests-not-run"
+        with note.open("a") as file:
+            file.write("Tests/Interop/test_go.py (Go or Google's Go client is not installed)\n")
+        pytest.skip("Go or Google's Go client is not installed")
+    program = tmp_path_factory.mktemp("go") / "checks"
+    built = subprocess.run(
+        ["go", "build", "-o", program, "."], cwd=HERE, capture_output=True, text=True,
+        env=dict(os.environ, GO111MODULE="off", GOPATH=str(PACKAGES)))
+    assert built.returncode == 0, built.stderr
+    run = subprocess.run(
+        [program], capture_output=True, text=True, timeout=60,
+        env=dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host))
+    assert run.returncode == 0, run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+# The first build compiles gRPC and the client.
+@pytest.mark.bound(600)
+def test_every_check_of_the_go_client(results):
+    assert len(results) == CHECKS
+    assert [f"{result['name']}: {result['problem']}" for result in results if result["problem"]] == []
