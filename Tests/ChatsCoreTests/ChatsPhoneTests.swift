@@ -10,7 +10,7 @@ import TidemarkTesting
 
 @testable import ChatsCore
 
-@MainActor @Suite(.timeLimit(.minutes(2))) struct `Chats on a phone` {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `Chats on a phone` {
     private func rows(_ screen: Screen) -> [Row] { screen.sections.flatMap(\.rows) }
 
     private func phone(

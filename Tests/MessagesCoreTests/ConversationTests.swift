@@ -8,7 +8,7 @@ import TidemarkTesting
 
 @testable import MessagesCore
 
-@MainActor @Suite(.timeLimit(.minutes(2))) struct `A conversation` {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `A conversation` {
     private func ids(_ model: ConversationModel) -> [String] {
         model.messages.items.compactMap(\.id)
     }
@@ -17,7 +17,7 @@ import TidemarkTesting
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let model = try world.app(world.client()).conversation("blue")
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             #expect(model.messages.items.count == 50 && world.reads() <= 51)
             var acts = 0
             while model.messages.hasMore {
@@ -26,7 +26,7 @@ import TidemarkTesting
                 let count = model.messages.items.count
                 model.messages.loadMore()
                 model.messages.loadMore()
-                await until {
+                try await until {
                     !model.messages.pages.isLoadingMore
                         && (model.messages.items.count > count || !model.messages.hasMore)
                 }
@@ -34,23 +34,55 @@ import TidemarkTesting
             #expect(acts >= 7, "pages of 50")
             let truth = try await world.town.messages(of: "blue")
             await model.refresh()
-            await until { ids(model) == truth }
+            try await until { ids(model) == truth }
             #expect(model.problem == nil && truth.count > MessagesTown.count)
             model.close()
         }
     }
 
     @Test func `is loading, then fresh; and says that nobody has written`() async throws {
-        try await MessagesWorld.run { world in
-            let app = world.app(try world.client())
+        // The rules refuse who asks before the conversation itself has reached the server.
+        try await MessagesWorld.run(isRefused: true) { world in
+            let client = try world.client()
+            let app = world.app(client)
             let id = try await app.begin("Grace", with: ["grace"])
             let model = try app.conversation(id)
             #expect(model.messages.phase == .loading)
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             #expect(model.messages.items.isEmpty && !model.messages.hasMore)
             await model.send("Hello")
-            await until { model.messages.items.first?.isWaiting == false }
+            try await until { model.messages.items.first?.isWaiting == false }
             #expect(model.messages.items.map(\.text) == ["Hello"])
+            model.close()
+        }
+    }
+
+    @Test func `that was begun offline is fresh once its write is sent`() async throws {
+        // Behind twenty others: the server is asked for the messages before it has the conversation.
+        try await MessagesWorld.run(isRefused: true) { world in
+            let client = try world.client()
+            let app = world.app(client)
+            await client.disableNetwork()
+            for number in 0..<20 { _ = try await app.begin("\(number)", with: ["bob"]) }
+            let model = try app.conversation(try await app.begin("Grace", with: ["grace"]))
+            await client.enableNetwork()
+            try await until { model.messages.phase == .fresh }
+            #expect(model.messages.items.isEmpty)
+            model.close()
+        }
+    }
+
+    @Test func `of others is asked for once more, and then has failed`() async throws {
+        try await MessagesWorld.run(isRefused: true) { world in
+            try await world.local.firestore(label: "town", token: "owner")
+                .document("conversations/theirs").setData(["members": ["grace", "bob"]])
+            let model = try world.app(try world.client()).conversation("theirs")
+            try await until { world.local.rules.refusals.count == 2 }
+            try await until {
+                guard case .failed(let error) = model.messages.phase else { return false }
+                return error.code == .permissionDenied
+            }
+            #expect(world.local.rules.refusals.count == 2)
             model.close()
         }
     }
@@ -61,11 +93,11 @@ import TidemarkTesting
             let first = try world.client()
             let read = world.local.now
             var model = try world.app(first).conversation("blue")
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             let held = ids(model)
             await first.disableNetwork()
             world.local.advance(by: .seconds(60))
-            await until { if case .stale = model.messages.phase { true } else { false } }
+            try await until { if case .stale = model.messages.phase { true } else { false } }
             guard case .stale(let since?) = model.messages.phase else {
                 Issue.record("\(model.messages.phase)")
                 return
@@ -77,11 +109,11 @@ import TidemarkTesting
             let second = try world.client()
             await second.disableNetwork()
             model = try world.app(second).conversation("blue")
-            await until { !model.messages.items.isEmpty }
+            try await until { !model.messages.items.isEmpty }
             #expect(ids(model) == held)
             #expect(model.messages.phase == .stale(since: nil))
             await second.enableNetwork()
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             model.close()
         }
     }
@@ -95,7 +127,7 @@ import TidemarkTesting
             #expect(model.messages.phase == .loading)
             await world.clock.sleepers(1)
             world.clock.advance(by: .seconds(10))
-            await until { model.messages.phase != .loading }
+            try await until { model.messages.phase != .loading }
             guard case .failed(let error) = model.messages.phase else {
                 Issue.record("\(model.messages.phase)")
                 return
@@ -103,7 +135,7 @@ import TidemarkTesting
             #expect(error.recovery == .waitForNetwork)
             await client.enableNetwork()
             model.messages.tryAgain()
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             model.close()
         }
     }
@@ -115,22 +147,22 @@ import TidemarkTesting
             try await world.town.seed()
             let first = try world.client()
             var model = try world.app(first).conversation("blue")
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             await first.disableNetwork()
             for text in ["one", "two", "three"] {
                 world.local.advance(by: .seconds(1))
                 await model.send(text)
             }
-            await until { model.messages.items.suffix(3).allSatisfy(\.isWaiting) }
+            try await until { model.messages.items.suffix(3).allSatisfy(\.isWaiting) }
             #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
             model.close()
             await first.terminate()
 
             let second = try world.client()
             model = try world.app(second).conversation("blue")
-            await until { model.messages.items.last.map { !$0.isWaiting } ?? false }
+            try await until { model.messages.items.last.map { !$0.isWaiting } ?? false }
             try await second.waitForPendingWrites()
-            await until {
+            try await until {
                 model.messages.phase == .fresh && model.messages.items.allSatisfy { !$0.isWaiting }
             }
             #expect(model.messages.items.suffix(3).map(\.text) == ["one", "two", "three"])
@@ -146,9 +178,9 @@ import TidemarkTesting
             try await world.town.seed()
             let first = try world.client()
             var model = try world.app(first).conversation("blue")
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             await model.delete("m399")
-            await until { !ids(model).contains("m399") }
+            try await until { !ids(model).contains("m399") }
             model.close()
             await first.terminate()
             try await world.town.firestore.document("conversations/blue/messages/m360").updateData([
@@ -156,7 +188,7 @@ import TidemarkTesting
                 "updatedAt": FieldValue.serverTimestamp(),
             ])
             model = try world.app(world.client()).conversation("blue")
-            await until { model.messages.phase == .fresh && !ids(model).contains("m360") }
+            try await until { model.messages.phase == .fresh && !ids(model).contains("m360") }
             #expect(!ids(model).contains("m399"))
             model.close()
         }
@@ -167,13 +199,13 @@ import TidemarkTesting
             try await world.town.seed()
             let client = try world.client()
             let model = try world.app(client).conversation("blue")
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             world.local.server.setRules(RulesSettings(try Ruleset(Self.readOnly)))
             world.local.advance(by: .seconds(1))
             await model.send("refused")
             await model.send("refused too")
             // Between two refusals the stream waits for its time.
-            await until {
+            try await until {
                 world.local.advance(by: .seconds(1))
                 return model.refused.count == 2
             }
@@ -181,11 +213,11 @@ import TidemarkTesting
             #expect(model.refused[0].reason == "You don't have permission to do this.")
             #expect(!model.shown.contains { $0.text.hasPrefix("refused") }, "it is undone")
             await model.discard(model.refused[1])
-            await until { model.refused.count == 1 }
+            try await until { model.refused.count == 1 }
             world.local.server.setRules(nil)
             await model.sendAgain(model.refused[0])
-            await until { model.refused.isEmpty }
-            await until {
+            try await until { model.refused.isEmpty }
+            try await until {
                 world.local.advance(by: .seconds(1))
                 return model.messages.items.last.map { $0.text == "refused" && !$0.isWaiting }
                     ?? false
@@ -210,7 +242,7 @@ import TidemarkTesting
             try await world.town.seed()
             let client = try world.client()
             let model = try world.app(client).conversation("blue")
-            await until { model.messages.phase == .fresh }
+            try await until { model.messages.phase == .fresh }
             await client.disableNetwork()
             model.retry.delayScale = 0.001
             await model.refresh()

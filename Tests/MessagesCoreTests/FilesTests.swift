@@ -25,10 +25,10 @@ import TidemarkTesting
         let app = MessagesApp(try local.firestore(), me: "ada")
         let id = try await app.begin("Grace", with: ["grace"])
         let list = try app.conversations()
-        await until { list.phase == .fresh && list.items.count == 1 }
+        try await until { list.phase == .fresh && list.items.count == 1 }
         let model = try app.conversation(id)
         await model.send("Hello")
-        await until { model.messages.phase == .fresh && model.messages.items.count == 1 }
+        try await until { model.messages.phase == .fresh && model.messages.items.count == 1 }
         await model.refresh()
         #expect(
             list.pages.error == nil && model.messages.pages.error == nil && model.problem == nil)

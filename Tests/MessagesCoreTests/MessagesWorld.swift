@@ -72,8 +72,8 @@ import TidemarkTesting
 }
 
 /// Returns once it is so. The suite's time limit ends what never comes.
-@MainActor func until(_ isThere: () async throws -> Bool) async rethrows {
-    while try await !isThere() { await Task.yield() }
+@MainActor func until(_ isThere: () async throws -> Bool) async throws {
+    while try await !isThere() { try await Task.sleep(for: .milliseconds(1)) }
 }
 
 /// The first screen that is as it is sought.

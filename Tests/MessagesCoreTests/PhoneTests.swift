@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import MessagesCore
 
-@MainActor @Suite(.timeLimit(.minutes(2))) struct `Messages on a phone` {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `Messages on a phone` {
     private func rows(_ screen: Screen) -> [Row] { screen.sections.flatMap(\.rows) }
 
     @Test(arguments: [true, false])

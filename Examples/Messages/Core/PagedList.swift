@@ -10,6 +10,8 @@ public final class PagedList<Item: Decodable & Sendable> {
 
     public let pages: TypedPagerModel<Item>
     private var isOverdue = false
+    /// Whether what was refused has been asked for once more.
+    private var isAskedAgain = false
     /// When the server last confirmed what is shown.
     private var confirmed: Timestamp?
 
@@ -18,6 +20,7 @@ public final class PagedList<Item: Decodable & Sendable> {
     @ObservationIgnored private let clock: any Clock<Duration>
     @ObservationIgnored private var waiting: Task<Void, Never>?
     @ObservationIgnored private var watching: Task<Void, Never>?
+    @ObservationIgnored private var askingAgain: Task<Void, Never>?
 
     /// Begins to listen; ends with ``close()``.
     ///
@@ -34,8 +37,11 @@ public final class PagedList<Item: Decodable & Sendable> {
         pages = TypedPagerModel(pager)
         let states = pager.states
         watching = Task { [weak self] in
-            for await state in states where !state.isFromCache {
-                if let time = state.items.first?.readTime { self?.confirmed = time }
+            for await state in states {
+                if state.error?.code == .permissionDenied { self?.askAgain() }
+                if !state.isFromCache, let time = state.items.first?.readTime {
+                    self?.confirmed = time
+                }
             }
         }
         wait()
@@ -44,6 +50,7 @@ public final class PagedList<Item: Decodable & Sendable> {
     deinit {
         waiting?.cancel()
         watching?.cancel()
+        askingAgain?.cancel()
     }
 
     /// Oldest first.
@@ -53,8 +60,11 @@ public final class PagedList<Item: Decodable & Sendable> {
         if !items.isEmpty {
             return pages.isFromCache ? .stale(since: confirmed) : .fresh
         }
-        if let error = pages.error { return .failed(error) }
-        if !pages.isFromCache, !pages.isLoadingMore { return .fresh }
+        if let error = pages.error {
+            if isAskedAgain || error.code != .permissionDenied { return .failed(error) }
+        } else if !pages.isFromCache, !pages.isLoadingMore {
+            return .fresh
+        }
         return isOverdue ? .failed(FirestoreError(.unavailable, "No answer yet.")) : .loading
     }
 
@@ -70,7 +80,20 @@ public final class PagedList<Item: Decodable & Sendable> {
 
     public func close() {
         waiting?.cancel()
+        askingAgain?.cancel()
         pager.close()
+    }
+
+    /// The rules know nobody of a conversation that this device began, until the server has it. So what is
+    /// refused is asked once more, when the writes of this device have been sent.
+    private func askAgain() {
+        guard askingAgain == nil else { return }
+        askingAgain = Task { [weak self, firestore] in
+            try? await firestore.waitForPendingWrites()
+            guard !Task.isCancelled, let self else { return }
+            isAskedAgain = true
+            if pages.error != nil { pages.loadMore() }
+        }
     }
 
     private func wait() {

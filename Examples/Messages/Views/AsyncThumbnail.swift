@@ -1,5 +1,4 @@
 #if canImport(SwiftUI)
-    import CoreGraphics
     import Foundation
     import MessagesCore
     import SwiftUI
@@ -21,7 +20,7 @@
         var body: some View {
             let side = CGFloat(Thumbnails.side)
             Group {
-                if let image = picture?.cgImage {
+                if let image = picture?.makeCGImage() {
                     Image(image, scale: 2, label: Text(conversation.title)).resizable()
                 } else {
                     Circle().fill(.quaternary)
@@ -29,18 +28,6 @@
             }
             .frame(width: side, height: side).clipShape(.circle)
             .task { picture = await thumbnails?.picture(of: conversation) }
-        }
-    }
-
-    extension Picture {
-        /// Its pixels are RGBA with premultiplied alpha, row by row.
-        var cgImage: CGImage? {
-            guard let provider = CGDataProvider(data: Data(pixels) as CFData) else { return nil }
-            return CGImage(
-                width: width, height: height, bitsPerComponent: 8, bitsPerPixel: 32,
-                bytesPerRow: width * 4, space: CGColorSpaceCreateDeviceRGB(),
-                bitmapInfo: CGBitmapInfo(rawValue: CGImageAlphaInfo.premultipliedLast.rawValue),
-                provider: provider, decode: nil, shouldInterpolate: true, intent: .defaultIntent)
         }
     }
 #endif
