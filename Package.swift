@@ -429,6 +429,16 @@ let package = Package(
     ]
 )
 
+// What App Store Connect asks of libraries that look at files. It goes into apps, which are built on a Mac.
+for target in package.targets
+where ["TidemarkStore", "TidemarkImages", "TidemarkHealth"].contains(target.name) {
+    #if os(macOS)
+        target.resources = [.copy("PrivacyInfo.xcprivacy")]
+    #else
+        target.exclude.append("PrivacyInfo.xcprivacy")
+    #endif
+}
+
 // `TIDEMARK_TESTS=TidemarkAppTests,TidyTests` keeps those test targets alone, so that the test bundle links
 // after a change in seconds, and what nothing in it uses is not compiled.
 if let kept = Context.environment["TIDEMARK_TESTS"]?.split(separator: ",").map(String.init) {

@@ -6,7 +6,7 @@ import TidemarkTesting
 
 // The examples of the articles, line by line: the tidy tests see to it that every one stands in a test.
 
-@MainActor @Suite(.timeLimit(.minutes(5))) struct `The articles' examples` {
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `The articles' examples` {
     private struct Message: Decodable, Sendable { var text: String }
     private struct Settings: Codable, Equatable, Sendable { var theme: String }
 
@@ -32,7 +32,9 @@ import TidemarkTesting
                 pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
             let model = TypedPagerModel<Message>(pager)
             model.loadMore()  // as the oldest row appears: never twice at once
-            while model.items.isEmpty || model.hasMore { await Task.yield() }
+            while model.items.isEmpty || model.hasMore {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             #expect(model.items.map(\.text) == ["hello"])
             pager.close()
         }
@@ -74,7 +76,7 @@ import TidemarkTesting
             budget: BackfillBudget(time: .seconds(25), reads: 5_000))
         let model = BackfillModel(backfill)
         try await backfill.start()
-        while model.progress.phase != .complete { await Task.yield() }
+        while model.progress.phase != .complete { try await Task.sleep(for: .milliseconds(1)) }
         // The fourth is older than a year.
         #expect(model.progress.samples == 3 && model.progress.hasFirstWindows)
         await backfill.stop()
@@ -95,7 +97,9 @@ import TidemarkTesting
                 try await firestore.collection("rooms").getDocuments()
             }
             #expect(rooms.isEmpty)
-            while await backfill.current.phase != .held(.budget(.reads)) { await Task.yield() }
+            while await backfill.current.phase != .held(.budget(.reads)) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             #expect(await backfill.current.reads == 1)
             while await backfill.current.phase != .complete {
                 if await backfill.current.phase == .held(.budget(.reads)) {

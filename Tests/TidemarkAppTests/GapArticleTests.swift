@@ -11,7 +11,7 @@ import TidemarkTesting
 
 // The examples of the articles on retries, signing in, the stack, sign-ups, ranks and sentences.
 
-@Suite(.timeLimit(.minutes(5))) struct `The examples of the newer articles` {
+@Suite(.timeLimit(.minutes(20))) struct `The examples of the newer articles` {
     private struct Order: Encodable, Sendable { var price = Double.nan }
     private struct Profile: Codable, Sendable { var name: String }
 

@@ -26,7 +26,7 @@ import TidemarkTesting
         #expect(documents.map { $0["text"] as? String } == ["hello"])
     }
 
-    @Test(.timeLimit(.minutes(5))) func `read, listen and write`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `read, listen and write`() async throws {
         // README begins
         let messages = firestore.collection("rooms/blue/messages")
         let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
@@ -48,7 +48,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    @Test(.timeLimit(.minutes(5))) func `values of types`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `values of types`() async throws {
         let messages = firestore.collection("rooms/blue/messages")
         let newest = messages.order(by: "sentAt", descending: true).limit(to: 50)
         struct Message: Codable {
@@ -63,7 +63,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a feed`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `a feed`() async throws {
         try await firestore.collection("rooms/blue/messages").document("a").setData([
             "sentAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
         ])
@@ -78,7 +78,7 @@ import TidemarkTesting
         await firestore.terminate()
     }
 
-    @Test(.timeLimit(.minutes(5))) func `test an app`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `test an app`() async throws {
         let local = try LocalFirestore.start()
         let phone = try local.firestore(label: "phone")
         try await phone.document("rooms/blue").setData(["open": true])

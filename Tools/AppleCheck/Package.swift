@@ -31,10 +31,12 @@ func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
         stub("CoreFoundationStub"), stub("Security", ["CoreFoundationStub"]),
         stub("CoreGraphics", ["CoreFoundationStub"]),
         stub("ImageIO", ["CoreFoundationStub", "CoreGraphics"]), stub("Network"),
-        stub("HealthKit"),
+        stub("HealthKit"), stub("SwiftUI", ["CoreGraphics"]),
+        stub("AuthenticationServices"), stub("BackgroundTasks"), stub("os"),
     ]
     let modules: [Target.Dependency] = [
-        "Security", "CoreGraphics", "ImageIO", "Network", "HealthKit",
+        "Security", "CoreGraphics", "ImageIO", "Network", "HealthKit", "SwiftUI",
+        "AuthenticationServices", "BackgroundTasks", "os",
     ]
 #endif
 
@@ -45,14 +47,15 @@ let package = Package(
     targets: stubs + [
         checked("TidemarkWords", modules),
         checked("TidemarkImages", modules + ["TidemarkWords"]),
-        checked("TidemarkApp", modules),
+        checked("Tidemark", modules),
+        checked("TidemarkApp", modules + ["Tidemark"]),
         checked("TidemarkHealth", modules + ["TidemarkWords"]),
         .target(
             name: "Witness", dependencies: modules, path: "Witness", swiftSettings: settings),
         .testTarget(
             name: "AppleCheckTests",
             dependencies: modules + [
-                "TidemarkImages", "TidemarkApp", "TidemarkHealth", "Witness",
+                "Tidemark", "TidemarkImages", "TidemarkApp", "TidemarkHealth", "Witness",
             ],
             // Testing knows Apple's CoreGraphics, and would look for its own additions to it.
             path: "Tests",

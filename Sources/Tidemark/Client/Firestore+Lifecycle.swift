@@ -133,6 +133,10 @@ extension Firestore {
     /// kinds, targets, counts and ends of calls and streams, and of documents the names alone. Off
     /// unless it is turned on.
     public static func enableLogging(_ isEnabled: Bool) { Log.enable(isEnabled) }
+
+    /// Where all clients of this process log from now on: the standard error stream unless it is said. On
+    /// Apple's systems `LogSink.system(_:)` is a `Logger`.
+    public static func log(to sink: LogSink) { Log.write(to: sink) }
 }
 
 // MARK: Users, storage
@@ -180,7 +184,7 @@ extension Firestore {
     ) -> any ListenerRegistration {
         let queue = callbackQueue
         let listener = AppClosure(listener)
-        return Observation { isRemoved in
+        return Registration { isRemoved in
             engine.observeStorage { state in
                 queue.async { if !isRemoved() { listener.call(state) } }
             }
@@ -194,7 +198,7 @@ extension Firestore {
     ) -> any ListenerRegistration {
         let queue = callbackQueue
         let listener = AppClosure(listener)
-        return Observation { isRemoved in
+        return Registration { isRemoved in
             engine.observeSnapshotsInSync {
                 queue.async { if !isRemoved() { listener.call() } }
             }

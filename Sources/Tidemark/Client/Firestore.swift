@@ -211,7 +211,7 @@ extension Firestore {
         _ tag: ReadTag, on queue: DispatchQueue?,
         observer: @escaping @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void
     ) -> any ListenerRegistration {
-        let listener = Observation()
+        let listener = Registration()
         let tell: @Sendable (Result<ViewSnapshot, FirestoreError>) -> Void = { result in
             guard let queue else { return observer(result) }
             queue.async { if !listener.isRemoved { observer(result) } }

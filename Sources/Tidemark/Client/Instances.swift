@@ -4,6 +4,9 @@ import Synchronization
 /// The clients that ``Firestore/firestore(database:)`` has made, by database.
 enum Instances {
     private static let made = Mutex<[DatabaseID: Firestore]>([:])
+    /// The clients that refuse everything, by project and database: the same each time, so that a view that
+    /// asks for it again shows the same. They keep nothing.
+    private static let refusing = Mutex<[[String]: Firestore]>([:])
     private static let defaultProject = Mutex<String?>(nil)
 
     static func configure(projectID: String) {
@@ -24,7 +27,14 @@ enum Instances {
             setup.fault = FirestoreError(
                 .failedPrecondition, "No project: call Firestore.configure(projectID:) first.")
         }
-        if setup.fault != nil { return Firestore(id, setup) }
+        if setup.fault != nil {
+            return refusing.withLock { [setup, id] clients in
+                let key = [project ?? "", database]
+                let client = clients[key] ?? Firestore(id, setup)
+                clients[key] = client
+                return client
+            }
+        }
         return made.withLock { [setup] instances in
             if let known = instances[id] { return known }
             let new = Firestore(id, setup)

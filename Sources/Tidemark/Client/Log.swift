@@ -1,25 +1,61 @@
 import Foundation
 import Synchronization
 
-/// What a client tells the developer, on the standard error stream.
+/// A line that a client writes for its developer.
+public struct LogLine: Hashable, Sendable {
+    public enum Level: String, Hashable, Sendable {
+        /// What is sent and heard, while logging is on: kinds and counts, and nothing of a person.
+        case debug
+        /// Something went wrong that no caller is told. Its text may name fields and documents.
+        case fault
+    }
+
+    public let level: Level
+    public let text: String
+
+    public init(level: Level, text: String) {
+        self.level = level
+        self.text = text
+    }
+}
+
+/// Where a client writes for its developer.
+public struct LogSink: Sendable {
+    let write: @Sendable (LogLine) -> Void
+
+    /// - Parameter write: Called on the thread that logs, one that must not be held up; it must not use a
+    ///   client.
+    public init(_ write: @escaping @Sendable (LogLine) -> Void) { self.write = write }
+
+    /// The standard error stream, with the time.
+    public static let standardError = LogSink { line in
+        let time = Timestamp(date: Date()).rfc3339
+        let text = "tidemark \(time) \(line.level.rawValue): \(line.text)\n"
+        FileHandle.standardError.write(Data(text.utf8))
+    }
+}
+
+/// What a client tells the developer, on the standard error stream or where the app wants it.
 enum Log {
     private static let isDebugging = Atomic(false)
+    private static let sink = Mutex(LogSink.standardError)
+
+    static func write(to sink: LogSink) { Self.sink.withLock { $0 = sink } }
 
     static func enable(_ isEnabled: Bool) { isDebugging.store(isEnabled, ordering: .relaxed) }
 
     static var isEnabled: Bool { isDebugging.load(ordering: .relaxed) }
 
     /// Something went wrong that no caller is told.
-    static func fault(_ text: String) { write("fault", text) }
+    static func fault(_ text: String) { write(.fault, text) }
 
     /// Only when logging is on.
     static func debug(_ text: @autoclosure () -> String) {
-        if isEnabled { write("debug", text()) }
+        if isEnabled { write(.debug, text()) }
     }
 
-    private static func write(_ level: String, _ text: String) {
-        let line = "tidemark \(Timestamp(date: Date()).rfc3339) \(level): \(text)\n"
-        FileHandle.standardError.write(Data(line.utf8))
+    private static func write(_ level: LogLine.Level, _ text: String) {
+        sink.withLock(\.self).write(LogLine(level: level, text: text))
     }
 }
 

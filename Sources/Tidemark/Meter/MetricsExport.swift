@@ -16,7 +16,7 @@ extension ReadMeter {
     ) -> any ListenerRegistration {
         let factory = factory ?? MetricsSystem.factory
         let (counters, queue) = (ReadCounters(factory), QueueGauges(factory))
-        return Observation { _ in
+        return Registration { _ in
             BothCalls(
                 firestore.engine.observeReads { counters.count($0) },
                 firestore.engine.observeWriteQueue { queue.record($0) })

@@ -39,7 +39,7 @@ public struct ReadMeter: Sendable {
         _ listener: @escaping @Sendable (ReadEvent) -> Void
     ) -> any ListenerRegistration {
         let queue = firestore.callbackQueue
-        return Observation { isRemoved in
+        return Registration { isRemoved in
             firestore.engine.observeReads { event in
                 queue.async { if !isRemoved() { listener(event) } }
             }

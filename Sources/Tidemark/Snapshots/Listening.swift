@@ -35,7 +35,7 @@ public protocol ListenerRegistration: Sendable {
 }
 
 /// A listener or an observer of the engine, told nothing more once it is removed.
-final class Observation: ListenerRegistration {
+final class Registration: ListenerRegistration {
     private struct State {
         var isRemoved = false
         var handle: (any CancellableCall)?

@@ -11,14 +11,18 @@ public struct QuerySnapshot: Sendable {
     /// In the query's order.
     public let documents: [QueryDocumentSnapshot]
     package let views: [ViewDocument]
+    /// How many rows the server has named, also such as a write that waits keeps out; nil where nobody
+    /// listens.
+    package let named: Int?
     private let oldViews: [ViewDocument]
     private let origin: SnapshotOrigin
 
     private init(
         _ query: Query, _ views: [ViewDocument], old: [ViewDocument], freshness: Freshness,
-        readTime: Timestamp?
+        readTime: Timestamp?, named: Int?
     ) {
         self.query = query
+        self.named = named
         let origin = SnapshotOrigin(query.firestore, freshness, readTime: readTime)
         self.origin = origin
         self.views = views
@@ -32,7 +36,7 @@ public struct QuerySnapshot: Sendable {
     init(_ query: Query, _ result: ReadResult) {
         self.init(
             query, result.documents, old: [], freshness: result.freshness,
-            readTime: result.freshness.readTime)
+            readTime: result.freshness.readTime, named: nil)
     }
 
     /// - Parameter old: The rows of the snapshot that its reader saw before.
@@ -43,7 +47,7 @@ public struct QuerySnapshot: Sendable {
         self.init(
             query, view.documents, old: old,
             freshness: Freshness(view, options, now: query.firestore.environment.now()),
-            readTime: view.readTime)
+            readTime: view.readTime, named: view.syncedCount)
     }
 
     public var isEmpty: Bool { documents.isEmpty }

@@ -62,8 +62,13 @@ public enum SignOutReason: Hashable, Sendable {
     case asked
     /// The server does not take the credentials any more.
     case expired
+    /// The person has taken back what they had allowed the app at Apple.
+    case revoked
     /// A sign-up was given up, or the account removed.
     case removed
+
+    /// Whether the person did not do it here, and is told.
+    var isUnexpected: Bool { self == .expired || self == .revoked }
 }
 
 /// Whether the server, or the device when it is known to be complete, holds the user's profile.

@@ -102,7 +102,7 @@ extension LaunchMachine {
         switch event {
         case .changed(.signedIn(let user)): return enter(user)
         case .changed(.signedOut(let reason)):
-            return settle(.signedOut(reason), reason == .expired ? .sessionEnded : nil)
+            return settle(.signedOut(reason), reason.isUnexpected ? .sessionEnded : nil)
         case .person(.beginSignUp):
             return settle(.onboarding(nil, step: 0)) + [.keepStep(0)]
         case .person(.resumeOnboarding):

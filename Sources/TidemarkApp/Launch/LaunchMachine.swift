@@ -162,7 +162,7 @@ public struct LaunchMachine: Hashable, Sendable {
             if next == user { return [] }
             return close() + enter(next)
         case .signedOut(let reason):
-            return close() + settle(.signedOut(reason), reason == .expired ? .sessionEnded : nil)
+            return close() + settle(.signedOut(reason), reason.isUnexpected ? .sessionEnded : nil)
         }
     }
 

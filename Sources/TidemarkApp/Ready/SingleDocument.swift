@@ -2,7 +2,8 @@ public import Tidemark
 
 /// What is known of one document.
 public enum DocumentState<Value: Equatable & Sendable>: Equatable, Sendable {
-    /// The device holds nothing of it, and the server has not said yet whether there is one.
+    /// The device holds nothing of it that can be decoded, and the server has not said yet whether there
+    /// is one.
     case unknown
     /// The server says that there is no such document.
     case missing
@@ -16,7 +17,8 @@ public enum DocumentState<Value: Equatable & Sendable>: Equatable, Sendable {
 ///
 /// A listener on one document, and nothing beside it. Costs one read when it begins and one for each
 /// change; what the device holds comes first. A write that leaves the value as it was, a confirmation,
-/// and a snapshot with other metadata are not told.
+/// and a snapshot with other metadata are not told. What the device holds and cannot decode is no error
+/// before the server has answered: the server may have a newer one.
 public struct DocumentValues<Value: Decodable & Equatable & Sendable>: AsyncSequence, Sendable {
     public typealias Element = DocumentState<Value>
     public typealias Failure = FirestoreError
@@ -35,12 +37,24 @@ public struct DocumentValues<Value: Decodable & Equatable & Sendable>: AsyncSequ
             isolation: isolated (any Actor)? = #isolation
         ) async throws(FirestoreError) -> DocumentState<Value>? {
             while let snapshot = try await snapshots.next(isolation: isolation) {
-                let state = try DocumentState<Value>(snapshot, decoder)
+                let state = try state(of: snapshot)
                 guard state != last else { continue }
                 last = state
                 return state
             }
             return nil
+        }
+
+        private func state(
+            of snapshot: DocumentSnapshot
+        ) throws(FirestoreError) -> DocumentState<Value> {
+            do throws(FirestoreError) {
+                return try DocumentState<Value>(snapshot, decoder)
+            } catch {
+                let metadata = snapshot.metadata
+                guard metadata.isFromCache, !metadata.hasPendingWrites else { throw error }
+                return last ?? .unknown
+            }
         }
     }
 

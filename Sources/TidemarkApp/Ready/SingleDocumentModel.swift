@@ -1,23 +1,27 @@
 public import Observation
 public import Tidemark
 
-/// ``DocumentValues`` for a view to bind to.
+/// One document for a view to bind to: its value, as ``DocumentValues`` tells it, and how old it is.
 @MainActor @Observable
 public final class SingleDocumentModel<Value: Decodable & Equatable & Sendable> {
     public private(set) var state = DocumentState<Value>.unknown
+    /// Whether this is the server's; nil before anything is known.
+    public private(set) var freshness: Freshness?
     /// Why nothing more comes; ``retry()`` begins again. What was known stays.
     public private(set) var error: FirestoreError?
 
     public var value: Value? { state.value }
 
-    @ObservationIgnored private let values: DocumentValues<Value>
+    @ObservationIgnored private let reference: DocumentReference
+    @ObservationIgnored private let decoder: Firestore.Decoder
     @ObservationIgnored private var watching: Task<Void, Never>?
 
     /// Begins to listen; ends with the model.
     public init(
         _ reference: DocumentReference, decoder: Firestore.Decoder = Firestore.Decoder()
     ) {
-        values = reference.values(as: Value.self, decoder: decoder)
+        self.reference = reference
+        self.decoder = decoder
         watch()
     }
 
@@ -31,12 +35,21 @@ public final class SingleDocumentModel<Value: Decodable & Equatable & Sendable> 
     }
 
     private func watch() {
-        watching = Task { [weak self, values] in
+        watching = Task { [weak self, reference, decoder] in
             do throws(FirestoreError) {
-                for try await state in values { self?.state = state }
+                for try await snapshot in reference.snapshots(includeMetadataChanges: true) {
+                    self?.show(
+                        try DocumentState<Value>(snapshot, decoder), snapshot.freshness)
+                }
             } catch {
                 if error.code != .cancelled { self?.error = error }
             }
         }
+    }
+
+    /// What is the same is not set, so that no view is drawn for it.
+    private func show(_ state: DocumentState<Value>, _ freshness: Freshness) {
+        if self.state != state { self.state = state }
+        if self.freshness != freshness { self.freshness = freshness }
     }
 }

@@ -104,6 +104,7 @@ public actor UserDetails {
         defer { for id in ids { reading[id] = nil } }
         // tidemark:ignore too-many-values the callers ask for at most 30
         let query = collection.whereField(FieldPath.documentID, in: ids.map(\.text))
+            .limit(to: ids.count)
         do throws(FirestoreError) {
             let snapshot = try await query.getDocuments(source: .server)
             let found = Set(snapshot.documents.map { ByteString($0.documentID) })

@@ -16,6 +16,10 @@ public struct StackSettings: Sendable {
     public var credentials: (any CredentialStore)?
     /// Firebase App Check's tokens, for Firestore and for accounts; nil for none.
     public var appCheck: (any TokenProvider)?
+    /// Who has signed in with Apple, as the system knows it: on Apple's systems give a
+    /// `SystemAppleCredentials`. A session that was begun with Apple ends when the person takes back what
+    /// they had allowed. Nil to look nowhere.
+    public var appleCredentials: (any AppleCredentials)?
     /// Where profiles are; a collection `users` unless it is said.
     public var profiles: @Sendable (Firestore) -> any ProfileStore
     /// The feeds of a user, of which the first one is the first content; nil before anybody signed in.
@@ -39,6 +43,17 @@ public struct StackSettings: Sendable {
         profiles = { FirestoreProfiles($0) }
         budgets = LaunchMachine.Budgets()
         signals = .system
+    }
+
+    /// Of the project that `GoogleService-Info.plist` names, with its accounts at Google.
+    public init(
+        folder: String, _ info: GoogleServiceInfo,
+        firestore: FirestoreSettings = FirestoreSettings(),
+        feeds: @escaping @Sendable (Firestore, UserID?) throws -> [Feed] = { _, _ in [] }
+    ) {
+        self.init(
+            folder: folder, projectID: info.projectID, accounts: .cloud(key: info.apiKey),
+            firestore: firestore, feeds: feeds)
     }
 
     /// What an app does at the stages of a launch. Each is called off the main thread.

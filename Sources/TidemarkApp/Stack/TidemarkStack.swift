@@ -21,6 +21,7 @@ public final class TidemarkStack: Sendable {
         /// Whose the feeds are; nil before any were made.
         var user: UserID??
         var listening: Task<Void, Never>?
+        var revocations: Task<Void, Never>?
         /// Called at the next signal.
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWait = 0
@@ -64,10 +65,28 @@ public final class TidemarkStack: Sendable {
         let listening = Task { [weak self] in
             for await signal in signals { await self?.signal(signal) }
         }
-        state.withLock { $0.listening = listening }
+        let apple = settings.appleCredentials
+        let revocations = apple.map { [accounts] apple in
+            Task { for await _ in apple.revocations { await accounts.checkApple(apple) } }
+        }
+        state.withLock { state in
+            state.listening = listening
+            state.revocations = revocations
+        }
     }
 
-    deinit { state.withLock { $0.listening }?.cancel() }
+    deinit {
+        state.withLock { state in
+            state.listening?.cancel()
+            state.revocations?.cancel()
+        }
+    }
+
+    /// Beside what else goes on: the system may take its time.
+    private func checkApple() {
+        guard let apple = settings.appleCredentials else { return }
+        Task { [accounts] in await accounts.checkApple(apple) }
+    }
 
     /// The feeds as they were made last, of the user whose they are.
     public var feeds: [Feed] { state.withLock { $0.feeds } }
@@ -149,6 +168,7 @@ public final class TidemarkStack: Sendable {
     private func runFeeds(
         _ user: UserID, _ isLive: @escaping @Sendable (Bool) -> Void
     ) async {
+        checkApple()
         var failures = 0
         while !Task.isCancelled {
             if let feeds = try? feeds(of: user), await areSynced(feeds) {
@@ -164,7 +184,7 @@ public final class TidemarkStack: Sendable {
         }
     }
 
-    private func areSynced(_ feeds: [Feed]) async -> Bool {
+    func areSynced(_ feeds: [Feed]) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             for feed in feeds { group.addTask { (try? await feed.sync()) != nil } }
             return await group.reduce(true) { $0 && $1 }
@@ -216,7 +236,10 @@ public final class TidemarkStack: Sendable {
         for backfill in backfills { await tell(backfill) }
         switch signal {
         case .networkIsGone, .networkIsExpensive, .powerIsLow: return
-        case .networkIsBack, .cameForward: firestore.networkMayBeBack()
+        case .networkIsBack: firestore.networkMayBeBack()
+        case .cameForward:
+            checkApple()
+            firestore.networkMayBeBack()
         case .protectedDataIsReadable:
             firestore.networkMayBeBack()
             if accounts.state == .locked { await accounts.load() }
@@ -232,7 +255,8 @@ public final class TidemarkStack: Sendable {
 
     /// Ends the client and what is under way. What is on disk stays.
     public func close() async {
-        state.withLock { $0.listening.take() }?.cancel()
+        let tasks = state.withLock { [$0.listening.take(), $0.revocations.take()] }
+        for task in tasks { task?.cancel() }
         await firestore.terminate()
     }
 }

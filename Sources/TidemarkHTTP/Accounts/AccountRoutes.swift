@@ -157,6 +157,10 @@ extension AccountsRoute {
 
 extension AccountsRoute {
     private init?(versionTwo parts: [String], _ method: String) {
+        if parts == ["accounts:revokeToken"] {
+            self = Self.posted(.call(.revokeToken, project: nil, extra: [:]), method)
+            return
+        }
         guard (3...4).contains(parts.count), parts[0] == "projects",
             ["oauthIdpConfigs", "inboundSamlConfigs"].contains(parts[2])
         else { return nil }

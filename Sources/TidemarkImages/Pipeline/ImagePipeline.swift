@@ -14,7 +14,7 @@ import TidemarkResilience
 /// work ends when the last of them is cancelled. A download is written to disk as it arrives, is
 /// never whole in memory, and resumes where it broke off. A picture is decoded at the smallest
 /// scale that is large enough; one whose header says that it is too large is not decoded.
-public final class ImagePipeline: Sendable {
+public final class ImagePipeline: PictureSource {
     private let settings: ImageSettings
     private let environment: ImageEnvironment
     private let memory: PictureMemory

@@ -134,7 +134,8 @@ extension IndexFileReader {
         let entry = try Self.object(tree, at: place)
         let path = try Self.path(entry, at: place)
         remark(
-            on: entry, known: ["fieldPath", "order", "arrayConfig", "vectorConfig"], at: place)
+            on: entry, known: ["fieldPath", "order", "arrayConfig", "mode", "vectorConfig"],
+            at: place)
         guard let vector = entry["vectorConfig"] else {
             return IndexedField(path, try Self.mode(entry, at: place))
         }
@@ -205,6 +206,17 @@ extension IndexFileReader {
     private static func mode(
         _ entry: [String: JSONTree], at place: String
     ) throws(IndexFileError) -> IndexedField.Mode {
+        // As older tools wrote it.
+        if entry["order"] == nil, entry["arrayConfig"] == nil, let mode = entry["mode"] {
+            switch mode {
+            case .text("ASCENDING"): return .ordered(.ascending)
+            case .text("DESCENDING"): return .ordered(.descending)
+            case .text("ARRAY_CONTAINS"): return .contains
+            default:
+                throw IndexFileError(
+                    at: "\(place).mode", "This must be ASCENDING, DESCENDING or ARRAY_CONTAINS.")
+            }
+        }
         switch (entry["order"], entry["arrayConfig"]) {
         case (.text("ASCENDING")?, nil): return .ordered(.ascending)
         case (.text("DESCENDING")?, nil): return .ordered(.descending)

@@ -30,7 +30,8 @@ import TidemarkResilience
         // In real time: on a busy machine an attempt ran out of it before it was made.
         (retry.delayScale, retry.attemptTimeout) = (0, nil)
         return Accounts(
-            server, store: store, installation: installation, retry: retry, now: { time.now })
+            server, store: store, installation: installation, retry: Retry(retry),
+            now: { time.now })
     }
 
     @Test func `are kept over a launch, and a token goes with each call`() async throws {
@@ -73,7 +74,7 @@ import TidemarkResilience
             for await token in group { all.insert(token) }
             return all
         }
-        while !server.requests.contains("token") { await Task.yield() }
+        while !server.requests.contains("token") { try await Task.sleep(for: .milliseconds(1)) }
         server.release()
         #expect(await tokens == ["id-u1-2"])
         #expect(server.requests.filter { $0 == "token" }.count == 1)

@@ -23,10 +23,13 @@ final class ScriptedAccounts: AccountsTransport {
         var refusals: [String: String] = [:]
         var gate: [CheckedContinuation<Void, Never>]?
         var generation = 0
+        var revoked: [[String]] = []
     }
 
     private let state = Mutex(State())
 
+    /// Provider, kind and token of each that was taken back.
+    var revoked: [[String]] { state.withLock { $0.revoked } }
     /// The calls that came, in order: `accounts:signUp`, `token`.
     var requests: [String] { state.withLock { $0.requests } }
     var accounts: Int { state.withLock { $0.accounts.count } }
@@ -110,7 +113,7 @@ final class ScriptedAccounts: AccountsTransport {
                 else { return Self.refusal("INVALID_LOGIN_CREDENTIALS") }
                 return Self.session(&state, index)
             case "accounts:signInWithIdp":
-                let subject = fields["postBody"] as? String
+                let subject = Self.subject(fields["postBody"] as? String)
                 if let index = state.accounts.firstIndex(where: { $0.subject == subject }) {
                     return Self.session(&state, index)
                 }
@@ -120,6 +123,11 @@ final class ScriptedAccounts: AccountsTransport {
             case "accounts:delete":
                 guard let owner else { return Self.refusal("USER_NOT_FOUND") }
                 state.accounts.remove(at: owner)
+                return AccountsReply(status: 200, body: Array("{}".utf8))
+            case "accounts:revokeToken":
+                if owner == nil { return Self.refusal("INVALID_ID_TOKEN") }
+                state.revoked.append(
+                    ["providerId", "tokenType", "token"].map { fields[$0] as? String ?? "" })
                 return AccountsReply(status: 200, body: Array("{}".utf8))
             case "accounts:lookup":
                 guard let owner else { return Self.refusal("USER_NOT_FOUND") }
@@ -144,6 +152,14 @@ final class ScriptedAccounts: AccountsTransport {
             default: return Self.refusal("UNKNOWN")
             }
         }
+    }
+
+    /// Whom a token of Apple's names, whatever its nonce; the whole of any other.
+    private static func subject(_ body: String?) -> String? {
+        let token = body?.split(separator: "&").first?.dropFirst("id_token=".count)
+        guard let token, let claims = TokenClaims.read([String: String].self, from: String(token))
+        else { return body }
+        return claims["sub"]
     }
 
     private static func session(

@@ -27,7 +27,7 @@ import TidemarkTesting
     }
 
     @Test(
-        .timeLimit(.minutes(5)),
+        .timeLimit(.minutes(20)),
         arguments: [
             ("healthy", Verdict.healthy), ("refuse", .backendDown), ("blackhole", .silence),
             ("captive", .captivePortal),
@@ -40,7 +40,8 @@ import TidemarkTesting
         #expect(report.steps.allSatisfy { !$0.detail.isEmpty })
     }
 
-    @Test(.timeLimit(.minutes(5))) func `ends at once when it is not wanted any more`() async throws
+    @Test(.timeLimit(.minutes(20))) func `ends at once when it is not wanted any more`()
+        async throws
     {
         let doctor = Doctor(
             DiagnosisTarget(host: "127.0.0.1", port: 1, usesTLS: false, project: "p"))
@@ -50,7 +51,7 @@ import TidemarkTesting
     }
 
     /// At whatever step it is. What it leaves behind finds that its thread is gone.
-    @Test(.timeLimit(.minutes(5))) func `ends at any moment`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `ends at any moment`() async throws {
         let local = try LocalFirestore.start()
         let port = try await local.serve().port
         let target = DiagnosisTarget(
@@ -66,7 +67,7 @@ import TidemarkTesting
         await local.stop()
     }
 
-    @Test(.timeLimit(.minutes(5))) func `knows no such name when there is none`() async throws {
+    @Test(.timeLimit(.minutes(20))) func `knows no such name when there is none`() async throws {
         var doctor = Doctor(
             DiagnosisTarget(host: "nothing.invalid", port: 443, usesTLS: true, project: "p"))
         doctor.stepTime = .seconds(4)

@@ -62,22 +62,24 @@ import Testing
         if case .live = machine.state { true } else { false }
     }
 
-    @Test(.timeLimit(.minutes(5))) func `goes by its stages, and none before the content`() async {
+    @Test(.timeLimit(.minutes(20))) func `goes by its stages, and none before the content`()
+        async throws
+    {
         let script = Script()
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
         let launch = Launch(script.parts(facts, .signedIn(Self.user)), budgets: Self.patient)
         launch.start()
         _ = await states(of: launch) { $0.state == .localReady }
-        while !script.asked.contains("content ada") { await Task.yield() }
+        while !script.asked.contains("content ada") { try await Task.sleep(for: .milliseconds(1)) }
         #expect(script.asked == ["local", "content ada"])
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
-        while !script.asked.contains("background") { await Task.yield() }
+        while !script.asked.contains("background") { try await Task.sleep(for: .milliseconds(1)) }
         #expect(script.asked == ["local", "content ada", "session", "feeds", "background"])
     }
 
-    @Test(.timeLimit(.minutes(5)))
-    func `repairs a local flag that was lost, without a word`() async {
+    @Test(.timeLimit(.minutes(20)))
+    func `repairs a local flag that was lost, without a word`() async throws {
         let script = Script()
         let launch = Launch(
             script.parts(LocalFacts(), .signedIn(Self.user)), budgets: Self.patient)
@@ -85,11 +87,11 @@ import Testing
         _ = await states(of: launch) { $0.state == .localReady }
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
-        while !script.asked.contains("flag") { await Task.yield() }
+        while !script.asked.contains("flag") { try await Task.sleep(for: .milliseconds(1)) }
         #expect(script.asked.contains("profile"))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `goes on with onboarding where the profile is missing`() async {
         let script = Script()
         let launch = Launch(
@@ -103,7 +105,7 @@ import Testing
         #expect(machine.screen.actions.contains(.resumeOnboarding(step: 0)))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `tells the person when a stage takes its whole time`() async {
         let script = Script()
         var parts = script.parts(LocalFacts(), .signedOut)
@@ -123,7 +125,7 @@ import Testing
         #expect(machine.screen.isUsable && machine.screen.actions.contains(.tryAgain))
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `keeps sign-in events until a sign-up is over`() async {
         let script = Script()
         let facts = LocalFacts(unfinished: UnfinishedJob(.signUp, user: Self.user, step: 1))
@@ -141,7 +143,7 @@ import Testing
         #expect(machine.held.isEmpty)
     }
 
-    @Test func `times every state`() async {
+    @Test(.timeLimit(.minutes(20))) func `times every state`() async throws {
         let script = Script()
         let seen = Mutex<[LaunchMachine.State]>([])
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
@@ -153,14 +155,18 @@ import Testing
         _ = await states(of: launch) { $0.state == .localReady }
         launch.contentShown()
         _ = await states(of: launch, until: isLive)
+        // The state is there before its transition is told.
+        while seen.withLock({ $0.count }) < 4, !Task.isCancelled {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         #expect(
             seen.withLock { $0 } == [
                 .cold, .localReady, .sessionUnknown, .profileReady(Self.user),
             ])
     }
 
-    @Test(.timeLimit(.minutes(5))) @MainActor
-    func `shows a model the first content, and then the rest`() async {
+    @Test(.timeLimit(.minutes(20))) @MainActor
+    func `shows a model the first content, and then the rest`() async throws {
         let script = Script()
         let facts = LocalFacts(lastUser: Self.user, completeProfile: Self.user)
         let model = LaunchModel(
@@ -170,7 +176,7 @@ import Testing
         }
         #expect(model.isSkeleton && model.screen.content == .nothing)
         model.start()
-        while !model.isLive { await Task.yield() }
+        while !model.isLive { try await Task.sleep(for: .milliseconds(1)) }
         #expect(model.content == "content of ada" && !model.isSkeleton)
         #expect(model.firstContentAfter != nil)
     }

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkApp
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(5))) struct `A prefetcher` {
+@Suite(.timeLimit(.minutes(20))) struct `A prefetcher` {
     /// Monday, 20 November 2023, 6:00 UTC.
     private static let start = Timestamp(seconds: 1_700_460_000, nanoseconds: 0)
 
@@ -39,7 +39,7 @@ import TidemarkTesting
         #expect(clock.count == 0, "nobody waits for anything")
     }
 
-    @Test func `warms what is about to be opened, and then waits for the next time`() async {
+    @Test func `warms what is about to be opened, and then waits for the next time`() async throws {
         let (clock, log) = (ManualClock(), Log())
         let prefetcher = prefetcher(clock, log)
         await prefetcher.setEnabled(true)
@@ -47,12 +47,16 @@ import TidemarkTesting
         clock.advance(by: .seconds(7_799))
         #expect(log.contexts.withLock { $0 }.isEmpty)
         clock.advance(by: .seconds(1))
-        while log.contexts.withLock({ $0 }) != ["chats"] { await Task.yield() }
+        while log.contexts.withLock({ $0 }) != ["chats"] {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         #expect(await prefetcher.warmed.count == 1)
         await clock.sleepers()
         clock.advance(by: .seconds(86_400))
-        while log.contexts.withLock({ $0 }) != ["chats", "chats"] { await Task.yield() }
+        while log.contexts.withLock({ $0 }) != ["chats", "chats"] {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         await prefetcher.setEnabled(false)
-        while clock.count > 0 { await Task.yield() }
+        while clock.count > 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
 }

@@ -5,7 +5,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(5))) struct `A rank` {
+@Suite(.timeLimit(.minutes(20))) struct `A rank` {
     private func world(
         _ body: (LocalFirestore, CollectionReference, CollectionReference) async throws -> Void
     ) async throws {

@@ -4,7 +4,7 @@ import TidemarkApp
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(5))) struct `A single document` {
+@Suite(.timeLimit(.minutes(20))) struct `A single document` {
     private struct Settings: Codable, Equatable {
         var theme: String
         var size: Int
@@ -51,16 +51,53 @@ import TidemarkTesting
         }
     }
 
+    @Test func `that the device cannot decode may be another one on the server`() async throws {
+        try await world { _, writer, reader in
+            try await writer.setData(["theme": 5])
+            _ = try await reader.getDocument()
+            try await writer.setData(["theme": "light", "size": 1])
+            var told: [DocumentState<Settings>] = []
+            for try await state in reader.values(as: Settings.self) {
+                told.append(state)
+                if state.value != nil { break }
+            }
+            #expect(told.last == .value(Settings(theme: "light", size: 1)))
+            #expect(told.dropLast().allSatisfy { $0 == .unknown }, "\(told)")
+        }
+    }
+
     @Test func `is bound to by a view, and can be tried again`() async throws {
         try await world { _, writer, reader in
             try await writer.setData(["theme": 5])
             let model = await SingleDocumentModel<Settings>(reader)
-            while await model.error == nil { await Task.yield() }
+            while await model.error == nil { try await Task.sleep(for: .milliseconds(1)) }
             try await writer.setData(["theme": "light", "size": 1])
-            await model.retry()
-            while await model.value == nil { await Task.yield() }
+            while await model.value == nil {
+                // Again where it came before the server had told this device of the change.
+                await model.retry()
+                await Task.yield()
+            }
             #expect(await model.value == Settings(theme: "light", size: 1))
             #expect(await model.error == nil)
+            while await model.freshness?.isFresh != true {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+        }
+    }
+
+    @Test func `tells a view how old it is`() async throws {
+        try await world { _, writer, reader in
+            try await writer.setData(["theme": "light", "size": 1])
+            let model = await SingleDocumentModel<Settings>(reader)
+            #expect(await model.freshness == nil)
+            while await model.freshness?.isFresh != true {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            await reader.firestore.disableNetwork()
+            while await model.freshness?.isFresh != false {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            #expect(await model.value == Settings(theme: "light", size: 1))
         }
     }
 }

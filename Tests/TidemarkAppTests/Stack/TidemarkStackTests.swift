@@ -7,46 +7,7 @@ import TidemarkTesting
 @testable import TidemarkApp
 
 /// An app on one entry, against servers over sockets.
-@Suite(.timeLimit(.minutes(5))) struct `An app's stack` {
-    private final class World {
-        let local: LocalFirestore
-        let accounts: LocalAccounts
-        let port: Int
-        let folder = TestFolder()
-
-        init() async throws {
-            local = try LocalFirestore.start()
-            accounts = try await LocalAccounts.start(beside: local)
-            port = try await local.serve().port
-        }
-
-        func stack(
-            _ signals: AppSignals = .none, change: (inout StackSettings) -> Void = { _ in }
-        ) throws -> TidemarkStack {
-            let client = FirestoreSettings(host: "127.0.0.1:\(port)", isSSLEnabled: false)
-            client.readDeadline = .seconds(2)
-            var settings = StackSettings(
-                folder: folder.path, projectID: local.projectID, accounts: .local(accounts.host),
-                firestore: client
-            ) { firestore, _ in
-                [
-                    try Feed(
-                        FeedDefinition(
-                            query: firestore.collection("stamps"), itemTime: "createdAt",
-                            way: .changeTime("updatedAt", deletedField: "deletedAt")))
-                ]
-            }
-            settings.signals = signals
-            change(&settings)
-            return try TidemarkStack(settings)
-        }
-
-        func stop() async {
-            await accounts.stop()
-            await local.stop()
-        }
-    }
-
+@Suite(.timeLimit(.minutes(20))) struct `An app's stack` {
     private func stages(
         _ shown: AsyncStream<Int>.Continuation? = nil
     ) -> StackSettings.Stages {
@@ -75,7 +36,7 @@ import TidemarkTesting
     @Test func `signs up, becomes live, and shows its feed from disk at the next launch`()
         async throws
     {
-        let world = try await World()
+        let world = try await StackWorld()
         let writer = try world.local.firestore(label: "writer")
         try await writer.document("stamps/s1").setData([
             "createdAt": FieldValue.serverTimestamp(), "updatedAt": FieldValue.serverTimestamp(),
@@ -111,7 +72,7 @@ import TidemarkTesting
 
     /// The seed's job: begun offline, it goes on when the system says that there is a network.
     @Test func `goes on with a job when the network is back`() async throws {
-        let world = try await World()
+        let world = try await StackWorld()
         let signals = AsyncStream.makeStream(of: AppSignal.self)
         let isOffline = Mutex(true)
         let cut = CutLine(isOffline: { isOffline.withLock { $0 } })
@@ -135,7 +96,7 @@ import TidemarkTesting
     }
 
     @Test func `has a backfill wait for a network that is free, and for power`() async throws {
-        let world = try await World()
+        let world = try await StackWorld()
         let stack = try world.stack()
         let history = try QueryHistory(
             stack.firestore.collection("stamps"), itemTime: "createdAt", name: "stamps")
@@ -160,7 +121,7 @@ import TidemarkTesting
     }
 
     @Test func `makes feeds once for each user`() async throws {
-        let world = try await World()
+        let world = try await StackWorld()
         let stack = try world.stack()
         let first = try stack.feeds(of: nil)
         #expect(try stack.feeds(of: nil).first === first.first)

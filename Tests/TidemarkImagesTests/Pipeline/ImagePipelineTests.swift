@@ -5,7 +5,7 @@ import TidemarkTesting
 
 @testable import TidemarkImages
 
-@Suite(.timeLimit(.minutes(5))) struct ImagePipelineTests {
+@Suite(.timeLimit(.minutes(20))) struct ImagePipelineTests {
     private typealias Reply = ScriptedPictures.Reply
 
     private func error(
@@ -283,7 +283,7 @@ import TidemarkTesting
         let seen = Task { try await pipeline.picture(requests[0]) }
         // The third download is not prefetching's, which has two at the most.
         await place.network.requests(2)
-        while pipeline.figures.requests < 5 { await Task.yield() }
+        while pipeline.figures.requests < 5 { try await Task.sleep(for: .milliseconds(1)) }
         prefetch.cancel()
         await prefetch.finished()
         gate.open()

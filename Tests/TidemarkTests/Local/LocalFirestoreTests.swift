@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkServer
 import TidemarkTesting
 
-@Suite(.timeLimit(.minutes(5))) struct LocalFirestoreTests {
+@Suite(.timeLimit(.minutes(20))) struct LocalFirestoreTests {
     @Test func `a client writes, reads and listens without a port`() async throws {
         let local = try LocalFirestore.start()
         let writer = try local.firestore(label: "writer")

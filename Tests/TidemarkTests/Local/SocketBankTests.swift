@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkTesting
 
 /// Many clients of their own, each on its own connection, in transactions on the same few documents.
-@Suite(.timeLimit(.minutes(5))) struct `A bank over sockets` {
+@Suite(.timeLimit(.minutes(20))) struct `A bank over sockets` {
     private static let clients = 32
     private static let transfers = 3
     private static let accounts = 64

@@ -38,16 +38,19 @@ import TidemarkTesting
         func value(_ name: String) -> Int64? { metrics.gauges.withLock { $0[name] } }
         await app.disableNetwork()
         let receipt = try await app.document("rooms/a").enqueueSetData(["n": 1])
-        while value("tidemark_writes_pending") != 1 { await Task.yield() }
-        #expect(value("tidemark_writes_since") == local.now.seconds)
+        // The number is recorded first, then the time.
+        while value("tidemark_writes_since") != local.now.seconds {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(value("tidemark_writes_pending") == 1)
         await app.enableNetwork()
         try await receipt.acknowledged()
-        while value("tidemark_writes_pending") != 0 { await Task.yield() }
-        #expect(value("tidemark_writes_since") == 0)
+        while value("tidemark_writes_since") != 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(value("tidemark_writes_pending") == 0)
         await #expect(throws: FirestoreError.self) {
             try await app.document("rooms/none").updateData(["n": 1])
         }
-        while value("tidemark_writes_rejected") != 1 { await Task.yield() }
+        while value("tidemark_writes_rejected") != 1 { try await Task.sleep(for: .milliseconds(1)) }
         export.remove()
         await local.stop()
     }

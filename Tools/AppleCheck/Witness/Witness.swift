@@ -1,6 +1,8 @@
 // Each function and property that the adapters use, assigned to a constant of the type that they count on.
 // Compiled against the stubs on Linux, and against Apple's own modules on a Mac: what a stub declares
 // otherwise than Apple fails there.
+import AuthenticationServices
+import BackgroundTasks
 import CoreGraphics
 import Dispatch
 import Foundation
@@ -8,6 +10,8 @@ import HealthKit
 import ImageIO
 import Network
 import Security
+import SwiftUI
+import os
 
 @MainActor enum KeychainWitness {
     static let copy: (CFDictionary, UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus =
@@ -88,6 +92,96 @@ import Security
             toShare: Set<HKSampleType>(), read: Set<HKObjectType>())
         try await store.enableBackgroundDelivery(
             for: HKObjectType.stateOfMindType(), frequency: .hourly)
+    }
+}
+
+@MainActor enum AppleSignInWitness {
+    static let request: (ASAuthorizationAppleIDProvider) -> () -> ASAuthorizationAppleIDRequest =
+        ASAuthorizationAppleIDProvider.createRequest
+    static let scopes: WritableKeyPath<ASAuthorizationAppleIDRequest, [ASAuthorization.Scope]?> =
+        \.requestedScopes
+    static let nonce: WritableKeyPath<ASAuthorizationAppleIDRequest, String?> = \.nonce
+    static let credential: KeyPath<ASAuthorization, any ASAuthorizationCredential> = \.credential
+    static let texts: [KeyPath<ASAuthorizationAppleIDCredential, Data?>] = [
+        \.identityToken, \.authorizationCode,
+    ]
+    static let user: KeyPath<ASAuthorizationAppleIDCredential, String> = \.user
+    static let name: KeyPath<ASAuthorizationAppleIDCredential, PersonNameComponents?> = \.fullName
+    static let email: KeyPath<ASAuthorizationAppleIDCredential, String?> = \.email
+    static let cancelled: ASAuthorizationError.Code = .canceled
+    static let revoked: Notification.Name =
+        ASAuthorizationAppleIDProvider.credentialRevokedNotification
+    static func state(_ provider: ASAuthorizationAppleIDProvider) {
+        provider.getCredentialState(forUserID: "") { state, error in
+            let _: (Bool, (any Error)?) = (state == .authorized, error)
+        }
+    }
+}
+
+#if !os(macOS)
+    @MainActor enum BackgroundWitness {
+        static let complete: (BGTask) -> (Bool) -> Void = BGTask.setTaskCompleted(success:)
+        static let expiration: ReferenceWritableKeyPath<BGTask, (() -> Void)?> =
+            \.expirationHandler
+        static let begin: ReferenceWritableKeyPath<BGTaskRequest, Date?> = \.earliestBeginDate
+        static let needs: [ReferenceWritableKeyPath<BGProcessingTaskRequest, Bool>] = [
+            \.requiresNetworkConnectivity, \.requiresExternalPower,
+        ]
+        static let requests: [(String) -> BGTaskRequest] = [
+            BGAppRefreshTaskRequest.init(identifier:), BGProcessingTaskRequest.init(identifier:),
+        ]
+        static func use(_ scheduler: BGTaskScheduler, _ request: BGTaskRequest) throws -> Bool {
+            try scheduler.submit(request)
+            return scheduler.register(forTaskWithIdentifier: "", using: nil) { _ in }
+        }
+    }
+#endif
+
+@MainActor enum LogWitness {
+    static let make: (String, String) -> Logger = Logger.init(subsystem:category:)
+    static func log(_ logger: Logger, _ text: String) {
+        logger.debug("\(text, privacy: .public)")
+        logger.fault("\(text, privacy: .private)")
+    }
+}
+
+/// The types of what views are made of. What only a view may call stands in one.
+@MainActor enum ViewWitness {
+    static let state: (Int) -> State<Int> = State.init(wrappedValue:)
+    static let environment: (KeyPath<EnvironmentValues, CGFloat>) -> Environment<CGFloat> =
+        Environment.init
+    static let scale: WritableKeyPath<EnvironmentValues, CGFloat> = \.displayScale
+    static let size: KeyPath<GeometryProxy, CGSize> = \.size
+    static let animate: (Animation?, () -> Void) -> Void = { withAnimation($0, $1) }
+    static let label: (CGImage, CGFloat, Text) -> Image = { Image($0, scale: $1, label: $2) }
+    static let plain: (CGImage, CGFloat) -> Image = { Image(decorative: $0, scale: $1) }
+
+    /// Its `update()` may be of no actor.
+    struct Property: DynamicProperty {
+        @Environment(\.displayScale) var scale
+        @State var count = 0
+        nonisolated func update() {}
+    }
+
+    struct Key: EnvironmentKey {
+        static var defaultValue: Int? { nil }
+    }
+
+    struct Content<Inner: View>: View {
+        let inner: (CGSize) -> Inner
+        init(@ViewBuilder inner: @escaping (CGSize) -> Inner) { self.inner = inner }
+        var body: some View {
+            GeometryReader { place in
+                ZStack {
+                    if place.size.width > 0 { inner(place.size) } else { EmptyView() }
+                }
+                .aspectRatio(contentMode: .fill)
+                .frame(width: place.size.width, height: place.size.height)
+                .clipped()
+                .task(id: place.size.width) { await Task.yield() }
+                .environment(\.displayScale, 2)
+            }
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+import Synchronization
+
 // Ways to sign in. Each is one request; on disk before anybody is told.
 
 extension Accounts {
@@ -29,7 +31,7 @@ extension Accounts {
     /// Apple, Google and others.
     @discardableResult
     public func signIn(with credential: ProviderCredential) async throws(AccountError) -> UserID {
-        try await begun(try await service.signIn(with: credential))
+        try await begun(try await service.signIn(with: credential), with: credential)
     }
 
     /// Gives the account an address and a password; one without a name becomes a person's, and keeps
@@ -44,7 +46,7 @@ extension Accounts {
     public func link(with credential: ProviderCredential) async throws(AccountError) {
         let session = try await current()
         let signIn = try await service.signIn(with: credential, linkingTo: session.idToken)
-        _ = try await begun(signIn, as: session.user)
+        _ = try await begun(signIn, as: session.user, with: credential)
     }
 
     /// Shows anew who the person is, for what the server does only then: deleting the account.
@@ -59,7 +61,8 @@ extension Accounts {
 
     public func reauthenticate(with credential: ProviderCredential) async throws(AccountError) {
         let session = try await current()
-        _ = try await begun(try await service.signIn(with: credential), as: session.user)
+        _ = try await begun(
+            try await service.signIn(with: credential), as: session.user, with: credential)
     }
 
     /// What the server knows of the account.
@@ -84,10 +87,42 @@ extension Accounts {
     }
 
     private func begun(
-        _ signIn: AccountsService.SignIn, as user: UserID? = nil
+        _ signIn: AccountsService.SignIn, as user: UserID? = nil,
+        with credential: ProviderCredential? = nil
     ) async throws(AccountError) -> UserID {
         if let user, user != signIn.user { throw .wrongCredentials }
-        try await begin(signIn)
+        try await begin(signIn, with: credential)
         return signIn.user
+    }
+}
+
+// What Apple asks of apps with Sign in with Apple, beyond the sign-in.
+
+extension Accounts {
+    /// Ends the session when the person has taken back, in the device's settings, what they had allowed the
+    /// app, or when the device knows nothing of it. Only of a session that was begun with Apple.
+    ///
+    /// Nothing that the device holds is deleted. While the system cannot say, nothing happens. A
+    /// ``TidemarkStack`` with ``StackSettings/appleCredentials`` calls it at a launch, when the app comes
+    /// forward, and when the system tells it.
+    ///
+    /// - Returns: Whether the session has ended.
+    @discardableResult
+    public func checkApple(_ credentials: any AppleCredentials) async -> Bool {
+        guard let session = held.withLock({ $0.session }), let apple = session.appleUser else {
+            return false
+        }
+        switch await credentials.state(of: apple) {
+        case .revoked, .notFound: return await revoked(session)
+        case nil, .authorized, .transferred: return false
+        }
+    }
+
+    /// Tells Apple that the app needs nothing more of the person, as it asks of apps that delete an
+    /// account. Call it before the account is deleted; ``AccountJobs/deleteAccount(confirmedBy:)`` does.
+    ///
+    /// - Parameter authorizationCode: ``AppleIdentity/authorizationCode``, at most five minutes old.
+    public func revokeApple(authorizationCode: String) async throws(AccountError) {
+        try await service.revokeApple(authorizationCode, try await current().idToken)
     }
 }

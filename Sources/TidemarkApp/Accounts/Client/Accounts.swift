@@ -68,18 +68,27 @@ public final class Accounts: Sendable {
     ///     Credentials of another one are not used: a keychain outlives an app.
     ///   - retry: How a refresh is tried again; all within 25 s.
     ///   - now: Seconds since 1970.
-    public init(
+    public convenience init(
         _ transport: any AccountsTransport, store: any CredentialStore,
         installation: String = "", retry: RetryPolicy = Accounts.refreshPolicy,
         now: @escaping @Sendable () -> Int64 = Accounts.deviceTime
+    ) {
+        var policy = retry
+        policy.totalTimeout = min(policy.totalTimeout ?? .seconds(25), .seconds(25))
+        self.init(
+            transport, store: store, installation: installation, retry: Retry(policy), now: now)
+    }
+
+    /// - Parameter retry: As it is, also without a limit in real time.
+    init(
+        _ transport: any AccountsTransport, store: any CredentialStore, installation: String,
+        retry: Retry<ContinuousClock>, now: @escaping @Sendable () -> Int64
     ) {
         service = AccountsService(transport: transport)
         self.store = store
         self.installation = installation
         self.now = now
-        var policy = retry
-        policy.totalTimeout = min(policy.totalTimeout ?? .seconds(25), .seconds(25))
-        self.retry = Retry(policy)
+        self.retry = retry
     }
 
     public var state: State { held.withLock { $0.state } }
@@ -143,11 +152,15 @@ public final class Accounts: Sendable {
 
     /// Signs in on this device: on disk first, then the engine's user, then everybody is told.
     func begin(
-        _ signIn: AccountsService.SignIn, isOfSignUp: Bool = false
+        _ signIn: AccountsService.SignIn, isOfSignUp: Bool = false,
+        with credential: ProviderCredential? = nil
     ) async throws(AccountError) {
+        // Who signs in anew in another way has still begun with Apple.
+        let known = held.withLock { $0.session?.user == signIn.user ? $0.session : nil }
         let session = StoredSession(
             user: signIn.user, idToken: signIn.idToken, refreshToken: signIn.refreshToken,
-            expires: now() + signIn.lifetime, installation: installation, isOfSignUp: isOfSignUp)
+            expires: now() + signIn.lifetime, installation: installation, isOfSignUp: isOfSignUp,
+            appleUser: credential?.appleUser ?? known?.appleUser)
         try await inTurn { [self] () async throws(AccountError) in
             try keep(session)
             await install(session, tells: true)
@@ -352,6 +365,19 @@ extension Accounts: TokenProvider {
             held.withLock { $0.session = renewed }
         }
         return renewed
+    }
+
+    /// The person has taken back what the session stands on. What the device holds stays.
+    func revoked(_ old: StoredSession) async -> Bool {
+        let hasEnded = try? await changing.run { [self] in
+            guard let session = held.withLock({ $0.session }), session.user == old.user,
+                session.appleUser == old.appleUser
+            else { return false }
+            try? store.write(.session, nil)
+            await remove(.revoked, erasing: false)
+            return true
+        }
+        return hasEnded ?? false
     }
 
     /// The server takes the credentials no more. What the device holds stays.

@@ -68,6 +68,17 @@ struct AccountsService: Sendable {
         let _: Reply = try await post("accounts:delete", Body(idToken: idToken))
     }
 
+    /// What a person has allowed at Apple is taken back. Source: `accounts.revokeToken` of Identity
+    /// Toolkit 2.
+    func revokeApple(_ code: String, _ idToken: String) async throws(AccountError) {
+        struct Nothing: Decodable {}
+        let _: Nothing = try await send(
+            .accounts, "v2/accounts:revokeToken",
+            RevocationBody(
+                providerId: ProviderCredential.apple, tokenType: "CODE", token: code,
+                idToken: idToken))
+    }
+
     /// When the person last showed who they are, in seconds since 1970 by the server's clock.
     func lookUp(_ idToken: String) async throws(AccountError) -> AccountDetails {
         let reply: Reply = try await post("accounts:lookup", Body(idToken: idToken))
@@ -92,6 +103,10 @@ struct AccountsService: Sendable {
     private struct Body: Encodable {
         var email, password, idToken, token, requestUri, postBody: String?
         var returnSecureToken, returnIdpCredential: Bool?
+    }
+
+    private struct RevocationBody: Encodable {
+        let providerId, tokenType, token, idToken: String
     }
 
     private struct RefreshBody: Encodable {
@@ -171,10 +186,7 @@ struct AccountsService: Sendable {
     /// Whom a token names. What it says is the server's to check.
     static func subject(of token: String) -> String? {
         struct Claims: Decodable { let sub: String? }
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
-        guard let data = Data(base64URL: parts[1]) else { return nil }
-        return (try? JSONDecoder().decode(Claims.self, from: data))?.sub
+        return TokenClaims.read(Claims.self, from: token)?.sub
     }
 }
 
@@ -188,38 +200,4 @@ public struct AccountDetails: Hashable, Sendable, Decodable {
     public var lastLoginAt: String?
     public var phoneNumber: String?
     var mfaInfo: [SecondFactor]?
-}
-
-/// What a provider says of a person: Apple, Google and others.
-public struct ProviderCredential: Sendable {
-    public let provider: String
-    let idToken: String
-    let nonce: String?
-
-    /// - Parameters:
-    ///   - provider: As in `apple.com`.
-    ///   - idToken: The provider's, for this app.
-    ///   - nonce: As it was before it was hashed for the provider.
-    public init(provider: String, idToken: String, nonce: String? = nil) {
-        self.provider = provider
-        self.idToken = idToken
-        self.nonce = nonce
-    }
-
-    var postBody: String {
-        let nonce = nonce.map { "&nonce=" + Self.escaped($0) } ?? ""
-        return "id_token=" + Self.escaped(idToken) + "&providerId=" + Self.escaped(provider)
-            + nonce
-    }
-
-    private static func escaped(_ text: String) -> String {
-        var allowed = CharacterSet.alphanumerics
-        allowed.insert(charactersIn: "-._~")
-        return text.addingPercentEncoding(withAllowedCharacters: allowed) ?? ""
-    }
-}
-
-extension ProviderCredential: CustomStringConvertible, CustomReflectable {
-    public var description: String { "ProviderCredential(\(provider))" }
-    public var customMirror: Mirror { Mirror(self, children: []) }
 }

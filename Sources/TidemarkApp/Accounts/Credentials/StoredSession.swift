@@ -9,6 +9,8 @@ struct StoredSession: Codable, Sendable {
     var installation: String
     /// Whether a sign-up that is not over has made it.
     var isOfSignUp: Bool
+    /// Apple's id of the person who has begun it with Apple; nil for any other.
+    var appleUser: String?
 }
 
 extension StoredSession: CustomStringConvertible, CustomReflectable {

@@ -95,6 +95,7 @@ public struct AccountJob: Hashable, Sendable {
         failures = 0
         wantsUndo = false
         var new = new
+        if new.makesAccountFirst == true, let record { new.keepDraft(of: record) }
         switch record?.phase {
         case nil, .filling: break
         case .account:

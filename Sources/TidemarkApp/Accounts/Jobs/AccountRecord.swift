@@ -76,4 +76,15 @@ public struct AccountRecord: Hashable, Sendable, Codable {
             user
         }
     }
+
+    /// A sign-in that brings nothing along leaves the person where they are in the onboarding.
+    mutating func keepDraft(of earlier: AccountRecord) {
+        switch earlier.phase {
+        case .filling, .onboarding: break
+        case .account where id == earlier.id: break
+        case .account, .profile, .flag, .undoing, .deleting: return
+        }
+        step = max(step, earlier.step)
+        if profile.isEmpty { profile = earlier.profile }
+    }
 }

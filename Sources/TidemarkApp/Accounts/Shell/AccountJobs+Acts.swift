@@ -53,7 +53,8 @@ extension AccountJobs {
         do throws(AccountError) {
             let signIn = try await make(record.method, secret)
             reached("account made, nothing kept")
-            try await accounts.begin(signIn, isOfSignUp: true)
+            try await accounts.begin(
+                signIn, isOfSignUp: true, with: Self.credential(record.method, secret))
             return signIn.isNew ? .made(signIn.user) : .existed(signIn.user)
         } catch {
             return switch error {
@@ -93,12 +94,22 @@ extension AccountJobs {
             return try await accounts.service.signIn(
                 email: address, password: secret.password ?? "")
         case .provider(let provider):
-            return try await accounts.service.signIn(
-                with: ProviderCredential(
-                    provider: provider, idToken: secret.token ?? "", nonce: secret.nonce))
+            return try await accounts.service.signIn(with: Self.credential(provider, secret))
         case .customToken:
             return try await accounts.service.signIn(customToken: secret.token ?? "")
         }
+    }
+
+    private static func credential(
+        _ provider: String, _ secret: SignUpSecret
+    ) -> ProviderCredential {
+        ProviderCredential(provider: provider, idToken: secret.token ?? "", nonce: secret.nonce)
+    }
+
+    private static func credential(
+        _ method: AccountRecord.Method, _ secret: SignUpSecret
+    ) -> ProviderCredential? {
+        if case .provider(let provider) = method { credential(provider, secret) } else { nil }
     }
 
     /// For providers and custom tokens, looking makes what it looks for: it is then removed as well.
@@ -112,7 +123,8 @@ extension AccountJobs {
         do throws(AccountError) {
             let signIn = try await signIn(record.method, secret)
             if accounts.user == nil {
-                try await accounts.begin(signIn, isOfSignUp: true)
+                try await accounts.begin(
+                    signIn, isOfSignUp: true, with: Self.credential(record.method, secret))
             } else if accounts.user != signIn.user {
                 foreign = signIn
             }
@@ -175,11 +187,7 @@ extension AccountJobs {
     /// From the sign-in to when the token was made, in seconds.
     static func signInAge(_ token: String) -> Int64? {
         struct Claims: Decodable { let iat, auth_time: Int64 }
-        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3 else { return nil }
-        guard let data = Data(base64URL: parts[1]),
-            let claims = try? JSONDecoder().decode(Claims.self, from: data)
-        else { return nil }
+        guard let claims = TokenClaims.read(Claims.self, from: token) else { return nil }
         return claims.iat - claims.auth_time
     }
 
@@ -234,14 +242,4 @@ extension AccountJobs {
 extension AccountRecord {
     /// What the profile is to hold. A record that is damaged is not read at all.
     var fields: MapValue { (try? FieldsCodec.decode(profile)) ?? [:] }
-}
-
-extension Data {
-    /// As tokens have it: without padding, `-` and `_`.
-    init?(base64URL text: some StringProtocol) {
-        var text = text.replacingOccurrences(of: "-", with: "+")
-            .replacingOccurrences(of: "_", with: "/")
-        text += String(repeating: "=", count: (4 - text.count % 4) % 4)
-        self.init(base64Encoded: text)
-    }
 }

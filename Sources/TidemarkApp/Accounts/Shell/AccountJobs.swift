@@ -124,9 +124,14 @@ public actor AccountJobs {
     /// The journal knows of it before the server is asked, so that an account which the person never saw
     /// made is found by the next launch. Given up, it is deleted, unless it was there before.
     ///
+    /// - Parameters:
+    ///   - way: How the person signs in.
+    ///   - profile: What is known already, such as the name that Apple tells once: kept as the ``draft()``
+    ///     of the onboarding. Empty leaves the draft that is there.
     /// - Throws: ``CredentialStoreError`` when the store cannot be read: nothing has begun then.
-    public func signIn(_ way: Way) throws(CredentialStoreError) {
-        try begin(way, profile: [], step: 0, makesAccountFirst: true)
+    public func signIn(_ way: Way, profile: MapValue = [:]) throws(CredentialStoreError) {
+        let known = profile.isEmpty ? [] : FieldsCodec.encode(profile)
+        try begin(way, profile: known, step: 0, makesAccountFirst: true)
     }
 
     /// The server says that the user has a profile: an onboarding that waits for one is over.
@@ -191,6 +196,19 @@ public actor AccountJobs {
                 AccountRecord(
                     id: UUID().uuidString, method: .customToken, profile: [],
                     phase: .deleting(user))))
+    }
+
+    /// Deletes the account of who is signed in, after the person has confirmed it by signing in with
+    /// Apple once more: takes back at Apple what they had allowed, then goes on as ``deleteAccount()``.
+    ///
+    /// - Throws: What the server answers, before anything is deleted: `wrongCredentials` for another
+    ///   person's identity.
+    public func deleteAccount(confirmedBy identity: AppleIdentity) async throws(AccountError) {
+        try await accounts.reauthenticate(with: identity.credential)
+        if let code = identity.authorizationCode {
+            try await accounts.revokeApple(authorizationCode: code)
+        }
+        deleteAccount()
     }
 
     /// Goes on with what waits for a network, or for a device that could not be read. To be called when

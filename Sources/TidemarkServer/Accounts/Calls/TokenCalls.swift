@@ -32,6 +32,16 @@ struct TokenCalls: AccountCalls {
         return try TokenCalls(turn: turn).refresh(&session, shown: text, digest)
     }
 
+    /// Of what a person has allowed at Apple. There is no Apple here: nothing is left to take back.
+    func revoke() throws -> AccountReply {
+        _ = try turn.user()
+        guard try fields.filled("providerId") == "apple.com" else {
+            throw AccountRefusal("INVALID_PROVIDER_ID")
+        }
+        guard try fields.filled("token") != nil else { throw AccountRefusal("MISSING_TOKEN") }
+        return AccountReply([:])
+    }
+
     private func refresh(
         _ session: inout Session, shown text: String, _ digest: [UInt8]
     ) throws -> AccountReply {

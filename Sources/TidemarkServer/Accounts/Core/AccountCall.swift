@@ -28,7 +28,7 @@ package struct AccountCall: Sendable {
 /// What can be asked.
 package enum AccountMethod: String, Hashable, Sendable, CaseIterable {
     case signUp, signInWithPassword, signInWithCustomToken, signInWithIdp, signInWithEmailLink
-    case lookup, update, delete, refresh
+    case lookup, update, delete, refresh, revokeToken
     case sendOobCode, resetPassword, createAuthUri, createSessionCookie
     case create, batchGet, batchCreate, batchDelete, query
     case clearAccounts, getConfig, updateConfig, listOobCodes, listVerificationCodes

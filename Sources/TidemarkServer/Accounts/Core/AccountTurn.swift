@@ -44,6 +44,7 @@ struct AccountTurn {
         case .update: try OwnAccount(turn: self).update()
         case .delete: try OwnAccount(turn: self).delete()
         case .refresh: try TokenCalls(turn: self).refresh()
+        case .revokeToken: try TokenCalls(turn: self).revoke()
         case .sendOobCode: try CodeCalls(turn: self).sendCode()
         case .resetPassword: try CodeCalls(turn: self).resetPassword()
         case .createAuthUri: try ProviderSignIn(turn: self).signInMethods()

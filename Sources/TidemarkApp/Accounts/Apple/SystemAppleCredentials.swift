@@ -1,0 +1,51 @@
+#if canImport(AuthenticationServices)
+    import AuthenticationServices
+    import Foundation
+
+    /// The system's word on who has signed in with Apple: ``StackSettings/appleCredentials``.
+    public struct SystemAppleCredentials: AppleCredentials {
+        public init() {}
+
+        public func state(of user: String) async -> AppleCredentialState? {
+            await withCheckedContinuation { continuation in
+                ASAuthorizationAppleIDProvider().getCredentialState(forUserID: user) {
+                    state, error in
+                    continuation.resume(returning: error == nil ? Self.state(state) : nil)
+                }
+            }
+        }
+
+        private static func state(
+            _ state: ASAuthorizationAppleIDProvider.CredentialState
+        ) -> AppleCredentialState? {
+            switch state {
+            case .authorized: .authorized
+            case .revoked: .revoked
+            case .notFound: .notFound
+            // What comes later says nothing that would end a session, as a transfer says nothing.
+            default: .transferred
+            }
+        }
+
+        public var revocations: AsyncStream<Void> {
+            AsyncStream(bufferingPolicy: .bufferingNewest(1)) { input in
+                let observer = RevocationObserver { input.yield() }
+                input.onTermination = { _ in observer.end() }
+            }
+        }
+    }
+
+    // @unchecked: the token is only given back to the centre, which any thread may call.
+    private final class RevocationObserver: @unchecked Sendable {
+        private let token: any NSObjectProtocol
+
+        init(_ tell: @escaping @Sendable () -> Void) {
+            token = NotificationCenter.default.addObserver(
+                forName: ASAuthorizationAppleIDProvider.credentialRevokedNotification, object: nil,
+                queue: nil
+            ) { _ in tell() }
+        }
+
+        func end() { NotificationCenter.default.removeObserver(token) }
+    }
+#endif

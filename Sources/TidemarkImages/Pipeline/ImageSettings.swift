@@ -1,0 +1,83 @@
+public import Foundation
+public import TidemarkResilience
+
+/// The settings and bounds of a pipeline.
+public struct ImageSettings: Sendable {
+    /// What to do with an expired picture.
+    public enum Staleness: Sendable {
+        /// Show it and ask the server meanwhile; the next request shows the new one. With
+        /// `no-cache` or `must-revalidate`, ask first.
+        case showAndAsk
+        /// Ask the server first; show the expired picture when the server cannot be reached.
+        case askFirst
+    }
+
+    /// The bound of decoded pictures in memory, in bytes.
+    public var memoryBytes: Int
+    /// The bound of files on disk, in bytes.
+    public var diskBytes: Int
+    /// The time after which an unused picture is removed from disk.
+    public var diskAge: Duration
+    public var limits: PictureLimits
+    public var traffic: PictureTraffic
+    /// How downloads are retried. The time of an attempt begins when it is sent.
+    public var retry: RetryPolicy
+    public var staleness: Staleness
+    /// How long a picture that failed (404, not a picture, too large) is not requested again.
+    public var failureMemory: Duration
+
+    /// - Precondition: No number is negative.
+    public init(
+        memoryBytes: Int = 64 << 20, diskBytes: Int = 150 << 20,
+        diskAge: Duration = .seconds(30 * 86_400),
+        limits: PictureLimits = PictureLimits(), traffic: PictureTraffic = PictureTraffic(),
+        retry: RetryPolicy = .pictures, staleness: Staleness = .showAndAsk,
+        failureMemory: Duration = .seconds(60)
+    ) {
+        precondition(memoryBytes >= 0 && diskBytes >= 0 && diskAge >= .zero)
+        self.memoryBytes = memoryBytes
+        self.diskBytes = diskBytes
+        self.diskAge = diskAge
+        self.limits = limits
+        self.traffic = traffic
+        self.retry = retry
+        self.staleness = staleness
+        self.failureMemory = failureMemory
+    }
+}
+
+extension RetryPolicy {
+    /// 4 retries after 0.5 s, doubled up to 8 s, moved by dice; 30 s for each attempt, after which
+    /// the next goes on where it broke off.
+    public static let pictures = RetryPolicy(
+        maxRetries: 4, initialDelay: .milliseconds(500), factor: 2, maximumDelay: .seconds(8),
+        jitter: .equal, attemptTimeout: .seconds(30))
+}
+
+/// A pipeline's network, clocks and dice, which tests replace.
+public struct ImageEnvironment: Sendable {
+    public var transport: any PictureTransport
+    /// For retries.
+    public var clock: any Clock<Duration>
+    /// Milliseconds since 1970.
+    public var wallClock: @Sendable () -> Int64
+    /// In `0 ..< 1`.
+    public var random: @Sendable () -> Double
+    public var connectivity: Connectivity
+
+    public init(
+        transport: any PictureTransport = HTTPPictureTransport(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        wallClock: @escaping @Sendable () -> Int64 = {
+            Int64(Date().timeIntervalSince1970 * 1_000)
+        },
+        random: @escaping @Sendable () -> Double = { .random(in: 0..<1) },
+        connectivity: Connectivity = .always
+    ) {
+        self.transport = transport
+        self.clock = clock
+        self.wallClock = wallClock
+        self.random = random
+        self.connectivity = connectivity
+    }
+}

@@ -1,0 +1,43 @@
+import Tidemark
+import TidemarkApp
+import TidemarkTesting
+
+/// An app on one entry, against servers over sockets.
+final class StackWorld {
+    let local: LocalFirestore
+    let accounts: LocalAccounts
+    let port: Int
+    let folder = TestFolder()
+
+    init() async throws {
+        local = try LocalFirestore.start()
+        accounts = try await LocalAccounts.start(beside: local)
+        port = try await local.serve().port
+    }
+
+    func stack(
+        _ signals: AppSignals = .none, change: (inout StackSettings) -> Void = { _ in }
+    ) throws -> TidemarkStack {
+        let client = FirestoreSettings(host: "127.0.0.1:\(port)", isSSLEnabled: false)
+        client.readDeadline = .seconds(2)
+        var settings = StackSettings(
+            folder: folder.path, projectID: local.projectID, accounts: .local(accounts.host),
+            firestore: client
+        ) { firestore, _ in
+            [
+                try Feed(
+                    FeedDefinition(
+                        query: firestore.collection("stamps"), itemTime: "createdAt",
+                        way: .changeTime("updatedAt", deletedField: "deletedAt")))
+            ]
+        }
+        settings.signals = signals
+        change(&settings)
+        return try TidemarkStack(settings)
+    }
+
+    func stop() async {
+        await accounts.stop()
+        await local.stop()
+    }
+}

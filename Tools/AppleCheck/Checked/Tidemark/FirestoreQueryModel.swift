@@ -1,0 +1,1 @@
+../../../../Sources/Tidemark/SwiftUI/FirestoreQueryModel.swift

@@ -1,0 +1,1 @@
+../../../../Sources/Tidemark/Client/LogSink+OS.swift

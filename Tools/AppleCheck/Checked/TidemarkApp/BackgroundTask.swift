@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/Background/BackgroundTask.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/SwiftUI/DocumentValue.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/Feeds/FeedModel.swift

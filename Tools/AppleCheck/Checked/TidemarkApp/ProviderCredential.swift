@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/Accounts/Client/ProviderCredential.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkApp/Ready/SingleDocument.swift

@@ -1,0 +1,1 @@
+../../../../Sources/TidemarkImages/Pipeline/PictureRequest.swift

@@ -1,0 +1,112 @@
+// https://developer.apple.com/documentation/swiftui
+public import Foundation
+
+/// https://developer.apple.com/documentation/swiftui/dynamicproperty
+public protocol DynamicProperty {
+    /// https://developer.apple.com/documentation/swiftui/dynamicproperty/update()
+    mutating func update()
+}
+
+extension DynamicProperty {
+    public mutating func update() {}
+}
+
+/// What the host joins with a place in its tree of views, before it asks for a body.
+protocol StubAttached {
+    @MainActor func stubAttach(_ host: StubHost, _ place: String)
+}
+
+/// The value of a state at one place of the tree.
+final class StubStorage<Value> {
+    var value: Value
+    let host: StubHost
+    init(_ value: Value, _ host: StubHost) { (self.value, self.host) = (value, host) }
+}
+
+final class StubLink<Target> { var target: Target? }
+
+/// Keeps the first value that a place gets, whatever later views of that place begin with.
+///
+/// https://developer.apple.com/documentation/swiftui/state
+@propertyWrapper public struct State<Value>: DynamicProperty, StubAttached {
+    private let seed: Value
+    private let link = StubLink<StubStorage<Value>>()
+
+    public init(wrappedValue value: Value) { seed = value }
+    public init(initialValue value: Value) { seed = value }
+
+    /// Of a view that is nowhere it is what it began with, and setting it does nothing.
+    public var wrappedValue: Value {
+        get { link.target?.value ?? seed }
+        nonmutating set {
+            guard let storage = link.target else { return }
+            storage.value = newValue
+            storage.host.stubWillChange()
+        }
+    }
+
+    func stubAttach(_ host: StubHost, _ place: String) {
+        link.target = host.storage(place, seed)
+    }
+}
+
+extension State where Value: ExpressibleByNilLiteral {
+    public init() { self.init(wrappedValue: nil) }
+}
+
+// Its storage is used by the main actor, as SwiftUI's is.
+extension State: @unchecked Sendable where Value: Sendable {}
+
+/// https://developer.apple.com/documentation/swiftui/environmentkey
+public protocol EnvironmentKey {
+    associatedtype Value
+    static var defaultValue: Value { get }
+}
+
+/// https://developer.apple.com/documentation/swiftui/environmentvalues
+public struct EnvironmentValues {
+    private var values: [ObjectIdentifier: Any] = [:]
+
+    public init() {}
+
+    public subscript<K: EnvironmentKey>(key: K.Type) -> K.Value {
+        get { values[ObjectIdentifier(key)] as? K.Value ?? K.defaultValue }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+
+    private enum Scale: EnvironmentKey { static var defaultValue: CGFloat { 1 } }
+
+    /// https://developer.apple.com/documentation/swiftui/environmentvalues/displayscale
+    public var displayScale: CGFloat {
+        get { self[Scale.self] }
+        set { self[Scale.self] = newValue }
+    }
+}
+
+/// https://developer.apple.com/documentation/swiftui/environment
+@propertyWrapper public struct Environment<Value>: DynamicProperty, StubAttached {
+    private let path: KeyPath<EnvironmentValues, Value>
+    private let link = StubLink<EnvironmentValues>()
+
+    public init(_ keyPath: KeyPath<EnvironmentValues, Value>) { path = keyPath }
+
+    public var wrappedValue: Value { (link.target ?? EnvironmentValues())[keyPath: path] }
+
+    func stubAttach(_ host: StubHost, _ place: String) { link.target = host.environment }
+}
+
+// Its values are set by the host alone, on the main actor.
+extension Environment: @unchecked Sendable where Value: Sendable {}
+
+/// https://developer.apple.com/documentation/swiftui/animation
+public struct Animation: Equatable, Sendable {
+    public static let `default` = Animation()
+}
+
+/// https://developer.apple.com/documentation/swiftui/withanimation(_:_:)
+@MainActor public func withAnimation<Result>(
+    _ animation: Animation? = .default, _ body: () throws -> Result
+) rethrows -> Result {
+    StubHost.animations += 1
+    return try body()
+}
