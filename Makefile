@@ -16,7 +16,7 @@ help:
 	@echo "make check-apple   compile and run the code for Apple's systems, on stubs"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo show test docs long ci setup format lint check-imports check-apple interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
+.PHONY: help demo show test debug-build docs long ci setup format lint check-imports check-apple interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -33,12 +33,18 @@ show: setup
 	@Scripts/build -c release --product tidemark
 	@.build/release/tidemark show $(ARGS)
 
+# What the tests need, product by product: `swift build --build-tests` builds every tool of every dependency
+# as well, among them 190 files of C++.
+debug-build:
+	@for product in tidemarkPackageTests tidemark tidemark-lint Benchmarks; do \
+		Scripts/build --product $$product || exit 1; done
+
 # Every test: unit, property, engine, server over sockets, and other people's clients.
 # What needs something that is not here is named in one line at the end.
 test: setup
 	@rm -f .build/tests-not-run
-	@Scripts/build --build-tests
-	@$(SWIFT) test --skip-build --quiet
+	@$(MAKE) --no-print-directory debug-build
+	@Scripts/swift-tests
 	@$(MAKE) --no-print-directory interop
 	@Scripts/not-run
 
@@ -53,7 +59,7 @@ docs: setup
 # power at each write of a schema step, and the soak alone in its process; then what works on real threads,
 # under ThreadSanitizer. What fails says its seed.
 long: setup
-	@Scripts/build --build-tests
+	@$(MAKE) --no-print-directory debug-build
 	TIDEMARK_KILL_ROUNDS=200 Scripts/interop -s -k again_and_again
 	TIDEMARK_SHOW_STORIES=all TIDEMARK_SHOW_SECONDS=600 Scripts/interop -s -k test_show.py
 	TIDEMARK_CHANNEL_DROPS=1000 TIDEMARK_CHANNEL_DOCUMENTS=100000 Scripts/interop -s -k test_webchannel.py

@@ -8,7 +8,7 @@ import TidemarkServer
 
 // The examples of the module's page and doc comments, line by line: the tidy tests compare them.
 
-@Suite(.timeLimit(.minutes(5))) struct `The article on health days` {
+@Suite(.timeLimit(.minutes(20))) struct `The article on health days` {
     @Test func `sends them`() async throws {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path

@@ -22,7 +22,7 @@ private struct Expired: Error {}
     await withUnsafeContinuation { (_: UnsafeContinuation<Int, Never>) in }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct Retrying {
+@Suite(.timeLimit(.minutes(20))) struct Retrying {
     private let clock = ManualClock()
     private let events = Events()
 
@@ -150,7 +150,7 @@ private struct Expired: Error {}
                     }
                 }
             }
-            while flight.callers(for: "token") < 5 { await Task.yield() }
+            while flight.callers(for: "token") < 5 { try await Task.sleep(for: .milliseconds(1)) }
             gate.open()
             return try await group.reduce(0, +)
         }
@@ -176,7 +176,7 @@ private struct Expired: Error {}
             if attempt < 10 { throw Broken() }
             return attempt
         }
-        while events.all != [.waitingForNetwork] { await Task.yield() }
+        while events.all != [.waitingForNetwork] { try await Task.sleep(for: .milliseconds(1)) }
         gate.open()
         for delay in [2, 4, 8] {
             await clock.pass(.seconds(delay))
@@ -335,7 +335,7 @@ private actor Desk {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct `A single flight` {
+@Suite(.timeLimit(.minutes(20))) struct `A single flight` {
     private let flight = SingleFlight<String, Int>()
 
     /// Starts callers one by one, each joined before the next.
@@ -355,7 +355,7 @@ private actor Desk {
             await gate.wait()
             return 5
         }
-        while flight.callers(for: "a") < 9 { await Task.yield() }
+        while flight.callers(for: "a") < 9 { try await Task.sleep(for: .milliseconds(1)) }
         gate.open()
         var shared = 0
         for task in tasks {
@@ -375,7 +375,7 @@ private actor Desk {
             try Task.checkCancellation()
             return 5
         }
-        while flight.callers(for: "a") < 3 { await Task.yield() }
+        while flight.callers(for: "a") < 3 { try await Task.sleep(for: .milliseconds(1)) }
         tasks[0].cancel()
         await #expect(throws: CancellationError.self) { try await tasks[0].value }
         gate.open()
@@ -393,7 +393,7 @@ private actor Desk {
             }
             return 0
         }
-        while flight.callers(for: "a") < 2 { await Task.yield() }
+        while flight.callers(for: "a") < 2 { try await Task.sleep(for: .milliseconds(1)) }
         for task in tasks { task.cancel() }
         for await _ in ended { break }
         #expect(flight.count == 0)
@@ -405,7 +405,7 @@ private actor Desk {
             await gate.wait()
             throw Broken()
         }
-        while flight.callers(for: "a") < 2 { await Task.yield() }
+        while flight.callers(for: "a") < 2 { try await Task.sleep(for: .milliseconds(1)) }
         gate.open()
         for task in tasks { await #expect(throws: Broken.self) { try await task.value } }
         #expect(try await flight.value(for: "a") { 1 } == 1)
@@ -417,7 +417,7 @@ private actor Desk {
             await gate.wait()
             return 1
         }
-        while flight.callers(for: "a") < 1 { await Task.yield() }
+        while flight.callers(for: "a") < 1 { try await Task.sleep(for: .milliseconds(1)) }
         flight.forget("a")
         #expect(try await flight.value(for: "a") { 2 } == 2)
         gate.open()

@@ -9,7 +9,7 @@ import TidemarkTesting
 @testable import TidemarkShow
 
 /// The rules of the five apps on what is on their servers: who is let in, and who is not.
-@Suite(.timeLimit(.minutes(2))) struct `The rules of the examples` {
+@Suite(.timeLimit(.minutes(20))) struct `The rules of the examples` {
     private struct Question: Sendable {
         let operation: RulesOperation
         let person: RulesPerson
@@ -99,6 +99,7 @@ import TidemarkTesting
             allowed(ada, .get("users/grace")), denied(.nobody, .get("users/grace")),
             // Of everybody the name alone, to those who have signed in.
             allowed(ada, list("users", limit: 20)), denied(.nobody, list("users", limit: 20)),
+            denied(ada, list("users")), denied(ada, list("users", limit: 31)),
             denied(mallory, .get("users/ada/state/seen")),
             denied(mallory, list("blocked", under: "users/ada")),
             denied(mallory, list("notifications", under: "users/ada")),

@@ -3,7 +3,7 @@ import TidemarkModel
 
 @testable import TidemarkWire
 
-@Suite(.timeLimit(.minutes(5))) struct `Another network` {
+@Suite(.timeLimit(.minutes(20))) struct `Another network` {
     @Test func `is met with another connection, and what is under way goes on`() async throws {
         let rows = (0..<50).map { row in
             Reply.runQuery(

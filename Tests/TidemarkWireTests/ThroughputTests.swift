@@ -4,7 +4,7 @@ import TidemarkWire
 
 /// Prints what a loopback socket carries. The numbers depend on the machine and the build, so nothing
 /// is asserted of them; what arrives is.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct ThroughputTests {
+@Suite(.timeLimit(.minutes(20)), .serialized) struct ThroughputTests {
     @Test func `documents of a query, and of a listen`() async throws {
         let count = 20_000
         let documents = (0..<count).map { document("rooms/\($0)", bytes: 300) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `Scripts/build` with a compiler of the test's own.
-@Suite(.timeLimit(.minutes(1))) struct `The build script` {
+@Suite(.timeLimit(.minutes(20))) struct `The build script` {
     private static let warning = "Sources/A/b.swift:3:1: warning: 'x' is not used"
     private static let error = "Sources/A/b.swift:4:1: error: no such thing"
 

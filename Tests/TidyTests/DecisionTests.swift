@@ -115,10 +115,15 @@ enum DecisionRules {
 }
 
 @Suite struct `The decisions` {
-    private let records = Repository.files.filter { file in
-        file.path.hasPrefix("Decisions/") && file.name != "README.md"
+    private let records: [Repository.File]
+    private let numbers: Set<String>
+
+    init() {
+        records = Repository.files.filter { file in
+            file.path.hasPrefix("Decisions/") && file.name != "README.md"
+        }
+        numbers = Set(records.compactMap(DecisionRules.number))
     }
-    private var numbers: Set<String> { Set(records.compactMap(DecisionRules.number)) }
 
     @Test func `have one form`() {
         #expect(records.count > 20 && numbers.count == records.count, "each has its own number")

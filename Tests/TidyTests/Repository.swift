@@ -32,7 +32,7 @@ enum Repository {
     static let files: [File] = {
         let folders = [
             "Sources", "Tests", "Scripts", "Proto", "Specs", "Benchmarks", "Decisions",
-            "Documentation", "Examples", "Monitoring", ".ci",
+            "Documentation", "Examples", "Monitoring", "Tools/AppleCheck/Tests", ".ci",
         ]
         let found = folders.flatMap { paths(below: $0) } + rootFiles
         return found.sorted().compactMap { path in

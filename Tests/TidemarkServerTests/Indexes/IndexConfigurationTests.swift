@@ -66,6 +66,24 @@ struct IndexConfigurationTests {
             ])
     }
 
+    @Test func `a file of older tools is read, with the mode of each field`() throws {
+        let configuration = try IndexConfiguration(
+            json: Data(
+                """
+                {"indexes": [{"collectionGroup": "groups", "queryScope": "COLLECTION", "fields": [
+                  {"fieldPath": "members", "mode": "ARRAY_CONTAINS"},
+                  {"fieldPath": "createdAt", "mode": "DESCENDING"}]}]}
+                """.utf8))
+        let newer = try IndexConfiguration(
+            json: Data(
+                """
+                {"indexes": [{"collectionGroup": "groups", "queryScope": "COLLECTION", "fields": [
+                  {"fieldPath": "members", "arrayConfig": "CONTAINS"},
+                  {"fieldPath": "createdAt", "order": "DESCENDING"}]}]}
+                """.utf8))
+        #expect(configuration.composites == newer.composites)
+    }
+
     @Test(arguments: ["{\"indexes", "{\"a\": \"", "{", "// "])
     func `bytes that are no text are refused`(start: String) {
         for byte in UInt8(0x80)...0xff {
@@ -110,6 +128,10 @@ struct IndexConfigurationTests {
         (
             index(#"{"fieldPath": "a", "order": "UP"}"#),
             "indexes[0].fields[0].order: This must be ASCENDING or DESCENDING."
+        ),
+        (
+            index(#"{"fieldPath": "a", "mode": "UP"}"#),
+            "indexes[0].fields[0].mode: This must be ASCENDING, DESCENDING or ARRAY_CONTAINS."
         ),
         (
             index(#"{"fieldPath": "a"}"#),

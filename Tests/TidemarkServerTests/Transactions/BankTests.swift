@@ -6,7 +6,7 @@ import TidemarkServer
 
 /// On the server's own queue, with a file and from many tasks at once.
 struct BankTests {
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `a bank of accounts under 32 clients keeps its sum`() async throws {
         let folder = try TemporaryFolder()
         let bank = try Bank(folder.path)
@@ -32,7 +32,7 @@ struct BankTests {
         bank.server.close()
     }
 
-    @Test(.timeLimit(.minutes(5)))
+    @Test(.timeLimit(.minutes(20)))
     func `two writers of one document, and two creates, have one winner`() async throws {
         let folder = try TemporaryFolder()
         let server = try FirestoreServer(.init(dataDirectory: folder.path))
