@@ -11,6 +11,13 @@ package enum Assets {
         }
     }
 
+    /// What `console.js` imports, and what they import.
+    static let modules = [
+        "dom.js", "editor.js", "forms.js", "grid.js", "live.js", "palette.js", "rules.js",
+        "stage.js",
+        "tools.js", "values.js",
+    ]
+
     private static func module(_ name: String) -> [UInt8]? {
         switch name {
         case "console.js": PackageResources.console_js

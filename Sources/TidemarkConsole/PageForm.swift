@@ -7,8 +7,14 @@ protocol Page: Encodable {
     var title: String { get }
     /// Which entry of the navigation it belongs to.
     var section: Section { get }
+    /// What its modules fetch first: the browser asks for it beside the modules.
+    var fetches: [PagePath] { get }
     /// What stands below the title.
     var body: HTML { get }
+}
+
+extension Page {
+    var fetches: [PagePath] { [] }
 }
 
 enum Section: String, CaseIterable {
@@ -57,12 +63,17 @@ package enum Shell {
     static func render(_ page: some Page) -> [UInt8] {
         document(
             title: page.title, style: "/assets/console.css", script: "/assets/console.js",
+            modules: Assets.modules.map { "/assets/" + $0 }, fetches: page.fetches,
             body: frame(page))
     }
 
     /// A whole document: style, script and icon are files of the same server.
+    ///
+    /// - Parameter modules: What the script imports. The browser loads them all at once, where it would find
+    ///   each in the one before.
     package static func document(
-        title: String, style: String, script: String, body: HTML
+        title: String, style: String, script: String, modules: [String] = [],
+        fetches: [PagePath] = [], body: HTML
     ) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.append(
@@ -77,7 +88,18 @@ package enum Shell {
         bytes.append(contentsOf: #""><link rel="icon" href="/assets/icon.svg">"#.utf8)
         bytes.append(contentsOf: #"<script type="module" src=""#.utf8)
         HTML.escape(script, into: &bytes)
-        bytes.append(contentsOf: #""></script><title>"#.utf8)
+        bytes.append(contentsOf: #""></script>"#.utf8)
+        for module in modules {
+            bytes.append(contentsOf: #"<link rel="modulepreload" href=""#.utf8)
+            HTML.escape(module, into: &bytes)
+            bytes.append(contentsOf: #"">"#.utf8)
+        }
+        for fetch in fetches {
+            bytes.append(contentsOf: #"<link rel="preload" as="fetch" crossorigin href=""#.utf8)
+            HTML.escape(fetch.text, into: &bytes)
+            bytes.append(contentsOf: #"">"#.utf8)
+        }
+        bytes.append(contentsOf: "<title>".utf8)
         HTML.escape(title + " · Tidemark", into: &bytes)
         bytes.append(contentsOf: "</title></head><body>".utf8)
         body.render(into: &bytes)

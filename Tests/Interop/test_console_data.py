@@ -163,6 +163,9 @@ def test_a_large_table_scrolls_and_goes_anywhere(page, browser, client, name):
     view = page.wait_for("region", "Documents")
     first = browser.execute_script(
         "return performance.getEntriesByName('grid-first-rows')[0].startTime")
+    asked = browser.execute_script(
+        "return performance.getEntriesByType('resource').filter((e) => e.name.includes('/rows/')).length")
+    assert asked == 1, "the first rows are asked for once, beside the modules"
     page.until(lambda: f"{DOCUMENTS:,}".replace(",", "\u2009") in page.text.replace(" ", "\u2009"))
     shown = browser.execute_async_script(SCROLL)
     times = shown["times"]

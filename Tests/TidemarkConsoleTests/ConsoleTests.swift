@@ -209,12 +209,27 @@ import TidemarkServer
     @Test func `the first page is small`() async throws {
         try await write("rooms/blue", [:])
         var bytes = try await get("data", "demo", "(default)").text.utf8.count
-        for name in [
-            "console.css", "console.js", "dom.js", "editor.js", "forms.js", "grid.js", "icon.svg",
-            "live.js", "palette.js", "stage.js", "tools.js", "values.js",
-        ] {
+        for name in ["console.css", "console.js", "icon.svg"] + Assets.modules {
             bytes += try await get("assets", name).text.utf8.count
         }
         #expect(bytes < 150_000)
+    }
+
+    @Test func `a page names all that its modules import and fetch first`() async throws {
+        try await write("rooms/blue", ["a b": .integer(1)])
+        let page = try await get("data", "demo", "(default)", "rooms").text
+        var imported: Set<String> = []
+        for name in ["console.js"] + Assets.modules {
+            for match in try await get("assets", name).text.matches(of: /"\.\/([a-z]+\.js)"/) {
+                imported.insert(String(match.1))
+            }
+        }
+        #expect(imported == Set(Assets.modules))
+        for name in imported {
+            #expect(page.contains(#"<link rel="modulepreload" href="/assets/\#(name)">"#))
+        }
+        let first = "/rows/demo/%28default%29/rooms?column=a%20b"
+        #expect(page.contains(#"<link rel="preload" as="fetch" crossorigin href="\#(first)">"#))
+        #expect(page.contains(#"data-first="\#(first)""#))
     }
 }

@@ -12,6 +12,8 @@ class Grid {
   constructor(section) {
     this.section = section;
     this.source = section.dataset.source;
+    // The page has this fetched beside the modules: it is asked for as it is written there.
+    this.first = section.dataset.first;
     this.address = section.dataset.path;
     this.isLive = section.dataset.key === "live";
     this.columns = [...section.querySelectorAll("thead th")].slice(1).map((th) => th.textContent).filter((n) => n !== "…");
@@ -98,14 +100,7 @@ class Grid {
   }
 
   async fetchPage(number) {
-    let from = number;
-    while (!this.cursors.has(from)) from -= 1;
-    const url = new URL(this.source, location.href);
-    for (const column of this.columns) url.searchParams.append("column", column);
-    const after = this.cursors.get(from);
-    if (after !== undefined) url.searchParams.set("after", after);
-    if (number > from) url.searchParams.set("skip", (number - from) * pageSize);
-    const page = await fetchJSON(url);
+    const page = await fetchJSON(number ? this.addressOf(number) : this.first);
     this.pages.set(number, page);
     const last = page.rows.at(-1);
     if (last) this.cursors.set(number + 1, last.id);
@@ -118,6 +113,16 @@ class Grid {
       this.pages.delete([...this.pages.keys()].reduce((a, b) => (Math.abs(a - here) > Math.abs(b - here) ? a : b)));
     }
     return page;
+  }
+
+  addressOf(number) {
+    let from = number;
+    while (!this.cursors.has(from)) from -= 1;
+    const url = new URL(this.first, location.href);
+    const after = this.cursors.get(from);
+    if (after !== undefined) url.searchParams.set("after", after);
+    if (number > from) url.searchParams.set("skip", (number - from) * pageSize);
+    return url;
   }
 
   row(index) { return this.pages.get(Math.floor(index / pageSize))?.rows[index % pageSize]; }

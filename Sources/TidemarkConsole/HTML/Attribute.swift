@@ -77,7 +77,7 @@ package struct Attribute: Hashable, Sendable {
         case text, number, hidden, submit, button, search, range, password
     }
     package enum DrawingName: String { case x, y, width, height, viewBox }
-    package enum DataName: String { case part, source, update, path, key, order }
+    package enum DataName: String { case part, source, first, update, path, key, order }
 }
 
 /// An address within the console: segments that are percent-encoded, and a query.

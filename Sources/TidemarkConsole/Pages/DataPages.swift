@@ -157,6 +157,8 @@ struct CollectionPage: Page {
 
     private enum CodingKeys: String, CodingKey { case place, table, next, tree }
 
+    var fetches: [PagePath] { table.rows.isEmpty ? [] : [firstRowsAddress] }
+
     @HTMLBuilder var body: HTML {
         place.breadcrumbs
         Tag.div(.class("split")) {
@@ -184,8 +186,9 @@ struct CollectionPage: Page {
             ).html
         }
         Tag.section(
-            .data(.part, "grid"), .data(.source, rowsAddress),
-            .data(.path, place.address().text), .data(.key, place.time == nil ? "live" : "past")
+            .data(.part, "grid"), .data(.source, rowsAddress.text),
+            .data(.first, firstRowsAddress.text), .data(.path, place.address().text),
+            .data(.key, place.time == nil ? "live" : "past")
         ) {
             table.html(place)
             if !next.isEmpty {
@@ -198,9 +201,16 @@ struct CollectionPage: Page {
         }
     }
 
-    private var rowsAddress: String {
+    private var rowsAddress: PagePath {
         let segments = ["rows", place.database.project, place.database.database] + place.path
-        return PagePath(segments, place.address().query).text
+        return PagePath(segments, place.address().query)
+    }
+
+    /// Of the table's first page.
+    private var firstRowsAddress: PagePath {
+        var address = rowsAddress
+        address.query += table.columns.map { ("column", $0) }
+        return address
     }
 }
 
