@@ -72,7 +72,7 @@ public final class StampsBefore: PhoneApp {
                 ?? .failed(reason: "Something went wrong.", wayOut: "refresh")
         }
         let above = try? await users.whereField(Paths.total, isGreaterThan: total)
-            .getDocuments(source: .server)
+            .getDocuments(source: .server, within: Self.patience)
         if Task.isCancelled { return }
         if let above { usersRead.withLock { $0 = above.count } }
         change { model in

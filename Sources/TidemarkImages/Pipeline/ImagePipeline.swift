@@ -279,6 +279,9 @@ public final class ImagePipeline: PictureSource {
     /// How many wait and run, and how many pictures somebody wants: nothing is left behind.
     package var load: (waiting: Int, running: Int) { (traffic.waiting, traffic.running) }
 
+    /// How many wait for a picture at its size.
+    package func callers(for request: PictureRequest) -> Int { pictures.callers(for: request.sized) }
+
     /// Returns when what was to be written is written, and no question is open.
     package func settle() async {
         for question in questions.withLock({ Array($0.open.values) }) { await question.value }

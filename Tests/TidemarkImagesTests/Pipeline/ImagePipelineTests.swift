@@ -61,6 +61,9 @@ import TidemarkTesting
         let pipeline = try place.pipeline()
         let views = (0..<9).map { _ in Task { try await pipeline.picture(Samples.request) } }
         await place.network.requests(1)
+        while pipeline.callers(for: Samples.request) < 9 {
+            try await Task.sleep(for: .milliseconds(1))
+        }
         for view in views[..<8] { view.cancel() }
         for view in views[..<8] {
             await #expect(throws: CancellationError.self) { try await view.value }
