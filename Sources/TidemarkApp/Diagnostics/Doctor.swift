@@ -23,6 +23,10 @@ public struct Doctor: Sendable {
     public var tokens: (any TokenProvider)?
     /// A bearer token in the place of ``tokens``.
     public var token: String?
+    /// The path of a document that every user of the app may read, as in `settings/app`: a refusal is then
+    /// told as ``Verdict/forbidden``. Nil reads where nothing is, and security rules that refuse it are an
+    /// answer as good as any.
+    public var document: String?
     /// Whom the server's read meter counts its one read for.
     public var label = "doctor"
     /// How far this device's clock is ahead of a server's, in seconds, when that is known.
@@ -36,8 +40,10 @@ public struct Doctor: Sendable {
 
     /// Runs at background priority, whoever waits for it.
     ///
-    /// - Throws: `CancellationError` when its task is cancelled: the app needs the network itself.
+    /// - Throws: `CancellationError` when its task is cancelled: the app needs the network itself;
+    ///   `FirestoreError` with `invalidArgument` when ``document`` is no document's path.
     public func diagnose(after delay: Duration = Self.delay) async throws -> DiagnosisReport {
+        _ = try path()
         let task = Task.detached(priority: .background) { [self] in
             try await Task.sleep(for: delay)
             return try await run()
@@ -47,6 +53,15 @@ public struct Doctor: Sendable {
         } onCancel: {
             task.cancel()
         }
+    }
+
+    /// What is read.
+    fileprivate func path() throws(FirestoreError) -> DocumentPath {
+        guard let document else { return DocumentPath(unchecked: "tidemark/doctor") }
+        guard let path = try? DocumentPath(document) else {
+            throw .invalidArgument("\"\(document)\" is no path of a document.")
+        }
+        return path
     }
 
     private func run() async throws -> DiagnosisReport {
@@ -210,8 +225,8 @@ private struct Examination {
             database: firestore.databaseID, label: doctor.label, timeout: doctor.stepTime,
             token: doctor.token)
         // Its answer tells the server's time, whether the document is there or not.
-        let request = Request.batchGetDocuments(
-            BatchGetDocumentsRequest(paths: [DocumentPath(unchecked: "tidemark/doctor")]))
+        let path = try doctor.path()
+        let request = Request.batchGetDocuments(BatchGetDocumentsRequest(paths: [path]))
         let transport = firestore.environment.transport
         let (result, time) = try await timed { () async -> Result<[Reply], RPCStatus> in
             do throws(RPCStatus) {
@@ -229,7 +244,8 @@ private struct Examination {
         case .failure(let error)?: status = error
         case nil: status = RPCStatus(.deadlineExceeded, "no answer")
         }
-        evidence.reading = Self.reading(status, time, slowAfter: doctor.slowAfter)
+        evidence.reading = Self.reading(
+            status, time, slowAfter: doctor.slowAfter, isAnyPath: doctor.document == nil)
         switch evidence.reading {
         case .answered, .answeredLate: note(.read, true, time, "answered" + clockText)
         case .noAnswer: note(.read, false, time, "no answer")
@@ -249,10 +265,16 @@ private struct Examination {
     }
 
     /// A document that is not there is an answer as good as one that is.
+    ///
+    /// - Parameter isAnyPath: Whether nobody said what to read. What rules then refuse says nothing of the
+    ///   app's own reads; a project that refuses its API to everybody says why in an `ErrorInfo`.
     static func reading(
-        _ status: RPCStatus, _ time: Duration, slowAfter: Duration = Verdict.slowAfter
+        _ status: RPCStatus, _ time: Duration, slowAfter: Duration = Verdict.slowAfter,
+        isAnyPath: Bool = false
     ) -> Evidence.Reading {
         switch status.code {
+        case .permissionDenied where isAnyPath && !status.hasErrorInfo:
+            time > slowAfter ? .answeredLate : .answered
         case .ok, .notFound: time > slowAfter ? .answeredLate : .answered
         case .unauthenticated: .unauthenticated
         case .permissionDenied: .forbidden
@@ -288,5 +310,11 @@ private struct Examination {
             ) { _ in await body() }
             return (value, start.duration(to: clock.now))
         } catch is RetryError { return (nil, start.duration(to: clock.now)) }
+    }
+}
+
+extension RPCStatus {
+    fileprivate var hasErrorInfo: Bool {
+        details.contains { if case .errorInfo = $0 { true } else { false } }
     }
 }

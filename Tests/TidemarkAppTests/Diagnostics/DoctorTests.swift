@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tidemark
 import TidemarkHTTP
 import TidemarkServer
 import TidemarkTesting
@@ -65,6 +66,42 @@ import TidemarkTesting
         }
         #expect(ended > 0)
         await local.stop()
+    }
+
+    /// What an app's rules say of a document that is not the app's says nothing of the app.
+    @Test(
+        .timeLimit(.minutes(20)),
+        arguments: [
+            (nil, Verdict.healthy), ("rooms/blue", .healthy), ("secrets/one", .forbidden),
+        ])
+    func `tells a refusal of what the app reads from one of what it does not`(
+        document: String?, verdict: Verdict
+    ) async throws {
+        let rules = """
+            rules_version = '2';
+            service cloud.firestore {
+              match /databases/{database}/documents {
+                match /rooms/{room} { allow read; }
+              }
+            }
+            """
+        let local = try LocalFirestore.start(rules: rules)
+        var doctor = Doctor(
+            DiagnosisTarget(
+                host: "127.0.0.1", port: try await local.serve().port, usesTLS: false,
+                project: "local"))
+        doctor.document = document
+        doctor.stepTime = .seconds(40)
+        doctor.slowAfter = doctor.stepTime
+        #expect(try await doctor.diagnose(after: .zero).verdict == verdict)
+        await local.stop()
+    }
+
+    @Test func `says which document is none before it asks anybody`() async throws {
+        var doctor = Doctor(
+            DiagnosisTarget(host: "127.0.0.1", port: 1, usesTLS: false, project: "p"))
+        doctor.document = "rooms"
+        await #expect(throws: FirestoreError.self) { try await doctor.diagnose(after: .zero) }
     }
 
     @Test(.timeLimit(.minutes(20))) func `knows no such name when there is none`() async throws {
