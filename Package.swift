@@ -228,14 +228,17 @@ let package = Package(
         example("Stamps", ["TidemarkApp"]),
         example("Homes", ["TidemarkApp"]),
         // What `tidemark demo` plays.
-        library(
-            "TidemarkDemo",
-            [
+        .target(
+            name: "TidemarkDemo",
+            dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
                 "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
                 "TidemarkImages", "TidemarkSystem", "TidemarkTesting", arguments, httpClient,
                 nioCore, nioHTTP1, nioPosix,
-            ]),
+            ],
+            // Links to the files of the examples.
+            resources: [.embedInCode("Rules/homes.rules"), .embedInCode("Rules/stamps.rules")],
+            swiftSettings: settings),
         // `tidemark show`: both phones of an example in a browser.
         .target(
             name: "TidemarkShow",

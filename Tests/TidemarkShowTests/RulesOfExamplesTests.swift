@@ -58,6 +58,7 @@ import TidemarkTesting
             denied(.nobody, .get("users/u7")), denied(.nobody, list("users")),
             allowed(ada, .update("users/ada", ["totalStamps": .integer(41)])),
             denied(ada, .update("users/u7", ["totalStamps": .integer(0)])),
+            denied(ada, .update("users/ada", ["email": .string("ada@example.test")])),
             denied(ada, .delete("users/ada")),
         ],
         "homes": [

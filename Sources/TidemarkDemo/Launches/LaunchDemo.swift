@@ -12,7 +12,7 @@ struct LaunchDemo: Sendable {
     /// Plays them, and prints their tables as a detail.
     func play(_ output: DemoOutput) async throws -> LaunchDemoFigures {
         let start = ContinuousClock.now
-        return try await LaunchGround.play("launch", on: networks) { ground in
+        return try await LaunchGround.play("launch", under: .stamps, on: networks) { ground in
             let app = StampsApp(folder: ground.folder.appendingPathComponent("device").path)
             try await prepare(app, ground)
             let figures = try await play(app, networks, ground)

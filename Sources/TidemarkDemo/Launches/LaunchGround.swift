@@ -1,23 +1,31 @@
 import Foundation
 
-/// What apps are launched on: a server with accounts, and a gate for each network in front of it.
+/// What apps are launched on: a server with accounts and the app's security rules, and a gate for each
+/// network in front of it.
 struct LaunchGround {
     let folder: URL
     let server: ServerProcess
     let gates: LaunchGates
     let accountsPort: Int
 
-    /// - Parameter name: Of a folder that is there as long as the body runs.
+    /// - Parameters:
+    ///   - name: Of a folder that is there as long as the body runs.
+    ///   - rules: The app's.
     static func play<Result>(
-        _ name: String, on networks: [LaunchNetwork],
+        _ name: String, under rules: ExampleRules, on networks: [LaunchNetwork],
         _ body: (LaunchGround) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-\(name)-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("server")
+        let rulesFile = folder.appendingPathComponent("firestore.rules")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(rules.bytes).write(to: rulesFile)
         let server = try await ServerProcess(
-            data: data, options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
+            data: data,
+            options: ["--accounts-port", "0", "--rules", rulesFile.path]
+                + LaunchNetwork.serverOptions)
         defer { server.stop() }
         let ports = try JSONDecoder().decode(
             Ports.self, from: Data(contentsOf: data.appendingPathComponent("ports.json")))
@@ -37,5 +45,17 @@ struct LaunchGround {
 
     private struct Ports: Decodable {
         let accounts: Int
+    }
+}
+
+/// The security rules of the example that a demo plays.
+enum ExampleRules {
+    case stamps, homes
+
+    var bytes: [UInt8] {
+        switch self {
+        case .stamps: PackageResources.stamps_rules
+        case .homes: PackageResources.homes_rules
+        }
     }
 }

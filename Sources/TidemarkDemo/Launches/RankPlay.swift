@@ -1,11 +1,12 @@
 import Foundation
 import Tidemark
+import TidemarkApp
 import TidemarkModel
 import TidemarkServer
 
 /// Who has more stamps: every user read, as it was, and counted.
 struct RankPlay {
-    private static let collection = "collectors"
+    private static let collection = "users"
     private static let stamps = "totalStamps"
     private static let count = 5_000
     private static let mine = 2_000
@@ -44,22 +45,19 @@ struct RankPlay {
     ) async throws -> RankFigure {
         let label = "rank-\(network.rawValue)-\(side.rawValue)"
         let folder = ground.folder.appendingPathComponent(label)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let firestore = try Firestore(
-            projectID: DemoPlace.project,
-            settings: FirestoreSettings(
-                host: place.firestore, isSSLEnabled: false, cache: .directory(folder.path),
-                label: label, token: TokenVariable.value))
+        try await StampsApp(folder: folder.path).signIn(ground.gates.direct)
+        let app = try StampsApp(folder: folder.path).start(place, label)
+        await app.accounts.load()
         let start = ContinuousClock.now
-        let query = firestore.collection(Self.collection)
+        let query = app.firestore.collection(Self.collection)
             .whereField(Self.stamps, isGreaterThan: Self.mine)
         let count: Int
         do { count = try await above(query) } catch {
-            await firestore.terminate()
+            await app.close()
             throw error
         }
         let time = (ContinuousClock.now - start).milliseconds
-        await firestore.terminate()
+        await app.close()
         let reads = try await ground.server.meter()[label]?.reads ?? 0
         return RankFigure(rank: count + 1, reads: reads, ms: time)
     }

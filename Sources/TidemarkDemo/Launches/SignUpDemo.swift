@@ -16,7 +16,7 @@ struct SignUpDemo: Sendable {
     /// Plays them, and prints their table as a detail.
     func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
         let start = ContinuousClock.now
-        return try await LaunchGround.play("signup", on: networks) { ground in
+        return try await LaunchGround.play("signup", under: .homes, on: networks) { ground in
             let devices = networks.flatMap { network in
                 Side.allCases.flatMap { side in
                     (1...SignUpDevice.steps(of: side)).map {

@@ -11,11 +11,13 @@ struct StampsApp: Sendable {
     /// Longer than the budget of every stage: by then the person has been told.
     static let launchPatience = Duration.seconds(13)
     static let readDeadline = Duration.milliseconds(500)
+    private static let email = "ada@example.test"
+    private static let password = "correct horse battery"
 
     let folder: String
 
     /// One run of the app: everything of it on the device.
-    private func start(_ place: LaunchPlace, _ label: String) throws -> TidemarkStack {
+    func start(_ place: LaunchPlace, _ label: String) throws -> TidemarkStack {
         try TidemarkStack(
             StackSettings(
                 folder: folder, projectID: DemoPlace.project, accounts: .local(place.accounts),
@@ -36,15 +38,26 @@ struct StampsApp: Sendable {
         var app = try self.start(place, "preparation")
         await app.accounts.load()
         try await app.jobs.signUp(
-            .password(email: "ada@example.test", "correct horse battery"),
-            profile: ["name": .string("Ada")])
+            .password(email: Self.email, Self.password), profile: ["name": .string("Ada")])
         for await news in app.jobs.news {
             if case .finished = news { break }
+            if case .needsPerson = news { throw SignUpRefused() }
         }
         await app.close()
         app = try self.start(place, "preparation")
         await app.accounts.load()
         for feed in try app.feeds(of: app.files.lastUser) { try await feed.sync() }
+        await app.close()
+    }
+
+    /// On another device, whose cache stays empty.
+    func signIn(_ place: LaunchPlace) async throws {
+        let app = try self.start(place, "preparation")
+        await app.accounts.load()
+        do { _ = try await app.accounts.signIn(email: Self.email, password: Self.password) } catch {
+            await app.close()
+            throw error
+        }
         await app.close()
     }
 
@@ -59,6 +72,7 @@ struct StampsApp: Sendable {
         let start = ContinuousClock.now
         guard let app = try? self.start(place, label) else { return LaunchFigure() }
         let work = Task {
+            await app.accounts.load()
             let users = app.firestore.collection("users")
             let query = app.firestore.collection("stamps")
                 .order(by: "createdAt", descending: true).limit(to: 50)
@@ -252,4 +266,8 @@ struct StampsApp: Sendable {
 /// What is noted of a launch as it goes on.
 private final class NotedFigure: Sendable {
     let figure = Mutex(LaunchFigure())
+}
+
+private struct SignUpRefused: Error, CustomStringConvertible {
+    var description: String { "The server refused the profile of the person who launches." }
 }
