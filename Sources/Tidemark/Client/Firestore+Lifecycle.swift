@@ -1,5 +1,6 @@
 import Dispatch
 import Synchronization
+import TidemarkResilience
 
 extension Firestore {
     /// Goes online again after ``disableNetwork()``.
@@ -27,6 +28,59 @@ extension Firestore {
             engine.waitForPendingWrites { error in
                 finish(error.map { .failure($0) } ?? .success(()))
             }
+        }
+    }
+
+    /// Ends streams and calls, and closes the cache's file, until ``resume()``.
+    ///
+    /// For an app that the system is about to suspend, and whose cache lies in an app group: iOS ends an app
+    /// that is suspended with a lock on such a file (`0xdead10cc`). Another process can open the cache
+    /// meanwhile. A cache in the app's own container may stay open.
+    ///
+    /// Listeners stay, are told that what they show is the cache's, and go on after ``resume()``. Reads that
+    /// wait for the server, and everything that is asked before ``resume()``, throw `failedPrecondition`.
+    /// Writes in the queue stay there. Costs no reads: listeners go on where they were.
+    ///
+    /// - Parameter grace: How long what is pending may still be sent. ``resume()`` within it leaves the client
+    ///   as it is.
+    public func suspend(after grace: Duration = .zero) async {
+        if let pause = beginPause() { await suspend(pause, after: grace) }
+    }
+
+    /// Says that the client is about to be suspended, unless it is resumed first.
+    ///
+    /// - Returns: The number of the pause; nil for a client that has nothing open.
+    package func beginPause() -> Int? {
+        startedClient?.pauses.withLock { pauses in
+            pauses += 1
+            return pauses
+        }
+    }
+
+    package func suspend(_ pause: Int, after grace: Duration) async {
+        let client = started
+        if grace > .zero {
+            _ = try? await withTimeout(grace) { try await self.waitForPendingWrites() }
+        }
+        await withCheckedContinuation { continuation in
+            // Within the lock, so that a call of resume() comes before it or after it.
+            client.pauses.withLock { pauses in
+                guard pauses == pause else { return continuation.resume() }
+                client.engine.suspend { continuation.resume() }
+            }
+        }
+    }
+
+    /// Opens the cache's file again after ``suspend(after:)``, and goes on. Does nothing on a client that is
+    /// not suspended.
+    ///
+    /// What is asked after it is answered. A file that cannot be opened, as on a locked device or while
+    /// another process has it, is tried again, and until then everything throws why: ``storageStates``.
+    public func resume() {
+        guard let client = startedClient else { return }
+        client.pauses.withLock { pauses in
+            pauses += 1
+            client.engine.resume()
         }
     }
 
@@ -84,6 +138,10 @@ extension Firestore {
 
     public func terminate(completion: (((any Error)?) -> Void)?) {
         callBack(completion) { () async throws(FirestoreError) in await self.terminate() }
+    }
+
+    public func suspend(after grace: Duration = .zero, completion: (((any Error)?) -> Void)?) {
+        callBack(completion) { () async throws(FirestoreError) in await self.suspend(after: grace) }
     }
 
     public func clearPersistence(completion: (((any Error)?) -> Void)?) {

@@ -96,6 +96,8 @@ extension FirestoreError {
             self.init(
                 .resourceExhausted, "\(limit) writes wait for the server; no more are taken.")
         case .terminated: self = .terminated
+        case .suspended:
+            self.init(.failedPrecondition, "This client is suspended: call resume() first.")
         case .userChanged: self.init(.cancelled, "The user changed before it was done.")
         case .overBudget(let budget):
             self.init(

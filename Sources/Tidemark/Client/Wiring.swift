@@ -27,6 +27,8 @@ final class Client: Sendable {
     /// Why the engine refuses everything; nil when it does not.
     let fault: FirestoreError?
     let isTerminated = Mutex(false)
+    /// How often it was suspended or resumed: whoever waited out a grace sees whether it is still meant.
+    let pauses = Mutex(0)
 
     init(
         _ settings: FirestoreSettings.Values, _ engine: SyncEngine,

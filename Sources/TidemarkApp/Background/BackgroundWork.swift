@@ -13,6 +13,9 @@ public struct BackgroundWork: Sendable {
     public typealias Act = @Sendable () async -> Bool
 
     private let acts: [BackgroundPart: Act]
+    /// Called before the first act and after the last one.
+    package var began: @Sendable () async -> Void = {}
+    package var ended: @Sendable () async -> Void = {}
 
     /// - Parameter acts: What there is to do.
     public init(_ acts: [BackgroundPart: Act]) { self.acts = acts }
@@ -34,6 +37,7 @@ public struct BackgroundWork: Sendable {
             input.yield(.timeIsUp)
         }
         defer { timer.cancel() }
+        await began()
         input.yield(.began)
         return await withTaskCancellationHandler {
             // A stream ends for a task that is cancelled, and this one has to hear of that first.
@@ -48,7 +52,9 @@ public struct BackgroundWork: Sendable {
                             input.yield(.ended(part, isDone: await act()))
                         }
                     case .stop(let part): tasks[part]?.cancel()
-                    case .finish(let report): return report
+                    case .finish(let report):
+                        await ended()
+                        return report
                     }
                 }
             }

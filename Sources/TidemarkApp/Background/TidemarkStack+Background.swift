@@ -31,7 +31,10 @@ extension TidemarkStack {
                 return await backfill.runToItsEnd()
             }
         }
-        return BackgroundWork(acts)
+        var work = BackgroundWork(acts)
+        work.began = { [firestore] in firestore.resume() }
+        work.ended = { [self] in await suspendInBackground(after: .zero)?.value }
+        return work
     }
 
     /// Whether it is known who is signed in, or that nobody is.

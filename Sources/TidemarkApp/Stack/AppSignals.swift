@@ -13,6 +13,8 @@ public enum AppSignal: Hashable, Sendable {
     case protectedDataIsReadable
     /// The app came to the foreground.
     case cameForward
+    /// The app went to the background, and the system may suspend it in some seconds.
+    case wentBack
 }
 
 /// Where an app's signals come from: the system, or a test.

@@ -27,6 +27,10 @@ public struct StackSettings: Sendable {
     /// How long each stage of a launch may take before the person is told.
     public var budgets: LaunchMachine.Budgets
     public var signals: AppSignals
+    /// How long after the app went to the background the client is suspended (`Firestore.suspend(after:)`),
+    /// until it comes forward again or work in the background begins. To be set where the cache lies in an
+    /// app group, `.seconds(2)` for example; nil leaves it open, as an app's own container allows.
+    public var suspendsAfter: Duration?
     /// Told of every change of a launch's state.
     public var onTransition: (@Sendable (Launch.Transition) -> Void)?
 

@@ -49,6 +49,7 @@
                     { .protectedDataIsReadable }
                 ),
                 ("UIApplicationWillEnterForegroundNotification", { .cameForward }),
+                ("UIApplicationDidEnterBackgroundNotification", { .wentBack }),
                 (
                     "NSProcessInfoPowerStateDidChangeNotification",
                     { .powerIsLow(ProcessInfo.processInfo.isLowPowerModeEnabled) }

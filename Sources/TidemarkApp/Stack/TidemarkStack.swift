@@ -29,6 +29,8 @@ public final class TidemarkStack: Sendable {
         var backfills: [WeakBackfill] = []
         /// As the signals have said it; of a device that says nothing, all is well.
         var conditions = BackfillConditions()
+        /// As the signals have said it; an app that says nothing is in front.
+        var isInBackground = false
     }
 
     private struct WeakBackfill { weak var backfill: Backfill? }
@@ -231,14 +233,20 @@ public final class TidemarkStack: Sendable {
     public func signal(_ signal: AppSignal) async {
         let backfills = state.withLock { state in
             state.conditions.hear(signal)
+            if signal == .wentBack { state.isInBackground = true }
+            if signal == .cameForward { state.isInBackground = false }
             return state.backfills.compactMap(\.backfill)
         }
         for backfill in backfills { await tell(backfill) }
         switch signal {
         case .networkIsGone, .networkIsExpensive, .powerIsLow: return
+        case .wentBack:
+            suspendInBackground(after: settings.suspendsAfter)
+            return
         case .networkIsBack: firestore.networkMayBeBack()
         case .cameForward:
             checkApple()
+            firestore.resume()
             firestore.networkMayBeBack()
         case .protectedDataIsReadable:
             firestore.networkMayBeBack()
@@ -251,6 +259,19 @@ public final class TidemarkStack: Sendable {
             return state.waiting.values
         }
         for waiter in waiting { waiter.resume() }
+    }
+
+    /// Lets go of the cache's file, in an app that said so, unless it is in front by now.
+    ///
+    /// - Returns: What is left to do; nobody waits for it where the next signal may follow at once.
+    @discardableResult
+    func suspendInBackground(after grace: Duration?) -> Task<Void, Never>? {
+        guard let grace, settings.suspendsAfter != nil else { return nil }
+        // Within the lock, so that it comes before the way to the front, which resumes, or not at all.
+        let pause = state.withLock { $0.isInBackground ? firestore.beginPause() : nil }
+        return pause.map { pause in
+            Task { [firestore] in await firestore.suspend(pause, after: grace) }
+        }
     }
 
     /// Ends the client and what is under way. What is on disk stays.
@@ -268,7 +289,7 @@ extension BackfillConditions {
         case .networkIsGone: isOnline = false
         case .networkIsExpensive(let isExpensive): isNetworkExpensive = isExpensive
         case .powerIsLow(let isLow): isLowPower = isLow
-        case .protectedDataIsReadable, .cameForward: break
+        case .protectedDataIsReadable, .cameForward, .wentBack: break
         }
     }
 }

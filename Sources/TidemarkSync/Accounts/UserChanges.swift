@@ -8,6 +8,8 @@ struct UserChange {
     let session: UInt64
     /// Whether what is kept of the user before is deleted, with the writes that were never sent.
     let erasesPrevious: Bool
+    /// Whether it is the same user, whose cache is opened again.
+    var isReopening = false
     let completion: @Sendable (SyncError?) -> Void
 }
 
@@ -58,6 +60,15 @@ final class UserChanges {
         return true
     }
 
+    /// Has the present user's closed cache opened again, before all other changes.
+    func reopen() {
+        context.gate.reopeningBegan()
+        waiting.insert(
+            UserChange(
+                user: storage.user, session: context.gate.session, erasesPrevious: false,
+                isReopening: true, completion: { _ in }), at: 0)
+    }
+
     /// What can be said at once: the outer nil when the change has to be made.
     private func answer(to change: UserChange) -> SyncError?? {
         if !context.gate.isRunning || context.gate.isReadOnly {
@@ -101,7 +112,7 @@ final class UserChanges {
     // MARK: Making one
 
     private func make(_ change: UserChange) throws {
-        if storage.isShared {
+        if storage.isShared, !change.isReopening {
             let changed = try storage.takeUpQueue(of: change.user) { previous in
                 swapObservers(of: previous, to: change.user, store: nil)
             }
@@ -109,7 +120,7 @@ final class UserChanges {
             return views.refresh(changed)
         }
         let asked = exchange.queries
-        if let parked = parked[UserKey(change.user)]?.store {
+        if let parked = parked[UserKey(change.user)]?.store, !change.isReopening {
             return swap(to: parked, of: change, try parked.targets.reopen(asked))
         }
         let location = storage.location(of: change.user)
@@ -131,6 +142,8 @@ final class UserChanges {
 
     /// Cannot fail: from here on the engine is the new user's.
     private func swap(to new: LocalStore, of change: UserChange, _ reopened: [OpenedQuery]) {
+        // Those who wait for writes wait for the same ones.
+        if change.isReopening { return exchange.put(new, of: change.user, reopened) }
         let old = storage.local
         let oldUser = storage.user
         let oldLocation = storage.location(of: oldUser)

@@ -67,8 +67,8 @@ extension EngineCore {
     func rows(of target: Int32) -> Set<DocumentPath> { parts.remote.rows(of: target) }
 
     func fired(_ id: TimerID) {
-        guard context.gate.isRunning else { return }
         context.forgetTimer(id)
+        guard context.gate.isServing else { return }
         handle(.timer(id))
     }
 
@@ -129,6 +129,7 @@ extension EngineCore {
     ///
     /// Source: `core/remote/remote_store.cc`, `RestartNetwork`.
     func networkMayBeBack() {
+        guard context.gate.isServing else { return }
         if context.gate.isStorageBroken {
             // A device that was unlocked has its file again.
             context.environment.transport.networkChanged()
@@ -166,7 +167,7 @@ extension EngineCore {
         }
         if parts.writing.hasUnstored {
             guard parts.writing.storeUnstored() else { return }
-        } else {
+        } else if !parts.storage.isClosed {
             do { try parts.storage.local.probe() } catch { return }
         }
         if !parts.users.isEmpty { return changeUsers() }
@@ -205,7 +206,11 @@ extension EngineCore {
         parts.listeners.pauseOpenings()
         // A batch whose end is not stored yet belongs to this user, as does a queue that is not in
         // its new cache yet: they go first.
-        if !parts.writing.hasUnstored, !parts.storage.isDamaged { changeUsers() }
+        if mayChangeCaches { changeUsers() }
+    }
+
+    private var mayChangeCaches: Bool {
+        context.gate.isServing && !parts.writing.hasUnstored && !parts.storage.isDamaged
     }
 
     /// Until all changes are made, the engine serves nobody.
@@ -217,6 +222,44 @@ extension EngineCore {
         parts.remote.listenToAll()
         parts.listeners.restartOpenings()
         parts.indexes.want()
+        // A pause ends it.
+        if !context.isScheduled(.garbageCollection) { parts.garbage.start() }
+        startStreams()
+    }
+
+    // MARK: A pause
+
+    /// Ends streams and calls, and closes the cache's file. Listeners stay, and are told that what they see
+    /// is the cache's; everything else is refused until ``resume()``.
+    func suspend(_ completion: @escaping @Sendable () -> Void) {
+        defer { completion() }
+        guard context.gate.suspend() else { return }
+        stopStreams()
+        endCalls(RPCStatus(.cancelled, "The client was suspended."), reads: .suspended)
+        parts.slices.endAll(.suspended)
+        parts.listeners.pauseOpenings()
+        parts.reachability.step(.disabled)
+        context.cancelAllTimers()
+        parts.storage.retryBegins()
+        // What the server said and the disk did not take is in memory alone: the file is needed for it.
+        if !parts.writing.hasUnstored, !parts.storage.isDamaged { parts.storage.closeForNow() }
+    }
+
+    /// Opens the cache again and goes on. A file that cannot be opened is tried again, as that of another
+    /// user is.
+    func resume() {
+        guard context.gate.resume() else { return }
+        if parts.storage.isClosed {
+            parts.users.reopen()
+        } else {
+            parts.listeners.restartOpenings()
+            parts.remote.releaseHeld()
+            parts.indexes.want()
+            parts.garbage.start()
+        }
+        if !parts.users.isEmpty, mayChangeCaches { return changeUsers() }
+        if !parts.users.isEmpty || context.gate.isStorageBroken { return retryStorage() }
+        if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
         startStreams()
     }
 

@@ -14,6 +14,8 @@ final class EngineGate {
     /// What the server said could not be stored: nothing more is taken in until it can.
     private(set) var isStorageBroken = false
     private(set) var isChangingUser = false
+    /// Whether nothing is to be done until it is resumed.
+    private(set) var isSuspended = false
     /// Of the changes of the user, the number of the last one that was asked for.
     private(set) var session: UInt64 = 0
     private var fault: StorageFault?
@@ -28,10 +30,12 @@ final class EngineGate {
     // MARK: What may be done
 
     var isRunning: Bool { state == .running }
+    /// Whether it runs and is not suspended.
+    var isServing: Bool { isRunning && !isSuspended }
     var isTerminated: Bool { state == .terminated }
     var isNetworkEnabled: Bool { isNetworkOn }
     /// Whether batches may be prepared for the server.
-    var maySend: Bool { isRunning && !isStorageBroken && !isChangingUser }
+    var maySend: Bool { isServing && !isStorageBroken && !isChangingUser }
     /// Whether a stream may be opened.
     var mayConnect: Bool { isNetworkOn && maySend }
 
@@ -42,6 +46,7 @@ final class EngineGate {
         case .terminated: return .terminated
         case .refusing(let error): return error
         }
+        if isSuspended { return .suspended }
         guard isChangingUser else { return nil }
         return fault.map(SyncError.storage) ?? .userChanged
     }
@@ -68,6 +73,20 @@ final class EngineGate {
         return true
     }
 
+    /// - Returns: Whether that is news.
+    func suspend() -> Bool {
+        guard isServing else { return false }
+        isSuspended = true
+        return true
+    }
+
+    /// - Returns: Whether that is news.
+    func resume() -> Bool {
+        guard isRunning, isSuspended else { return false }
+        isSuspended = false
+        return true
+    }
+
     func storageBroke() { isStorageBroken = true }
     func storageWorks() { isStorageBroken = false }
     func storageIs(_ state: StorageState) {
@@ -78,6 +97,9 @@ final class EngineGate {
         self.session = session
         isChangingUser = true
     }
+
+    /// The present user's cache is opened again: until then nobody is served.
+    func reopeningBegan() { isChangingUser = true }
 
     func userChangesEnded() { isChangingUser = false }
 }

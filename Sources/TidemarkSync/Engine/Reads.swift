@@ -89,6 +89,8 @@ public enum SyncError: Error, Hashable, Sendable {
     /// The cache does not hold it, and the server was not or could not be asked.
     case notInCache(reason: StaleReason)
     case terminated
+    /// The client is suspended, and its cache's file is closed: ``SyncEngine/resume()`` opens it again.
+    case suspended
     /// It was asked for another user than the present one, or while the user was being changed.
     case userChanged
     /// A budget of reads is used up for today.

@@ -91,6 +91,15 @@ extension SyncEngine {
     /// now what waits to be tried again.
     public func networkMayBeBack() { perform { $0.networkMayBeBack() } }
 
+    /// Ends streams and calls, and closes the cache's file until ``resume()``. Listeners stay. Everything else
+    /// that is asked meanwhile fails with ``SyncError/suspended``.
+    public func suspend(completion: @escaping @Sendable () -> Void) {
+        perform { $0.suspend(completion) }
+    }
+
+    /// Opens the cache's file again, and goes on. What is asked after it is answered from the file.
+    public func resume() { perform { $0.resume() } }
+
     /// Called when all writes that are pending now have been acknowledged or rejected.
     public func waitForPendingWrites(completion: @escaping @Sendable (SyncError?) -> Void) {
         perform { $0.waitForPendingWrites(completion) }

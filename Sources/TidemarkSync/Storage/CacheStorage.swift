@@ -12,6 +12,8 @@ final class CacheStorage {
     private(set) var user: String?
     private var health = StorageHealth()
     private var isCurrentDamaged = false
+    /// Whether the file of ``local`` is closed, until another cache is put in its place.
+    private(set) var isClosed = false
     /// Of a cache that is damaged and set aside, while a new one could not be made yet.
     private var rescued: SavedQueue?
     /// In pages, when it was last seen to be long.
@@ -109,6 +111,16 @@ final class CacheStorage {
 
     // MARK: Another cache
 
+    /// Writes what is to be written and lets go of the file, which another process may then open. What is in
+    /// memory or a copy stays.
+    func closeForNow() {
+        guard case .file = files.location(of: user), !context.gate.isReadOnly else { return }
+        current.outcome = { _ in }
+        // Only newer tokens were to be written: without them the next listen reads a little more.
+        do { try current.close() } catch {}
+        isClosed = true
+    }
+
     /// Puts another cache in the place of the present one, which hears of nothing more.
     func replace(by new: LocalStore, of user: String?) {
         #if TIDEMARK_DEFECTS
@@ -120,6 +132,7 @@ final class CacheStorage {
         current = new
         self.user = user
         isCurrentDamaged = false
+        isClosed = false
         watchCurrent()
     }
 

@@ -153,3 +153,58 @@ private final class CutLine: ProfileStore {
         await line?.look(for: user) ?? .unavailable
     }
 }
+
+/// A stack whose cache another process may open while the app is in the background.
+@Suite(.timeLimit(.minutes(20))) struct `A stack in an app group` {
+    private func isRefused(_ stack: TidemarkStack) async -> Bool {
+        do throws(FirestoreError) {
+            _ = try await stack.firestore.collection("rooms").getDocuments(source: .cache)
+            return false
+        } catch { return error.code == .failedPrecondition }
+    }
+
+    @Test func `suspends its client in the background, for work there and until it is in front`()
+        async throws
+    {
+        let world = try await StackWorld()
+        let stack = try world.stack { $0.suspendsAfter = .zero }
+        #expect(await isRefused(stack) == false)
+        await stack.signal(.wentBack)
+        while await !isRefused(stack) { try await Task.sleep(for: .milliseconds(1)) }
+        // What the system lets it do in between has the file, and lets go of it again.
+        let report = await stack.backgroundWork().run(for: .seconds(600))
+        #expect(report.done.contains(.outbox))
+        #expect(await isRefused(stack))
+        await stack.signal(.cameForward)
+        #expect(await isRefused(stack) == false)
+        // Work that ends after the app has come forward leaves the file open.
+        _ = await stack.backgroundWork().run(for: .seconds(600))
+        #expect(await isRefused(stack) == false)
+        await stack.close()
+        await world.stop()
+    }
+
+    @Test func `that is in front again within the grace is not suspended`() async throws {
+        let world = try await StackWorld()
+        let stack = try world.stack { $0.suspendsAfter = .seconds(3_600) }
+        await stack.firestore.disableNetwork()
+        _ = try await stack.firestore.document("rooms/a").enqueueSetData(["n": 1])
+        await stack.signal(.wentBack)
+        await stack.signal(.cameForward)
+        await stack.firestore.enableNetwork()
+        try await stack.firestore.waitForPendingWrites()
+        #expect(await isRefused(stack) == false)
+        await stack.close()
+        await world.stop()
+    }
+
+    @Test func `that does not ask for it keeps its cache open`() async throws {
+        let world = try await StackWorld()
+        let stack = try world.stack()
+        #expect(await isRefused(stack) == false)
+        await stack.signal(.wentBack)
+        #expect(await isRefused(stack) == false)
+        await stack.close()
+        await world.stop()
+    }
+}

@@ -30,6 +30,7 @@ import Testing
         for (name, signal) in [
             ("UIApplicationProtectedDataDidBecomeAvailable", AppSignal.protectedDataIsReadable),
             ("UIApplicationWillEnterForegroundNotification", .cameForward),
+            ("UIApplicationDidEnterBackgroundNotification", .wentBack),
             ("NSProcessInfoPowerStateDidChangeNotification", .powerIsLow(false)),
         ] {
             NotificationCenter.default.post(name: Notification.Name(name), object: nil)
