@@ -130,8 +130,8 @@ extension EngineCore {
     /// Source: `core/remote/remote_store.cc`, `RestartNetwork`.
     func networkMayBeBack() {
         guard context.gate.isServing else { return }
-        if context.gate.isStorageBroken {
-            // A device that was unlocked has its file again.
+        if context.gate.isStorageBroken || context.gate.isChangingUser {
+            // A device that was unlocked has its files again.
             context.environment.transport.networkChanged()
             context.cancelTimer(.storageRetry)
             return retryStorage()

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkServer
@@ -204,6 +205,7 @@ import TidemarkTesting
         var dice = SeededRandom(seed: seed)
         let (phone, other) = (try client(), try other())
         var counts = counts(phone).makeAsyncIterator()
+        _ = try await counts.next()
         var (expected, taken) = (0, 0)
         for step in 0..<60 {
             switch dice.next() % 6 {
