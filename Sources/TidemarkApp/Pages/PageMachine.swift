@@ -185,7 +185,8 @@ package struct PageMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         _ rows: [Row], _ isFromCache: Bool, _ named: Int, _ window: Window
     ) -> PageEdge {
         let settled = rows.filter { !$0.isPending }
-        let isLast = !isFromCache && max(named, settled.count) < pageSize
+        // A full page may have cut off what the server has told of.
+        let isLast = !isFromCache && max(named, rows.count) < pageSize
         let shown = lower(rows, window, isLast: isLast)
         if isLast { return shown }
         if isFromCache { return window.confirmedLower.map { min(shown, $0) } ?? shown }

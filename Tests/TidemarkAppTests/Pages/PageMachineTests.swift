@@ -99,6 +99,19 @@ import Tidemark
         #expect(machine.step(.loadMore) == [.listen(2, after: position(6), limit: 4)])
     }
 
+    /// Feed seed 18330: the server had told of 8, 7 and 5. The device knew 6 from elsewhere, and with its own
+    /// row that waits the page was full without 5.
+    @Test func `take no full page for the last, however few rows the server has told of`() {
+        var machine = Machine(pageSize: 4)
+        _ = machine.step(.start)
+        let own = PageRow(position(9), 9, isPending: true)
+        _ = machine.step(
+            .snapshot(1, [own] + rows([8, 7, 6]), isFromCache: false, named: 3))
+        _ = machine.step(.snapshot(1, rows([9, 8, 7, 6]), isFromCache: false, named: 4))
+        #expect(shown(machine) == [9, 8, 7, 6])
+        #expect(machine.step(.loadMore) == [.listen(2, after: position(6), limit: 4)])
+    }
+
     /// Feed seed 19196: what lies above a row that was moved far down was taken for known.
     @Test func `know a page no further down than the server has told`() {
         var machine = Machine(pageSize: 4)
