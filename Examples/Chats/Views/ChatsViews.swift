@@ -13,18 +13,23 @@
         init(_ app: ChatsApp) { self.app = app }
 
         var body: some View {
-            List(list?.rows ?? []) { row in
-                NavigationLink {
-                    // Also what comes while it is open.
-                    ChatView(row.chat, in: app)
-                        .task(id: row.unread) { await list?.markSeen(row) }
-                } label: {
-                    VStack(alignment: .leading) {
-                        Text(row.chat.title).font(.headline)
-                        Text(row.chat.lastText).lineLimit(1).foregroundStyle(.secondary)
+            List {
+                ForEach(list?.rows ?? []) { row in
+                    NavigationLink {
+                        // Also what comes while it is open.
+                        ChatView(row.chat, in: app)
+                            .task(id: row.unread) { await list?.markSeen(row) }
+                    } label: {
+                        VStack(alignment: .leading) {
+                            Text(row.chat.title).font(.headline)
+                            Text(row.chat.lastText).lineLimit(1).foregroundStyle(.secondary)
+                        }
                     }
+                    .badge(row.unread)
                 }
-                .badge(row.unread)
+                if let list, list.hasMore {
+                    ProgressView().task(id: list.rows.count) { await list.loadMore() }
+                }
             }
             .overlay {
                 if let list {
@@ -101,17 +106,22 @@
         init(_ app: ChatsApp) { self.app = app }
 
         var body: some View {
-            List(feed?.items ?? []) { Text($0.value.text) }
-                .overlay {
-                    if let feed {
-                        PhaseView(feed.phase, isEmpty: feed.items.isEmpty, "Nothing new.") {
-                            await feed.refresh()
-                        }
+            List {
+                ForEach(feed?.items ?? []) { Text($0.value.text) }
+                if let feed, feed.hasMore {
+                    ProgressView().task(id: feed.items.count) { try? await feed.loadMore() }
+                }
+            }
+            .overlay {
+                if let feed {
+                    PhaseView(feed.phase, isEmpty: feed.items.isEmpty, "Nothing new.") {
+                        await feed.refresh()
                     }
                 }
-                .navigationTitle("Notifications")
-                .toolbar { Button("Clear all") { Task { try? await feed?.clear() } } }
-                .task { if feed == nil { feed = try? app.notices() } }
+            }
+            .navigationTitle("Notifications")
+            .toolbar { Button("Clear all") { Task { try? await feed?.clear() } } }
+            .task { if feed == nil { feed = try? app.notices() } }
         }
     }
 

@@ -71,12 +71,6 @@ import SwiftUI
     struct Item: Identifiable, Hashable, Codable { var id: Int }
 
     static let list: (Text) -> List<Never, Text> = { text in List { text } }
-    static let rows: ([Item]) -> List<Never, ForEach<[Item], Int, EmptyView>> = {
-        List($0) { _ in EmptyView() }
-    }
-    static let rowsByID: ([Item]) -> List<Never, ForEach<[Item], Int, EmptyView>> = {
-        List($0, id: \.id) { _ in EmptyView() }
-    }
     static let each: ([Item]) -> ForEach<[Item], Int, EmptyView> = {
         ForEach($0) { _ in EmptyView() }
     }

@@ -84,17 +84,6 @@ public struct List<SelectionValue: Hashable, Content: View>: StubWithoutBody {}
 extension List where SelectionValue == Never {
     /// https://developer.apple.com/documentation/swiftui/list/init(content:)
     nonisolated public init(@ViewBuilder content: () -> Content) {}
-
-    /// https://developer.apple.com/documentation/swiftui/list/init(_:rowcontent:)
-    nonisolated public init<Data: RandomAccessCollection, RowContent: View>(
-        _ data: Data, @ViewBuilder rowContent: @escaping (Data.Element) -> RowContent
-    ) where Content == ForEach<Data, Data.Element.ID, RowContent>, Data.Element: Identifiable {}
-
-    /// https://developer.apple.com/documentation/swiftui/list/init(_:id:rowcontent:)
-    nonisolated public init<Data: RandomAccessCollection, ID: Hashable, RowContent: View>(
-        _ data: Data, id: KeyPath<Data.Element, ID>,
-        @ViewBuilder rowContent: @escaping (Data.Element) -> RowContent
-    ) where Content == ForEach<Data, ID, RowContent> {}
 }
 
 /// https://developer.apple.com/documentation/swiftui/form

@@ -34,9 +34,6 @@ extension TextField where Label == Text {
     /// https://developer.apple.com/documentation/swiftui/textfield/init(_:text:)
     nonisolated public init(_ titleKey: LocalizedStringKey, text: Binding<String>) {}
 
-    @_disfavoredOverload
-    nonisolated public init<S: StringProtocol>(_ title: S, text: Binding<String>) {}
-
     /// https://developer.apple.com/documentation/swiftui/textfield/init(_:text:prompt:)
     @_disfavoredOverload
     nonisolated public init<S: StringProtocol>(
