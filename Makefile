@@ -14,9 +14,10 @@ help:
 	@echo "make long          run the random tests for an hour"
 	@echo "make ci            run what CI runs"
 	@echo "make check-apple   compile and run the code for Apple's systems, on stubs"
+	@echo "make check-views   type-check the SwiftUI views of the example apps, on a stub of SwiftUI"
 	@echo "make format, lint  format the code, or check its format"
 
-.PHONY: help demo show test debug-build docs long ci setup format lint check-imports check-apple interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
+.PHONY: help demo show test debug-build docs long ci setup format lint check-imports check-apple check-views interop demo-small serve bench bench-server bench-client bench-caller bench-app bench-health bench-lint results tables screenshots proto races clean
 
 # Plays a real history against local servers: three clients of one feed, then what users of a chat app, of a
 # messaging app, of a fitness app and of a feed of pictures do, a sign-up and a launch, on the networks that
@@ -103,6 +104,10 @@ check-imports:
 # The code for Apple's systems, on stubs with Apple's names (Tools/AppleCheck): a small package of its own.
 check-apple:
 	@Scripts/check-apple
+
+# The views of the example apps, on the stub of SwiftUI there. Uses the debug build that the tests made.
+check-views:
+	@Scripts/check-views
 
 # Google's Python client against `tidemark serve`. Uses the debug build that the tests made.
 interop:

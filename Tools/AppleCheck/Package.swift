@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 /// As the package's own: see `settings` of its manifest.
@@ -31,8 +32,9 @@ func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
         stub("CoreFoundationStub"), stub("Security", ["CoreFoundationStub"]),
         stub("CoreGraphics", ["CoreFoundationStub"]),
         stub("ImageIO", ["CoreFoundationStub", "CoreGraphics"]), stub("Network"),
-        stub("HealthKit"), stub("SwiftUI", ["CoreGraphics"]),
+        stub("HealthKit"), stub("SwiftUI", ["CoreGraphics", "SwiftUIMacros"]),
         stub("AuthenticationServices"), stub("BackgroundTasks"), stub("os"),
+        .macro(name: "SwiftUIMacros", path: "Macros", swiftSettings: settings),
     ]
     let modules: [Target.Dependency] = [
         "Security", "CoreGraphics", "ImageIO", "Network", "HealthKit", "SwiftUI",

@@ -1,30 +1,41 @@
 #if canImport(SwiftUI)
     import ChatsCore
+    import Foundation
     import SwiftUI
+    import Tidemark
     import TidemarkApp
 
     /// The chat list with its badges. A tap opens a chat.
-    public struct ChatListView: View {
+    struct ChatListView: View {
         let app: ChatsApp
         @State private var list: ChatListModel?
 
-        public init(_ app: ChatsApp) { self.app = app }
+        init(_ app: ChatsApp) { self.app = app }
 
-        public var body: some View {
-            List(list?.rows ?? []) { row in
-                NavigationLink {
-                    ChatView(row.chat, in: app).task { await list?.markSeen(row) }
-                } label: {
-                    VStack(alignment: .leading) {
-                        Text(row.chat.title).font(.headline)
-                        Text(row.chat.lastText).lineLimit(1).foregroundStyle(.secondary)
+        var body: some View {
+            List {
+                ForEach(list?.rows ?? []) { row in
+                    NavigationLink {
+                        // Also what comes while it is open.
+                        ChatView(row.chat, in: app)
+                            .task(id: row.unread) { await list?.markSeen(row) }
+                    } label: {
+                        VStack(alignment: .leading) {
+                            Text(row.chat.title).font(.headline)
+                            Text(row.chat.lastText).lineLimit(1).foregroundStyle(.secondary)
+                        }
                     }
+                    .badge(row.unread)
                 }
-                .badge(row.unread)
+                if let list, list.hasMore {
+                    ProgressView().task(id: list.rows.count) { await list.loadMore() }
+                }
             }
             .overlay {
-                list.map {
-                    PhaseView($0.phase, isEmpty: $0.rows.isEmpty, "Nobody has written yet.")
+                if let list {
+                    PhaseView(list.phase, isEmpty: list.rows.isEmpty, "Nobody has written yet.") {
+                        await list.refresh()
+                    }
                 }
             }
             .refreshable { await list?.refresh() }
@@ -53,7 +64,9 @@
             ScrollView {
                 LazyVStack(alignment: .leading) {
                     if model?.messages.hasMore == true {
-                        ProgressView().task { await model?.loadMore() }
+                        ProgressView().task(id: model?.messages.items.count) {
+                            await model?.loadMore()
+                        }
                     }
                     ForEach(model?.messages.items.reversed() ?? []) { Text($0.value.text) }
                     ForEach(model?.outgoing ?? []) { Text($0.text).opacity(0.6) }
@@ -62,20 +75,27 @@
             }
             .defaultScrollAnchor(.bottom)
             .overlay {
-                model.map {
-                    PhaseView($0.messages.phase, isEmpty: $0.messages.items.isEmpty, "Say hello.")
+                if let model {
+                    let isEmpty = model.messages.items.isEmpty && model.outgoing.isEmpty
+                    PhaseView(model.messages.phase, isEmpty: isEmpty, "Say hello.") {
+                        await model.messages.refresh()
+                    }
                 }
             }
             .safeAreaInset(edge: .bottom) {
-                TextField("Message", text: $text).onSubmit {
-                    let message = text
-                    text = ""
-                    Task { await model?.send(message) }
-                }
+                TextField("Message", text: $text).onSubmit { send() }
+                    .padding().background(.bar)
             }
             .navigationTitle(chat.title)
             .toolbar { Button("Clear chat") { Task { await model?.clear() } } }
             .task { if model == nil { model = try? app.chat(chat.id ?? "") } }
+        }
+
+        private func send() {
+            let message = text
+            text = ""
+            if message.isEmpty { return }
+            Task { await model?.send(message) }
         }
     }
 
@@ -86,48 +106,64 @@
         init(_ app: ChatsApp) { self.app = app }
 
         var body: some View {
-            List(feed?.items ?? []) { Text($0.value.text) }
-                .overlay {
-                    feed.map { PhaseView($0.phase, isEmpty: $0.items.isEmpty, "Nothing new.") }
+            List {
+                ForEach(feed?.items ?? []) { Text($0.value.text) }
+                if let feed, feed.hasMore {
+                    ProgressView().task(id: feed.items.count) { try? await feed.loadMore() }
                 }
-                .navigationTitle("Notifications")
-                .toolbar { Button("Clear all") { Task { try? await feed?.clear() } } }
-                .task { if feed == nil { feed = try? app.notices() } }
+            }
+            .overlay {
+                if let feed {
+                    PhaseView(feed.phase, isEmpty: feed.items.isEmpty, "Nothing new.") {
+                        await feed.refresh()
+                    }
+                }
+            }
+            .navigationTitle("Notifications")
+            .toolbar { Button("Clear all") { Task { try? await feed?.clear() } } }
+            .task { if feed == nil { feed = try? app.notices() } }
         }
     }
 
     struct SearchView: View {
         let app: ChatsApp
         @State private var search: UserSearchModel?
+        @State private var text = ""
 
         init(_ app: ChatsApp) { self.app = app }
 
         var body: some View {
-            List(search?.documents ?? [], id: \.documentID) { person in
-                Text(person.get("name") as? String ?? person.documentID)
-            }
-            .searchable(
-                text: Binding {
-                    search?.text ?? ""
-                } set: {
-                    search?.text = $0
+            List {
+                if let search, let error = search.error {
+                    Text(error.message)
+                    Button("Try again") { search.retry() }
                 }
-            )
+                ForEach(search?.documents ?? [], id: \.documentID) { person in
+                    Text(person.get("name") as? String ?? person.documentID)
+                }
+            }
+            .searchable(text: $text)
+            .onChange(of: text) { search?.text = text }
             .navigationTitle("Search")
             .task { if search == nil { search = try? app.search() } }
         }
     }
 
-    /// A skeleton, a sentence, or a word on how old the rows are.
+    /// A skeleton, a sentence with its way out, or a word on how old the rows are.
     struct PhaseView: View {
         let phase: FeedPhase
         let isEmpty: Bool
         let empty: LocalizedStringKey
+        let refresh: () async -> Void
 
-        init(_ phase: FeedPhase, isEmpty: Bool, _ empty: LocalizedStringKey) {
+        init(
+            _ phase: FeedPhase, isEmpty: Bool, _ empty: LocalizedStringKey,
+            refresh: @escaping () async -> Void
+        ) {
             self.phase = phase
             self.isEmpty = isEmpty
             self.empty = empty
+            self.refresh = refresh
         }
 
         var body: some View {
@@ -135,12 +171,22 @@
             case .loading: ProgressView()
             case .fresh: if isEmpty { Text(empty).foregroundStyle(.secondary) }
             case .stale(let age):
-                VStack {
-                    Spacer()
-                    Text(age.map { "As of \($0.formatted(.units(width: .narrow))) ago" } ?? "…")
-                        .font(.caption)
+                note(age.map { "As of \($0.formatted(.units(width: .narrow))) ago" } ?? "…")
+            case .failed(let error) where isEmpty:
+                ContentUnavailableView {
+                    Text(error.message)
+                } actions: {
+                    Button("Try again") { Task { await refresh() } }
                 }
-            case .failed(let error): Text(error.message)
+            case .failed(let error): note(error.message)
+            }
+        }
+
+        /// Below the rows.
+        private func note(_ text: String) -> some View {
+            VStack {
+                Spacer()
+                Text(text).font(.caption).padding(8).background(.bar, in: .rect(cornerRadius: 8))
             }
         }
     }

@@ -1,6 +1,7 @@
 #if canImport(SwiftUI) && DEBUG
     import ChatsCore
     import SwiftUI
+    import Tidemark
     import TidemarkTesting
 
     /// An app on a Firestore in the process, with a chat.

@@ -1,17 +1,18 @@
 #if canImport(SwiftUI)
+    import Foundation
     import HealthCore
     import SwiftUI
     import TidemarkApp
     import TidemarkHealth
 
-    /// The summary: eight values, seven days, and the work behind them.
-    public struct HealthView: View {
+    /// The summary: the newest values, seven days, and the work behind them.
+    struct HealthView: View {
         let app: HealthApp
         @State private var model: HealthModel?
 
-        public init(_ app: HealthApp) { self.app = app }
+        init(_ app: HealthApp) { self.app = app }
 
-        public var body: some View {
+        var body: some View {
             List {
                 if let model {
                     WorkView(model)

@@ -18,6 +18,7 @@
                             Section(section.title ?? "") {
                                 ForEach(section.rows) { row in
                                     LabeledContent(row.title, value: row.trailing ?? "")
+                                        .opacity(row.isPending ? 0.6 : 1)
                                 }
                             }
                         }
@@ -31,7 +32,8 @@
 
         @ViewBuilder private func control(_ control: Control) -> some View {
             switch control.kind {
-            case .button: Button(control.title) { tap(control.id) }
+            case .button:
+                Button(control.title) { tap(control.id) }.disabled(!control.isEnabled)
             case .field(let placeholder, let button):
                 TextField(control.title, text: $text, prompt: Text(placeholder))
                 Button(button) { tap(control.id) }.disabled(text.isEmpty)

@@ -13,21 +13,25 @@
     struct AsyncThumbnail: View {
         let conversation: Conversation
         @Environment(\.thumbnails) private var thumbnails
-        @State private var picture: Picture?
+        @State private var image: Image?
 
         init(_ conversation: Conversation) { self.conversation = conversation }
 
         var body: some View {
             let side = CGFloat(Thumbnails.side)
             Group {
-                if let image = picture?.makeCGImage() {
-                    Image(image, scale: 2, label: Text(conversation.title)).resizable()
+                if let image {
+                    image.resizable()
                 } else {
                     Circle().fill(.quaternary)
                 }
             }
             .frame(width: side, height: side).clipShape(.circle)
-            .task { picture = await thumbnails?.picture(of: conversation) }
+            // Another one when the conversation has another picture.
+            .task(id: conversation.picture) {
+                let picture = await thumbnails?.picture(of: conversation)
+                image = picture?.makeCGImage().map { Image(decorative: $0, scale: 2) }
+            }
         }
     }
 #endif

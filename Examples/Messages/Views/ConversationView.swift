@@ -1,43 +1,54 @@
 #if canImport(SwiftUI)
+    import Foundation
     import MessagesCore
     import SwiftUI
     import TidemarkApp
 
     /// One conversation, oldest message first, with what was refused and a field to write in.
-    public struct ConversationView: View {
+    struct ConversationView: View {
         let conversation: Conversation
         let app: MessagesApp
         @State private var model: ConversationModel?
         @State private var text = ""
 
-        public init(_ conversation: Conversation, in app: MessagesApp) {
+        init(_ conversation: Conversation, in app: MessagesApp) {
             self.conversation = conversation
             self.app = app
         }
 
-        public var body: some View {
+        var body: some View {
             ScrollView {
                 LazyVStack(alignment: .leading) {
                     if model?.messages.hasMore == true {
-                        ProgressView().onAppear { model?.messages.loadMore() }
+                        ProgressView().task(id: model?.messages.items.count) {
+                            model?.messages.loadMore()
+                        }
                     }
                     ForEach(model?.shown ?? []) {
                         BubbleView($0, isOwn: $0.author == app.me)
                     }
                     ForEach(model?.refused ?? []) { refused in
-                        RefusedView(refused) { await model?.sendAgain(refused) }
+                        RefusedView(refused) {
+                            await model?.sendAgain(refused)
+                        } discard: {
+                            await model?.discard(refused)
+                        }
                     }
+                    if let problem = model?.problem { Text(problem).foregroundStyle(.red) }
                 }
             }
             .defaultScrollAnchor(.bottom)
-            .overlay { model.map { PhaseView($0.messages, empty: "Say hello.") } }
+            .overlay { if let model { PhaseView(model.messages, empty: "Say hello.") } }
             .safeAreaInset(edge: .bottom) { field }
             .refreshable { await model?.refresh() }
             .navigationTitle(conversation.title)
             .task {
                 if model == nil { model = try? app.conversation(conversation.id ?? "") }
             }
-            .onDisappear { model?.close() }
+            .onDisappear {
+                model?.close()
+                model = nil
+            }
         }
 
         private var field: some View {
@@ -50,7 +61,7 @@
                 }
                 .disabled(text.isEmpty)
             }
-            .padding()
+            .padding().background(.bar)
         }
     }
 
@@ -76,10 +87,15 @@
     struct RefusedView: View {
         let refused: RefusedMessage
         let sendAgain: () async -> Void
+        let discard: () async -> Void
 
-        init(_ refused: RefusedMessage, sendAgain: @escaping () async -> Void) {
+        init(
+            _ refused: RefusedMessage, sendAgain: @escaping () async -> Void,
+            discard: @escaping () async -> Void
+        ) {
             self.refused = refused
             self.sendAgain = sendAgain
+            self.discard = discard
         }
 
         var body: some View {
@@ -87,6 +103,7 @@
                 Text(refused.text)
                 Text(refused.reason).font(.caption).foregroundStyle(.red)
                 Button("Send again") { Task { await sendAgain() } }
+                Button("Delete", role: .destructive) { Task { await discard() } }
             }
             .frame(maxWidth: .infinity, alignment: .trailing)
         }

@@ -1,25 +1,27 @@
 #if canImport(SwiftUI)
+    import Foundation
     import MessagesCore
     import SwiftUI
     import Tidemark
     import TidemarkApp
 
     /// The list of conversations. A tap opens one.
-    public struct ConversationListView: View {
+    struct ConversationListView: View {
         let app: MessagesApp
         @State private var list: PagedList<Conversation>?
 
-        public init(_ app: MessagesApp) { self.app = app }
+        init(_ app: MessagesApp) { self.app = app }
 
-        public var body: some View {
+        var body: some View {
             List {
                 ForEach(list?.items.reversed() ?? []) { conversation in
                     NavigationLink(value: conversation) { ConversationRow(conversation) }
-                        .onAppear { if conversation == list?.items.first { list?.loadMore() } }
                 }
-                if list?.pages.isLoadingMore == true { ProgressView() }
+                if let list, list.hasMore {
+                    ProgressView().task(id: list.items.count) { list.loadMore() }
+                }
             }
-            .overlay { list.map { PhaseView($0, empty: "Nobody has written yet.") } }
+            .overlay { if let list { PhaseView(list, empty: "Nobody has written yet.") } }
             .navigationTitle("Messages")
             .navigationDestination(for: Conversation.self) { ConversationView($0, in: app) }
             .task { if list == nil { list = try? app.conversations() } }
@@ -47,12 +49,16 @@
     /// "5m ago", kept right by one timer for all of them, with no reads.
     struct TimeText: View {
         let time: Timestamp?
+        let otherwise: String
 
-        init(_ time: Timestamp?) { self.time = time }
+        init(_ time: Timestamp?, otherwise: String = "Sending") {
+            self.time = time
+            self.otherwise = otherwise
+        }
 
         var body: some View {
             let relative = RelativeTime(calendar: .current)
-            Text(time.map { relative.text(for: $0, at: Ticker.shared.now) } ?? "Sending")
+            Text(time.map { relative.text(for: $0, at: Ticker.shared.now) } ?? otherwise)
                 .font(.caption).foregroundStyle(.secondary)
                 .task { await Ticker.shared.watch() }
         }
@@ -77,10 +83,11 @@
                 VStack {
                     Spacer()
                     Label {
-                        TimeText(since)
+                        TimeText(since, otherwise: "Not confirmed yet")
                     } icon: {
                         Image(systemName: "wifi.slash")
                     }
+                    .padding(8).background(.bar, in: .rect(cornerRadius: 8))
                 }
             case .failed(let error):
                 ContentUnavailableView {

@@ -1,5 +1,6 @@
 #if canImport(SwiftUI)
     import ExampleKit
+    import Foundation
     import StampsCore
     import SwiftUI
 
@@ -33,23 +34,25 @@
         }
     }
 
+    /// A skeleton has no words yet: others stand for them, and are covered.
     struct StampRow: View {
         let row: Row
 
         var body: some View {
+            let isSkeleton = row.kind == .skeleton
             HStack {
                 if let picture = row.picture {
                     Text(picture.text).frame(width: 36, height: 36)
                         .background(.tint.opacity(0.2), in: .rect(cornerRadius: 10))
                 }
                 VStack(alignment: .leading) {
-                    Text(row.title)
+                    Text(isSkeleton ? "Not yet known" : row.title)
                     if let detail = row.detail { Text(detail).font(.caption) }
                 }
                 Spacer()
                 if let trailing = row.trailing { Text(trailing).foregroundStyle(.secondary) }
             }
-            .redacted(reason: row.kind == .skeleton ? .placeholder : [])
+            .redacted(reason: isSkeleton ? .placeholder : [])
         }
     }
 #endif

@@ -280,7 +280,9 @@ public final class ImagePipeline: PictureSource {
     package var load: (waiting: Int, running: Int) { (traffic.waiting, traffic.running) }
 
     /// How many wait for a picture at its size.
-    package func callers(for request: PictureRequest) -> Int { pictures.callers(for: request.sized) }
+    package func callers(for request: PictureRequest) -> Int {
+        pictures.callers(for: request.sized)
+    }
 
     /// Returns when what was to be written is written, and no question is open.
     package func settle() async {

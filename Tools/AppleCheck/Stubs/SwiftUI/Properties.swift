@@ -45,6 +45,11 @@ final class StubLink<Target> { var target: Target? }
         }
     }
 
+    /// https://developer.apple.com/documentation/swiftui/state/projectedvalue
+    public var projectedValue: Binding<Value> {
+        Binding(stub: { wrappedValue }, { wrappedValue = $0 })
+    }
+
     func stubAttach(_ host: StubHost, _ place: String) {
         link.target = host.storage(place, seed)
     }

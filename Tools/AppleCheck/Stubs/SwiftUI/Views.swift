@@ -21,7 +21,8 @@ extension StubPrimitive {
 }
 
 /// https://developer.apple.com/documentation/swiftui/viewbuilder
-@MainActor @resultBuilder public enum ViewBuilder {
+@resultBuilder public struct ViewBuilder {
+    public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock() -> EmptyView { EmptyView() }
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
     public static func buildBlock<each Content: View>(
@@ -42,17 +43,21 @@ extension StubPrimitive {
 
 /// https://developer.apple.com/documentation/swiftui/tupleview
 public struct TupleView<Content>: StubPrimitive {
-    private let views: [any View]
-    init(stub views: [any View]) { self.views = views }
+    // Made by any actor, drawn by the main one.
+    nonisolated(unsafe) private let views: [any View]
+    nonisolated init(stub views: [any View]) { self.views = views }
     func stubDraw(_ host: StubHost, _ place: String) {
         for (index, view) in views.enumerated() { host.draw(view, "\(place).\(index)") }
     }
 }
 
 public struct _ConditionalContent<First: View, Second: View>: StubPrimitive {
-    private let shown: any View
+    nonisolated(unsafe) private let shown: any View
     private let branch: String
-    init(stub shown: any View, _ branch: String) { (self.shown, self.branch) = (shown, branch) }
+    nonisolated init(stub shown: any View, _ branch: String) {
+        self.shown = shown
+        self.branch = branch
+    }
     func stubDraw(_ host: StubHost, _ place: String) { host.draw(shown, "\(place).\(branch)") }
 }
 
@@ -68,16 +73,8 @@ extension Optional: StubPrimitive where Wrapped: View {
 
 /// https://developer.apple.com/documentation/swiftui/emptyview
 public struct EmptyView: StubPrimitive {
-    public init() {}
+    nonisolated public init() {}
     func stubDraw(_ host: StubHost, _ place: String) {}
-}
-
-/// https://developer.apple.com/documentation/swiftui/text
-public struct Text: StubPrimitive, Equatable {
-    private let text: String
-    public init(_ content: some StringProtocol) { text = String(content) }
-    func stubDraw(_ host: StubHost, _ place: String) { host.drawn.append(text) }
-    fileprivate var stubText: String { text }
 }
 
 /// https://developer.apple.com/documentation/swiftui/image
@@ -94,6 +91,9 @@ public struct Image: StubPrimitive {
         size = "image \(cgImage.width)×\(cgImage.height)"
     }
 
+    /// https://developer.apple.com/documentation/swiftui/image/init(systemname:)
+    nonisolated public init(systemName: String) { size = "symbol " + systemName }
+
     /// https://developer.apple.com/documentation/swiftui/image/resizable(capinsets:resizingmode:)
     public func resizable() -> Image { self }
     func stubDraw(_ host: StubHost, _ place: String) { host.drawn.append(size) }
@@ -102,7 +102,9 @@ public struct Image: StubPrimitive {
 /// https://developer.apple.com/documentation/swiftui/zstack
 public struct ZStack<Content: View>: StubPrimitive {
     private let content: Content
-    public init(@ViewBuilder content: () -> Content) { self.content = content() }
+    public init(alignment: Alignment = .center, @ViewBuilder content: () -> Content) {
+        self.content = content()
+    }
     func stubDraw(_ host: StubHost, _ place: String) { host.draw(content, place + ".z") }
 }
 
@@ -127,7 +129,9 @@ public enum ContentMode: Hashable, CaseIterable, Sendable { case fit, fill }
 
 extension View {
     /// https://developer.apple.com/documentation/swiftui/view/frame(width:height:alignment:)
-    public func frame(width: CGFloat? = nil, height: CGFloat? = nil) -> some View { self }
+    public func frame(
+        width: CGFloat? = nil, height: CGFloat? = nil, alignment: Alignment = .center
+    ) -> some View { self }
     /// https://developer.apple.com/documentation/swiftui/view/aspectratio(_:contentmode:)
     public func aspectRatio(
         _ aspectRatio: CGFloat? = nil, contentMode: ContentMode
