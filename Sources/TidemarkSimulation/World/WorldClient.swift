@@ -14,6 +14,8 @@ package final class WorldClient {
     package private(set) var hasNetwork = true
     package private(set) var engine: SyncEngine?
     package private(set) var process: WorldProcess
+    /// Whether its app is suspended, and has let go of its file.
+    private(set) var isSuspended = false
     package private(set) var link: WorldLink?
     package var listeners: [WorldListener] = []
     /// Who is signed in, or is to be.
@@ -118,6 +120,7 @@ package final class WorldClient {
         corpse = engine
         engine = nil
         link?.processGone()
+        isSuspended = false
         for listener in listeners { listener.handle = nil }
         userChanges = []
         transactions = [:]
@@ -151,6 +154,25 @@ package final class WorldClient {
         guard isAlive else { return }
         die()
         corpse = nil
+    }
+
+    /// The system suspends the app, or is about to.
+    func suspend() {
+        guard let engine, !isSuspended else { return }
+        world.note("\(name) is suspended")
+        isSuspended = true
+        engine.suspend {}
+        // Listeners are told of it, also those that the app drops next.
+        world.time.runUntilIdle()
+    }
+
+    func resume() {
+        guard let engine, isSuspended else { return }
+        world.note("\(name) is resumed")
+        isSuspended = false
+        world.figures.resumed += 1
+        engine.resume()
+        world.time.runUntilIdle()
     }
 
     /// - Parameter isNoticed: Whether the device is told at once.

@@ -29,6 +29,8 @@ package final class WorldDriver {
     var dice: SeededRandom
     /// What documents hold beside what tells of their writes.
     var shapes: SeededRandom
+    /// When apps are suspended: by itself, so that all else is as it would be without.
+    private var pauses: SeededRandom
     let mood: WorldMood
     var nextNumber: Int64 = 1
     var outsideSequence = 1
@@ -42,6 +44,7 @@ package final class WorldDriver {
         self.dice = dice
         self.world = world
         shapes = SeededRandom(seed: world.settings.seed &+ 4)
+        pauses = SeededRandom(seed: world.settings.seed &+ 5)
     }
 
     /// At the beginning: an app that listens to something.
@@ -57,6 +60,9 @@ package final class WorldDriver {
     /// One step of a history, without time passing.
     func act() throws {
         let client = dice.pick(world.clients)
+        if pauses.chance(client.isSuspended ? 40 : 9) {
+            if client.isSuspended { client.resume() } else { client.suspend() }
+        }
         // What is broken is mended again, sooner or later.
         if !client.isAlive, dice.chance(50) { return client.start() }
         if !world.server.isUp, dice.chance(40) { return startServer() }

@@ -21,6 +21,8 @@ package struct WorldFigures: CustomStringConvertible, Sendable {
     package var ownWrites = 0
     /// Listeners that were compared with the server in the end.
     package var converged = 0
+    /// Apps that were resumed after they had let go of their file.
+    package var resumed = 0
 
     package init() {}
 
@@ -37,6 +39,7 @@ package struct WorldFigures: CustomStringConvertible, Sendable {
         left.changes += right.changes
         left.ownWrites += right.ownWrites
         left.converged += right.converged
+        left.resumed += right.resumed
     }
 
     /// Of what fewer was compared than so many worlds should have, by name.
@@ -48,6 +51,7 @@ package struct WorldFigures: CustomStringConvertible, Sendable {
             ("rows of listeners", listenerRows, 35), ("cache reads", reads, 15),
             ("rows of cache reads", readRows, 5), ("sums of changes", changes, 20),
             ("own writes", ownWrites, 1), ("listeners at the end", converged, 6),
+            ("resumed apps", resumed, 1),
         ]
         return least.filter { $0.1 < worlds * $0.2 }.map(\.0)
     }
@@ -57,7 +61,7 @@ package struct WorldFigures: CustomStringConvertible, Sendable {
         \(fresh) fresh snapshots with \(freshRows) rows, \(versions) versions, \(listeners) looks at \
         listeners with \(listenerRows) rows (\(waiting) beside a write that waits), \(reads) cache reads \
         with \(readRows) rows, \(documents) documents by name, \(changes) sums of changes, \(ownWrites) own writes, \(converged) \
-        listeners at the end
+        listeners at the end, \(resumed) apps resumed
         """
     }
 }

@@ -48,6 +48,7 @@ struct WorldHealing {
             client.setNetwork(true, isNoticed: false)
             world.driver.setEnabled(true, client)
             if !client.isAlive { client.start() }
+            client.resume()
             guard client.isAlive else {
                 throw WorldViolation(
                     .convergence, "\(client.name) cannot start, with everything mended")
@@ -58,7 +59,10 @@ struct WorldHealing {
     /// What could not be stored is tried again by itself.
     private func finishUserChanges() throws {
         let end = world.time.elapsed + Self.patience
-        while let client = world.clients.first(where: { !$0.userChanges.isEmpty }) {
+        func waits(_ client: WorldClient) -> Bool {
+            !client.userChanges.isEmpty || world.witness.countQueue(client) == nil
+        }
+        while let client = world.clients.first(where: waits) {
             guard world.time.elapsed < end else {
                 throw WorldViolation(
                     .convergence, "\(client.name) never becomes \(client.writer.name)")
@@ -191,7 +195,7 @@ extension SyncError {
     /// Whether a listener that was told so may listen again.
     fileprivate var passes: Bool {
         switch self {
-        case .storage, .userChanged: true
+        case .storage, .userChanged, .suspended: true
         default: false
         }
     }

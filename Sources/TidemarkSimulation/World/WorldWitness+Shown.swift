@@ -48,7 +48,9 @@ extension WorldWitness {
     ) throws -> (WorldHoldings, CacheRead?)? {
         world.time.runUntilIdle()
         client.buryCorpse()
-        guard let engine = client.engine, client.userChanges.isEmpty else { return nil }
+        guard let engine = client.engine, client.userChanges.isEmpty, !client.isSuspended else {
+            return nil
+        }
         let found = WorldFound<Result<CacheContents, SyncError>>()
         let read = WorldFound<Result<ReadResult, SyncError>>()
         let paths = looked(by: client)

@@ -56,17 +56,21 @@ final class UserChanges {
             return false
         }
         context.gate.userChangeBegan(change.session)
+        // It opens a cache of its own; nobody is shown the one before any more.
+        waiting.removeAll(where: \.isReopening)
         waiting.append(change)
         return true
     }
 
-    /// Has the present user's closed cache opened again, before all other changes.
+    /// Has the present user's closed cache opened again. What waits already does it: the same, or the
+    /// change to another user.
     func reopen() {
+        guard waiting.isEmpty else { return }
         context.gate.reopeningBegan()
-        waiting.insert(
+        waiting.append(
             UserChange(
                 user: storage.user, session: context.gate.session, erasesPrevious: false,
-                isReopening: true, completion: { _ in }), at: 0)
+                isReopening: true, completion: { _ in }))
     }
 
     /// What can be said at once: the outer nil when the change has to be made.
@@ -112,7 +116,7 @@ final class UserChanges {
     // MARK: Making one
 
     private func make(_ change: UserChange) throws {
-        if storage.isShared, !change.isReopening {
+        if storage.isShared, !storage.isClosed {
             let changed = try storage.takeUpQueue(of: change.user) { previous in
                 swapObservers(of: previous, to: change.user, store: nil)
             }

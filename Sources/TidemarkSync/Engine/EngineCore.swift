@@ -49,7 +49,9 @@ extension EngineCore {
         switch event {
         case .timer(let id): fire(id)
         case .storageFailed: storageFailed()
-        case .onlineStateChanged(let state): parts.views.onlineStateChanged(to: state)
+        case .onlineStateChanged(let state):
+            // The rows are another user's until the change is made, which tells listeners anew.
+            if !context.gate.isChangingUser { parts.views.onlineStateChanged(to: state) }
         case .serverIsBack:
             parts.connection.inhibitBackoff()
             parts.writing.inhibitBackoff()

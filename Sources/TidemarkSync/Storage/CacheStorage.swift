@@ -114,7 +114,9 @@ final class CacheStorage {
     /// Writes what is to be written and lets go of the file, which another process may then open. What is in
     /// memory or a copy stays.
     func closeForNow() {
-        guard case .file = files.location(of: user), !context.gate.isReadOnly else { return }
+        guard case .file = files.location(of: user), !context.gate.isReadOnly, !isClosed else {
+            return
+        }
         current.outcome = { _ in }
         // Only newer tokens were to be written: without them the next listen reads a little more.
         do { try current.close() } catch {}

@@ -165,6 +165,25 @@ import TidemarkTesting
         await local.stop()
     }
 
+    /// World seed 702: the cache was opened again for the user before, whose rows the next one was shown.
+    @Test func `shows nothing of the user before to one who was asked for meanwhile`() async throws
+    {
+        let phone = try client()
+        await phone.disableNetwork()
+        _ = try await phone.document("rooms/a").enqueueSetData(["n": 1])
+        var counts = counts(phone).makeAsyncIterator()
+        while let next = try await counts.next(), next.count != 1 {}
+        await phone.suspend()
+        let second = try client()
+        _ = try await second.document("rooms/b").enqueueSetData(["n": 2])
+        await second.terminate()
+        phone.engine.changeUser(to: "bob") { _ in }
+        phone.resume()
+        #expect(try await counts.next()?.count == 0)
+        await phone.terminate()
+        await local.stop()
+    }
+
     @Test func `waits for a file that somebody else has`() async throws {
         let phone = try client()
         _ = try await phone.document("rooms/a").enqueueSetData(["n": 1])
