@@ -28,8 +28,24 @@ PAGES = {
     "query": f"/query/{BASE}?q=rooms/blue/messages+where+owner+==+%22ann%22+order+by+n+desc+limit+20",
     "traffic": "/traffic", "cost": "/cost?users=1000", "indexes": "/indexes", "faults": "/faults",
     "history": f"/history/{BASE}", "versions": f"/history/{BASE}/rooms/blue",
-    "accounts": "/accounts?project=shop",
+    "accounts": "/accounts?project=shop", "rules": "/rules",
 }
+RULES = """rules_version = '2';
+service cloud.firestore {
+  match /databases/{database}/documents {
+    match /rooms/{room} {
+      allow read: if request.auth.uid in resource.data.members;
+      match /messages/{message} {
+        function isMember() {
+          return request.auth.uid in get(/databases/$(database)/documents/rooms/$(room)).data.members;
+        }
+        allow read: if isMember();
+        allow create: if isMember() && request.resource.data.owner == request.auth.uid;
+      }
+    }
+  }
+}
+"""
 
 
 def fill(client):
@@ -74,9 +90,10 @@ def show():
     # The story goes on no further, so that every picture is of this moment.
     show.order(order="stop")
     for width in (1200, 768, 390):
-        browser = open_browser(width, 1_500 if width < 1_000 else 1_050)
+        height = 1_500 if width < 1_000 else 1_050
+        browser = open_browser(width, height)
         for scheme in ("light", "dark"):
-            emulate(browser, scheme, width)
+            emulate(browser, scheme, width, height)
             browser.get(show.base)
             time.sleep(0.6)
             browser.save_screenshot(str(PICTURES / f"show-{width}-{scheme}.png"))
@@ -93,31 +110,25 @@ def open_browser(width, height):
     return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
 
 
-def emulate(browser, scheme, width):
+def emulate(browser, scheme, width, height):
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
         "features": [{"name": "prefers-color-scheme", "value": scheme}]})
     # A window has a least width that a phone has not.
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
-        "width": width, "height": 1_500 if width < 1_000 else 1_050, "deviceScaleFactor": 1,
-        "mobile": False})
+        "width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
 
 
 def main():
     PICTURES.mkdir(exist_ok=True)
-    server = Server(tempfile.mkdtemp())
+    folder = pathlib.Path(tempfile.mkdtemp())
+    (folder / "firestore.rules").write_text(RULES)
+    server = Server(folder / "data", 0, "--rules", folder / "firestore.rules")
     watch = fill(server.client("shop"))
     fill_accounts(server.accounts_port)
     for width in (420, 800, 1200):
-        options = Options()
-        options.binary_location = shutil.which("chromium")
-        for flag in ["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                     f"--window-size={width},900"]:
-            options.add_argument(flag)
-        browser = webdriver.Chrome(
-            service=Service(shutil.which("chromedriver")), options=options)
+        browser = open_browser(width, 900)
         for scheme in ("light", "dark"):
-            browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
-                "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            emulate(browser, scheme, width, 900)
             for name, path in PAGES.items():
                 browser.get(f"http://127.0.0.1:{server.control_port}{path}")
                 time.sleep(0.3)
