@@ -90,6 +90,13 @@ public final class ManualClock: Clock {
     /// Returns once so many tasks sleep, whatever for.
     public func sleepers(_ count: Int = 1) async { await sleepers(count) { _ in true } }
 
+    /// Returns once a task sleeps that is not due in exactly `duration`: the pause between attempts, where
+    /// each attempt has a timeout of that length.
+    public func sleeper(notDueIn duration: Duration) async {
+        let due = now.advanced(by: duration)
+        await sleepers(1) { $0 != due }
+    }
+
     /// Waits until a task sleeps that is due in exactly `duration`, and lets that much time pass.
     ///
     /// For where others may sleep too: of an attempt and its timeout, either may be the first to be

@@ -94,7 +94,7 @@ import TidemarkTesting
         let pipeline = try place.pipeline()
         let loading = Task { try await pipeline.picture(Samples.request) }
         for _ in 0..<2 {
-            await place.clock.sleepers(1)
+            await place.untilPause()
             place.clock.advance(by: .seconds(60))
         }
         #expect(try await loading.value.picture.size == Samples.box)
@@ -116,7 +116,7 @@ import TidemarkTesting
         let place = Place(network)
         let pipeline = try place.pipeline()
         let first = Task { try await pipeline.picture(Samples.request) }
-        await place.clock.sleepers(1)
+        await place.untilPause()
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -134,7 +134,7 @@ import TidemarkTesting
         let place = Place(network)
         let pipeline = try place.pipeline()
         let loading = Task { try await pipeline.picture(Samples.request) }
-        await place.clock.sleepers(1)
+        await place.untilPause()
         place.clock.advance(by: .seconds(60))
         let wanted = try await Place([Samples.address: new]).pipeline().picture(Samples.request)
         #expect(try await loading.value.picture == wanted.picture)
@@ -148,7 +148,7 @@ import TidemarkTesting
         let pipeline = try place.pipeline()
         let loading = Task { try await pipeline.picture(Samples.request) }
         for _ in 0..<2 {
-            await place.clock.sleepers(1)
+            await place.untilPause()
             place.clock.advance(by: .seconds(60))
         }
         _ = try await loading.value
@@ -170,7 +170,7 @@ import TidemarkTesting
         let pipeline = try place.pipeline(
             ImageSettings(traffic: PictureTraffic(downloads: 1, prefetches: 1)))
         let waiting = Task { try await pipeline.picture(Samples.request) }
-        await place.clock.sleepers(1)
+        await place.untilPause()
         let other = PictureRequest(URL(string: "http://pictures.test/b")!, size: Samples.box)
         _ = try await pipeline.picture(other)
         place.clock.advance(by: .seconds(60))

@@ -32,6 +32,9 @@ final class Place: Sendable {
 
     func pass(_ seconds: Int64) { now.withLock { $0 += 1_000 * seconds } }
 
+    /// Until a pause between two attempts has begun: each attempt's timeout sleeps too.
+    func untilPause() async { await clock.sleeper(notDueIn: .seconds(30)) }
+
     func files() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
             .filter { $0 != "unfinished" }

@@ -49,6 +49,8 @@ import TidemarkTesting
         let pipeline = try place.pipeline(settings)
         let model = model(place)
         let loading = Task { await model.load(Samples.request, from: pipeline) }
+        // Before it, the attempt's timeout sleeps, for as long.
+        while model.error == nil { try await Task.sleep(for: .milliseconds(1)) }
         await place.clock.sleepers(1)
         #expect(model.error == .serverFailed(status: 503, retryAfter: nil))
         isBack.withLock { $0 = true }
