@@ -267,13 +267,13 @@ private struct Examination {
     /// A document that is not there is an answer as good as one that is.
     ///
     /// - Parameter isAnyPath: Whether nobody said what to read. What rules then refuse says nothing of the
-    ///   app's own reads; a project that refuses its API to everybody says why in an `ErrorInfo`.
+    ///   app's own reads.
     static func reading(
         _ status: RPCStatus, _ time: Duration, slowAfter: Duration = Verdict.slowAfter,
         isAnyPath: Bool = false
     ) -> Evidence.Reading {
         switch status.code {
-        case .permissionDenied where isAnyPath && !status.hasErrorInfo:
+        case .permissionDenied where isAnyPath && status.isOfRules:
             time > slowAfter ? .answeredLate : .answered
         case .ok, .notFound: time > slowAfter ? .answeredLate : .answered
         case .unauthenticated: .unauthenticated
@@ -314,7 +314,9 @@ private struct Examination {
 }
 
 extension RPCStatus {
-    fileprivate var hasErrorInfo: Bool {
-        details.contains { if case .errorInfo = $0 { true } else { false } }
+    /// Whether security rules refused, in production's words. A project that refuses its API to everybody
+    /// says something else, and why in an `ErrorInfo`.
+    fileprivate var isOfRules: Bool {
+        message.hasPrefix("Missing or insufficient permissions.") && details.isEmpty
     }
 }
