@@ -117,6 +117,25 @@ import TidemarkTesting
         #expect(try listener.snapshot().ids == ["a"])
     }
 
+    /// Going offline meanwhile is told when the change is made, with the next user's rows.
+    @Test func `while a switch waits, nobody is shown the user before once more`() throws {
+        let world = try world(user: "ann")
+        let listener = world.listen(rooms(), metadata: true)
+        world.answer(world.added[0].id, [doc("rooms/a", 10)], at: 20, token: [7])
+        _ = listener.take()
+        world.disk.fail([.handleUserChange, .probe])
+        let ends = change(world, to: "ben")
+        #expect(ends.all.isEmpty)
+        world.engine.setNetworkEnabled(false) {}
+        world.run()
+        #expect(listener.take().isEmpty)
+        world.disk.recover()
+        world.scheduler.fire(.storageRetry)
+        #expect(ends.all == [nil])
+        let event = try listener.snapshot()
+        #expect(event.ids.isEmpty && event.isFromCache)
+    }
+
     @Test func `a damaged cache of the next user costs the present one nothing`() throws {
         let world = try world(user: "ben")
         _ = world.write(set("rooms/b", [:]))
