@@ -221,6 +221,12 @@ let package = Package(
         // What the example apps have in common: a screen, an app on a phone, a story.
         .target(
             name: "ExampleKit", dependencies: ["Tidemark", "TidemarkApp"], path: "Examples/Kit",
+            // Links to the files of the examples.
+            resources: [
+                .embedInCode("Rules/chats.rules"), .embedInCode("Rules/health.rules"),
+                .embedInCode("Rules/homes.rules"), .embedInCode("Rules/messages.rules"),
+                .embedInCode("Rules/stamps.rules"),
+            ],
             swiftSettings: settings),
         example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
         example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
@@ -228,17 +234,14 @@ let package = Package(
         example("Stamps", ["TidemarkApp"]),
         example("Homes", ["TidemarkApp"]),
         // What `tidemark demo` plays.
-        .target(
-            name: "TidemarkDemo",
-            dependencies: [
+        library(
+            "TidemarkDemo",
+            [
                 "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
                 "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
-                "TidemarkImages", "TidemarkSystem", "TidemarkTesting", arguments, httpClient,
-                nioCore, nioHTTP1, nioPosix,
-            ],
-            // Links to the files of the examples.
-            resources: [.embedInCode("Rules/homes.rules"), .embedInCode("Rules/stamps.rules")],
-            swiftSettings: settings),
+                "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ExampleKit", arguments,
+                httpClient, nioCore, nioHTTP1, nioPosix,
+            ]),
         // `tidemark show`: both phones of an example in a browser.
         .target(
             name: "TidemarkShow",
@@ -249,10 +252,6 @@ let package = Package(
             ],
             resources: [
                 .embedInCode("Assets/show.css"), .embedInCode("Assets/show.js"),
-                // Links to the files of the examples.
-                .embedInCode("Rules/chats.rules"), .embedInCode("Rules/health.rules"),
-                .embedInCode("Rules/homes.rules"), .embedInCode("Rules/messages.rules"),
-                .embedInCode("Rules/stamps.rules"),
             ],
             swiftSettings: settings),
         .executableTarget(

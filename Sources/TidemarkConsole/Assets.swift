@@ -2,36 +2,25 @@ package import TidemarkHTTP
 
 /// The style, the modules and the icon, embedded in the program.
 package enum Assets {
+    /// The script of every page, and what it imports.
+    private static let scripts: [String: [UInt8]] = [
+        "console.js": PackageResources.console_js, "dom.js": PackageResources.dom_js,
+        "editor.js": PackageResources.editor_js, "forms.js": PackageResources.forms_js,
+        "grid.js": PackageResources.grid_js, "live.js": PackageResources.live_js,
+        "palette.js": PackageResources.palette_js, "rules.js": PackageResources.rules_js,
+        "stage.js": PackageResources.stage_js, "tools.js": PackageResources.tools_js,
+        "values.js": PackageResources.values_js,
+    ]
+
+    /// What `console.js` imports, and what they import.
+    static let modules = scripts.keys.filter { $0 != "console.js" }.sorted()
+
     static func answer(_ path: [String]) -> PageAnswer? {
         guard path.count == 1 else { return nil }
         switch path[0] {
         case "console.css": return file(PackageResources.console_css, "text/css; charset=utf-8")
-        case "icon.svg": return file(PackageResources.icon_svg, "image/svg+xml")
-        default: return module(path[0]).map { file($0, "text/javascript; charset=utf-8") }
-        }
-    }
-
-    /// What `console.js` imports, and what they import.
-    static let modules = [
-        "dom.js", "editor.js", "forms.js", "grid.js", "live.js", "palette.js", "rules.js",
-        "stage.js",
-        "tools.js", "values.js",
-    ]
-
-    private static func module(_ name: String) -> [UInt8]? {
-        switch name {
-        case "console.js": PackageResources.console_js
-        case "dom.js": PackageResources.dom_js
-        case "editor.js": PackageResources.editor_js
-        case "forms.js": PackageResources.forms_js
-        case "grid.js": PackageResources.grid_js
-        case "live.js": PackageResources.live_js
-        case "palette.js": PackageResources.palette_js
-        case "rules.js": PackageResources.rules_js
-        case "stage.js": PackageResources.stage_js
-        case "tools.js": PackageResources.tools_js
-        case "values.js": PackageResources.values_js
-        default: nil
+        case "icon.svg": return icon
+        default: return scripts[path[0]].map { file($0, "text/javascript; charset=utf-8") }
         }
     }
 

@@ -143,7 +143,7 @@ enum ImportRules {
         "TidemarkDemo": [
             "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
             "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
-            "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ArgumentParser",
+            "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ExampleKit", "ArgumentParser",
             "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         // What adopters' apps import, and nothing else.

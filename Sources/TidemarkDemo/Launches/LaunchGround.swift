@@ -1,3 +1,4 @@
+import ExampleKit
 import Foundation
 
 /// What apps are launched on: a server with accounts and the app's security rules, and a gate for each
@@ -21,7 +22,7 @@ struct LaunchGround {
         let data = folder.appendingPathComponent("server")
         let rulesFile = folder.appendingPathComponent("firestore.rules")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(rules.bytes).write(to: rulesFile)
+        try Data(rules.text.utf8).write(to: rulesFile)
         let server = try await ServerProcess(
             data: data,
             options: ["--accounts-port", "0", "--rules", rulesFile.path]
@@ -45,17 +46,5 @@ struct LaunchGround {
 
     private struct Ports: Decodable {
         let accounts: Int
-    }
-}
-
-/// The security rules of the example that a demo plays.
-enum ExampleRules {
-    case stamps, homes
-
-    var bytes: [UInt8] {
-        switch self {
-        case .stamps: PackageResources.stamps_rules
-        case .homes: PackageResources.homes_rules
-        }
     }
 }

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import ExampleKit
 import Foundation
 import NIOCore
 import NIOHTTP1

@@ -15,16 +15,10 @@ enum Examples {
 extension Example {
     /// Its `firestore.rules`, as they are deployed.
     var rules: String {
-        let bytes: [UInt8]
-        switch name {
-        case "chats": bytes = PackageResources.chats_rules
-        case "health": bytes = PackageResources.health_rules
-        case "homes": bytes = PackageResources.homes_rules
-        case "messages": bytes = PackageResources.messages_rules
-        case "stamps": bytes = PackageResources.stamps_rules
-        default: preconditionFailure("\(name) has no rules")
+        guard let rules = ExampleRules(rawValue: name) else {
+            preconditionFailure("\(name) has no rules")
         }
-        return String(decoding: bytes, as: UTF8.self)
+        return rules.text
     }
 }
 

@@ -124,7 +124,7 @@ final class UserChanges {
             return views.refresh(changed)
         }
         let asked = exchange.queries
-        if let parked = parked[UserKey(change.user)]?.store, !change.isReopening {
+        if let parked = parked[UserKey(change.user)]?.store {
             return swap(to: parked, of: change, try parked.targets.reopen(asked))
         }
         let location = storage.location(of: change.user)

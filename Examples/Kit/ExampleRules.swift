@@ -1,0 +1,16 @@
+/// The `firestore.rules` of the example apps, as they are deployed.
+public enum ExampleRules: String, Sendable {
+    case chats, health, homes, messages, stamps
+
+    public var text: String {
+        let bytes =
+            switch self {
+            case .chats: PackageResources.chats_rules
+            case .health: PackageResources.health_rules
+            case .homes: PackageResources.homes_rules
+            case .messages: PackageResources.messages_rules
+            case .stamps: PackageResources.stamps_rules
+            }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
