@@ -343,7 +343,7 @@ let package = Package(
             ]),
         tests(
             "TidemarkRESTTests",
-            ["TidemarkREST", "TidemarkModel", "TidemarkServer", "TidemarkTesting"]),
+            ["TidemarkREST", "TidemarkModel", "TidemarkServer", "TidemarkTesting", "TidemarkWire"]),
         tests(
             "TidemarkAuditTests",
             [

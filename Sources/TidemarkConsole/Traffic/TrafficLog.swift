@@ -117,12 +117,14 @@ extension TrafficEntry {
 
     /// The collection that it is about, without the ids of documents above it.
     var collection: String {
-        let words = asked.split(separator: " ")
+        // By bytes, which is faster than by characters: it is found for each call.
+        let words = asked.utf8.split(separator: UInt8(ascii: " "))
         let isAggregation = method == "RunAggregationQuery"
-        let start = isAggregation ? words.lastIndex(of: "of").map { $0 + 1 } ?? 0 : 0
+        let of = isAggregation ? words.lastIndex { $0.elementsEqual("of".utf8) } : nil
+        let start = of.map { $0 + 1 } ?? 0
         guard start < words.count else { return asked }
-        let segments = words[start].split(separator: "/")
-        if segments.first == "**" { return String(words[start]) }
+        let segments = words[start].split(separator: UInt8(ascii: "/")).map(Substring.init)
+        if segments.first == "**" { return String(Substring(words[start])) }
         return segments.enumerated().filter { $0.offset.isMultiple(of: 2) }
             .map { String($0.element) }.joined(separator: "/*/")
     }

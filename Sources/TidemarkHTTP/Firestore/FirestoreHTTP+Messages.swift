@@ -62,10 +62,13 @@ extension HTTPFields {
 }
 
 extension ResponseBody {
+    /// A part may be large: it is made on the default executor.
     fileprivate static func parts(_ parts: any HTTPParts) -> ResponseBody {
         ResponseBody { writer in
             defer { parts.close() }
-            while let data = await parts.next() { try await writer.write(ByteBuffer(bytes: data)) }
+            while let data = await withTaskExecutorPreference(
+                globalConcurrentExecutor, operation: { await parts.next() })
+            { try await writer.write(ByteBuffer(bytes: data)) }
             try await writer.finish(nil)
         }
     }

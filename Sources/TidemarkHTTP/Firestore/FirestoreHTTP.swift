@@ -92,7 +92,9 @@ public final class FirestoreHTTP: Sendable {
         }.flatMap {
             http.setup(channel: channel, logger: logger)
         }.map { value in
-            Task { await http.handle(value: value, logger: logger) }
+            Task(executorPreference: EventLoopTasks(channel.eventLoop)) {
+                await http.handle(value: value, logger: logger)
+            }
         }
     }
 
@@ -183,21 +185,30 @@ public final class FirestoreHTTP: Sendable {
         return nil
     }
 
+    /// The answer to what is not REST.
+    private func otherAnswer(
+        _ request: RESTRequest, _ original: Hummingbird.Request
+    ) async -> HTTPAnswer {
+        if let answer = await endpoint(request, original) { return answer }
+        if let answer = await channels.answer(request) { return answer }
+        return await service.answer(request)
+    }
+
     private func answer(
         _ request: RESTRequest, _ original: Hummingbird.Request, _ channel: any NIOCore.Channel
     ) async -> HTTPAnswer {
         if ["GET", "HEAD"].contains(request.method), request.path == "/" {
             return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
         }
-        if !request.path.hasPrefix("/v1/"), let answer = await endpoint(request, original) {
-            return answer
-        }
-        let answer: HTTPAnswer
-        if let channel = await channels.answer(request) {
-            answer = channel
-        } else {
-            answer = await service.answer(request)
-        }
+        let answer =
+            if request.path.hasPrefix("/v1/") {
+                await service.answer(request)
+            } else {
+                // What tools ask may read and write whole files: not on the connection's event loop.
+                await withTaskExecutorPreference(globalConcurrentExecutor) {
+                    await otherAnswer(request, original)
+                }
+            }
         var parts: (any HTTPParts)?
         if case .parts(let reading) = answer.body { parts = reading }
         let isOpen = connections.withLock { connections in

@@ -16,6 +16,13 @@ public enum Request: Hashable, Sendable {
     case partitionQuery(PartitionQueryRequest)
 }
 
+extension Request {
+    /// Whether it takes a server a few dozen microseconds, whatever it holds.
+    package var isShortRead: Bool {
+        if case .getDocument = self { true } else { false }
+    }
+}
+
 /// An answer to a ``Request``, of the case of the same name. Those of streaming calls come several
 /// times, each with a part of the whole.
 public enum Reply: Hashable, Sendable {

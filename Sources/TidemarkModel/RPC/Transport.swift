@@ -48,6 +48,9 @@ public struct CallContext: Hashable, Sendable {
     /// Whether it is the server's own, such as its console's: it is counted apart and billed to nobody.
     /// It never comes over a wire.
     package var isUnbilled = false
+    /// Whether the sink may be called before the call returns, on the caller's thread: the caller holds no
+    /// lock that the sink takes, and never waits for a short read. It never comes over a wire.
+    package var mayAnswerAtOnce = false
     /// What proves that the app itself calls; `x-firebase-appcheck` on the wire. Nil for none.
     public var appCheckToken: String?
 

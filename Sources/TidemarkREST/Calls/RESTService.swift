@@ -73,6 +73,9 @@ extension HTTPService {
     private static let maxQueuedBytes = 64 << 20
 
     /// Performs a call. Cancelling the task cancels it.
+    ///
+    /// A document's read runs on the executor that the task prefers, such as its connection's event loop;
+    /// other calls, which may take longer, run on the default one.
     package func answer(_ request: RESTRequest) async -> HTTPAnswer {
         do throws(RESTRefusal) {
             let call = try RESTCall(request)
@@ -80,8 +83,32 @@ extension HTTPService {
                 let caller = try await desk.caller(Self.token(request.headers), call.method)
                 try caller.checkReach(of: call.database)
             } catch { throw RESTRefusal(error, isList: call.isStreaming) }
-            return await perform(call, Self.context(call.database, request.headers))
+            var context = Self.context(call.database, request.headers)
+            if call.request.isShortRead {
+                context.mayAnswerAtOnce = true
+                return await read(call, context)
+            }
+            return await withTaskExecutorPreference(globalConcurrentExecutor) { [context] in
+                await perform(call, context)
+            }
         } catch { return .error(error.status, isList: error.isList) }
+    }
+
+    /// Performs a short read, which mostly has its answer when the call returns.
+    private func read(_ call: RESTCall, _ context: CallContext) async -> HTTPAnswer {
+        let reply = OnlyReply()
+        let handle = transport.call(call.request, context, receive: reply.receive)
+        if let end = reply.end { return call.answer(end) }
+        let timer = desk.watch(call.method.defaultTimeout) {
+            reply.receive(.ended(.timedOut))
+            handle.cancel()
+        }
+        defer { desk.unwatch(timer) }
+        return await withTaskCancellationHandler {
+            call.answer(await reply.untilEnd())
+        } onCancel: {
+            handle.cancel()
+        }
     }
 
     private func perform(_ call: RESTCall, _ context: CallContext) async -> HTTPAnswer {
@@ -163,11 +190,7 @@ final class RESTParts: HTTPParts {
             for event in events {
                 switch event {
                 case .message(let message): reply = message
-                case .ended(let status):
-                    guard status.code == .ok, let reply else { return .error(status) }
-                    var answer = HTTPAnswer(body: .data(call.data(of: reply)))
-                    answer.headers = status.trailers
-                    return answer
+                case .ended(let status): return call.answer((reply, status))
                 }
             }
         }

@@ -7,12 +7,15 @@ enum URLText {
     /// - Returns: Nil for escapes that make no text.
     static func segments(of path: String) -> [String]? {
         var result: [String] = []
-        for part in path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-            guard part.utf8.contains(UInt8(ascii: "%")) else {
-                result.append(String(part))
+        // By bytes: a text is split by its characters ten times as slowly.
+        let parts = path.utf8.split(
+            separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        for part in parts.dropFirst() {
+            guard part.contains(UInt8(ascii: "%")) else {
+                result.append(String(Substring(part)))
                 continue
             }
-            guard let plain = unescaped(part) else { return nil }
+            guard let plain = unescaped(Substring(part)) else { return nil }
             let hasSlash = plain.utf8.contains(UInt8(ascii: "/"))
             result.append(hasSlash ? plain.replacing("/", with: "%2F") : plain)
         }

@@ -78,7 +78,9 @@ public final class FaultyTransport: Transport {
             return upstream.call(request, context, receive: receive)
         }
         let link = FaultyLink(CallFaults(effects), effects, self, environment, receive)
-        link.open(deadline: context.timeout) { [upstream] in
+        var context = context
+        context.mayAnswerAtOnce = false
+        link.open(deadline: context.timeout) { [upstream, context] in
             OneWay(upstream.call(request, context, receive: $0))
         }
         return link

@@ -7,7 +7,9 @@ extension FirestoreServer: Transport {
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
         let id = sinks.withLock { $0.add(.call(receive)) }
-        submit(.call(id, request, context), for: id)
+        submit(
+            .call(id, request, context), for: id,
+            atOnce: context.mayAnswerAtOnce && request.isShortRead)
         return ServerCall(server: self, id: id)
     }
 
@@ -32,11 +34,15 @@ extension FirestoreServer: Transport {
             server: self, id: id, command: { .write(id, $0) }, finishing: .finishWrite(id))
     }
 
-    func submit(_ command: Command, for id: CallID) {
+    /// - Parameter atOnce: Whether the calling thread may take the core's turn where nobody else is at it.
+    ///   It saves waking another thread for it.
+    func submit(_ command: Command, for id: CallID, atOnce: Bool = false) {
         let size = command.size
         switch inbox.withLock({ $0.offer(command, size: size) }) {
         case .queued: break
-        case .schedule: executor.async { [self] in takeTurn() }
+        case .schedule:
+            if atOnce, executor.runIfIdle({ takeTurn() }) { return }
+            executor.async { [self] in takeTurn() }
         case .refused(let status):
             // The stream's place in the core goes too; a message lost in the middle would be worse.
             executor.async { [self] in

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 package import TidemarkModel
 
 /// What the server may not decide for itself: the time, chance, and where its work runs.
@@ -49,12 +50,23 @@ package protocol ServerExecutor: Sendable {
     /// Runs `job` after all that were given before, and returns when it is done; at once when called
     /// from one of its jobs.
     func sync(_ job: @Sendable () -> Void)
+    /// Runs `job` on the calling thread, as the executor's next one, where no job runs and none waits.
+    ///
+    /// - Returns: Whether it has run.
+    func runIfIdle(_ job: () -> Void) -> Bool
+}
+
+extension ServerExecutor {
+    /// For an executor that runs jobs on no thread but its own.
+    package func runIfIdle(_ job: () -> Void) -> Bool { false }
 }
 
 /// A serial queue of Dispatch.
 final class QueueExecutor: ServerExecutor {
     private let queue = DispatchQueue(label: "tidemark.server")
     private let isInside = DispatchSpecificKey<Bool>()
+    /// How many jobs wait or run. A timer's counts while it runs.
+    private let jobs = Atomic(0)
 
     init() { queue.setSpecific(key: isInside, value: true) }
 
@@ -66,10 +78,29 @@ final class QueueExecutor: ServerExecutor {
         let microseconds = attoseconds / 1_000_000_000_000 + 1
         queue.asyncAfter(
             deadline: .now() + .seconds(Int(clamping: seconds))
-                + .microseconds(Int(clamping: microseconds)), execute: job)
+                + .microseconds(Int(clamping: microseconds))
+        ) { [self] in
+            jobs.add(1, ordering: .relaxed)
+            count(job)
+        }
     }
 
-    func async(_ job: @escaping @Sendable () -> Void) { queue.async(execute: job) }
+    func async(_ job: @escaping @Sendable () -> Void) {
+        jobs.add(1, ordering: .relaxed)
+        queue.async { [self] in count(job) }
+    }
+
+    private func count(_ job: () -> Void) {
+        job()
+        jobs.subtract(1, ordering: .relaxed)
+    }
+
+    /// It waits for one job where that comes in the same moment.
+    func runIfIdle(_ job: () -> Void) -> Bool {
+        let (isIdle, _) = jobs.compareExchange(expected: 0, desired: 1, ordering: .relaxed)
+        if isIdle { queue.sync { count(job) } }
+        return isIdle
+    }
 
     func sync(_ job: @Sendable () -> Void) {
         if DispatchQueue.getSpecific(key: isInside) == true {

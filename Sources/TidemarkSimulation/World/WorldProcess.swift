@@ -36,6 +36,9 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
 
     package var elapsed: Duration { time.elapsed }
 
+    /// Jobs are steps of the world.
+    package func runIfIdle(_ job: () -> Void) -> Bool { false }
+
     private func keep(_ job: @escaping @Sendable () -> Void) -> Int? {
         guard isAlive else { return nil }
         lastJob += 1

@@ -126,6 +126,9 @@ final class LocalQueue: ServerExecutor, EngineScheduler {
         }
     }
 
+    /// Its jobs run in the clock's time alone.
+    func runIfIdle(_ job: () -> Void) -> Bool { false }
+
     var uptime: Duration { clock.elapsed }
 
     func after(_ delay: Duration, _ job: @escaping @Sendable () -> Void) {

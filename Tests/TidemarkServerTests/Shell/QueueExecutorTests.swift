@@ -1,0 +1,91 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TidemarkServer
+
+@Suite(.timeLimit(.minutes(20))) struct `A server's executor` {
+    /// What jobs do that nothing but the executor keeps apart.
+    // @unchecked: that is what is tested.
+    private final class Unguarded: @unchecked Sendable {
+        var isBusy = false
+        var overlaps = 0
+        var count = 0
+
+        func run() {
+            if isBusy { overlaps += 1 }
+            isBusy = true
+            count += 1
+            isBusy = false
+        }
+    }
+
+    @Test func `runs a job here when nothing runs and nothing waits`() {
+        let executor = QueueExecutor()
+        let here = Thread.current
+        var isHere = false
+        let ran = executor.runIfIdle { isHere = Thread.current === here }
+        #expect(ran)
+        #expect(isHere)
+    }
+
+    @Test func `does not run a job inside another one, nor before one that waits`() {
+        let executor = QueueExecutor()
+        let order = Mutex<[String]>([])
+        let (started, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        executor.async {
+            started.signal()
+            goOn.wait()
+            order.withLock { $0.append("first") }
+            #expect(!executor.runIfIdle { order.withLock { $0.append("inside") } })
+        }
+        started.wait()
+        #expect(!executor.runIfIdle { order.withLock { $0.append("beside") } })
+        executor.async { order.withLock { $0.append("second") } }
+        #expect(!executor.runIfIdle { order.withLock { $0.append("before") } })
+        goOn.signal()
+        executor.sync {}
+        #expect(order.withLock(\.self) == ["first", "second"])
+        // The job that was waited for may not have quite ended.
+        while !executor.runIfIdle({
+            #expect(!executor.runIfIdle { order.withLock { $0.append("inside") } })
+            // A job of its own: what it waits for would never come.
+            executor.sync { order.withLock { $0.append("at once") } }
+            executor.async { order.withLock { $0.append("after") } }
+            order.withLock { $0.append("here") }
+        }) {}
+        executor.sync {}
+        #expect(order.withLock(\.self) == ["first", "second", "at once", "here", "after"])
+    }
+
+    @Test func `keeps jobs apart, wherever they run`() {
+        let executor = QueueExecutor()
+        let work = Unguarded()
+        let here = Atomic(0)
+        let (callers, each) = (8, 5_000)
+        let timers = DispatchGroup()
+        DispatchQueue.concurrentPerform(iterations: callers) { _ in
+            for number in 0..<each {
+                if number % 1_000 == 500 {
+                    timers.enter()
+                    executor.after(.microseconds(number)) {
+                        work.run()
+                        timers.leave()
+                    }
+                }
+                if executor.runIfIdle({ work.run() }) {
+                    here.add(1, ordering: .relaxed)
+                } else {
+                    executor.async { work.run() }
+                }
+            }
+        }
+        timers.wait()
+        executor.sync {}
+        #expect(work.overlaps == 0)
+        #expect(work.count == callers * (each + each / 1_000))
+        let ranHere = here.load(ordering: .relaxed)
+        #expect(ranHere > 0)
+    }
+}
