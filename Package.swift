@@ -237,8 +237,9 @@ let package = Package(
         library(
             "TidemarkDemo",
             [
-                "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
-                "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
+                "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
+                "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
+                "TidemarkHealthSync",
                 "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ExampleKit", arguments,
                 httpClient, nioCore, nioHTTP1, nioPosix,
             ]),

@@ -12,13 +12,14 @@ struct HealthAppCommand: AsyncParsableCommand {
     @Option var side: Side
     @Option var export: String
     @Option var collection: String
+    @Option(help: "Who is signed in.") var user: String
     @Option var port: Int
     @Option var label: String
     @Option(help: "Days that are sent at a time.") var daysPerPart = 30
     @Option(help: "Of the cache, the queue and the health store.") var folder: String
 
     func run() async throws {
-        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: folder))
+        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: folder), user: user)
         let store = try HealthStore(path: folder + HealthApp.storeFile)
         switch side {
         case .before: try await HealthBefore(store).run(export)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleKit
 import Foundation
 import TidemarkHealth
 
@@ -47,7 +48,8 @@ extension ScenarioOptions {
         }
         output.detail("\nThe fitness app, each row on each network.")
         // Later than any day of the exports, and not beside each other: local work is timed.
-        return try await play(rows, clock: 1_780_000_000, isConcurrent: false, output)
+        return try await play(
+            rows, clock: 1_780_000_000, under: .health, isConcurrent: false, output)
     }
 }
 

@@ -53,8 +53,10 @@ struct HealthRow: ScenarioRow {
         (range.lowerBound.number...range.upperBound.number).map(HealthDay.init(number:))
     }
 
+    func user(_ side: Side) -> String? { "\(slug)-\(side.rawValue)" }
+
     private func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "health/\(slug)-\(side.rawValue)/days")
+        CollectionPath(unchecked: "users/\(slug)-\(side.rawValue)/days")
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {

@@ -20,13 +20,9 @@ struct LaunchGround {
             .appendingPathComponent("tidemark-\(name)-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         let data = folder.appendingPathComponent("server")
-        let rulesFile = folder.appendingPathComponent("firestore.rules")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(rules.text.utf8).write(to: rulesFile)
         let server = try await ServerProcess(
-            data: data,
-            options: ["--accounts-port", "0", "--rules", rulesFile.path]
-                + LaunchNetwork.serverOptions)
+            data: data, rules: rules,
+            options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
         defer { server.stop() }
         let ports = try JSONDecoder().decode(
             Ports.self, from: Data(contentsOf: data.appendingPathComponent("ports.json")))

@@ -1,6 +1,8 @@
 import Foundation
 import Tidemark
 import TidemarkModel
+import TidemarkRules
+import TidemarkServer
 
 /// One way of keeping a feed, as an app would build it.
 protocol DemoClient {
@@ -19,6 +21,13 @@ struct DemoPlace: Sendable {
     let port: Int
     /// The client's own folder; nothing else writes there.
     let folder: URL
+    /// Who is signed in; nil for nobody.
+    var user: String? = nil
+
+    /// Of the user, as a local server takes it, or of a server that asks all callers for one.
+    private var token: String? {
+        TokenVariable.value ?? user.flatMap { RulesPerson.user($0).unsignedToken }
+    }
 
     /// For calls without a client.
     static func context(_ label: String) throws -> CallContext {
@@ -31,7 +40,7 @@ struct DemoPlace: Sendable {
         guard let device else { return self }
         let other = folder.appendingPathComponent(device)
         try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
-        return DemoPlace(port: port, folder: other)
+        return DemoPlace(port: port, folder: other, user: user)
     }
 
     func firestore(label: String) throws -> Firestore {
@@ -39,7 +48,7 @@ struct DemoPlace: Sendable {
             projectID: Self.project,
             settings: FirestoreSettings(
                 host: "127.0.0.1:\(port)", isSSLEnabled: false, cache: .directory(folder.path),
-                label: label, token: TokenVariable.value))
+                label: label, token: token))
     }
 }
 

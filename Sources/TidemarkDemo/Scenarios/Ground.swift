@@ -1,3 +1,4 @@
+import ExampleKit
 import Foundation
 import Tidemark
 
@@ -12,13 +13,16 @@ struct Ground {
     let folder: URL
     /// The server's clock at the end, in seconds since 1970.
     let clock: Int64
+    /// The app's, which hold for all clients; nil where everybody may do everything.
+    let rules: ExampleRules?
 
     /// - Parameter clock: No event of any row is after it.
     static func make(
-        _ rows: [any ScenarioRow], in folder: URL, clock: Int64, progress: (String) -> Void
+        _ rows: [any ScenarioRow], in folder: URL, clock: Int64, rules: ExampleRules?,
+        progress: (String) -> Void
     ) async throws -> Ground {
-        let ground = Ground(folder: folder, clock: clock + pause)
-        let server = try await ServerProcess(data: folder.appendingPathComponent("server"))
+        let ground = Ground(folder: folder, clock: clock + pause, rules: rules)
+        let server = try await ground.server()
         defer { server.stop() }
         try await server.setClock(secondsSince1970: clock)
         let direct = DirectServer(server)
@@ -43,12 +47,17 @@ struct Ground {
     /// Nobody has it open any more.
     func copy(to other: URL) throws -> Ground {
         try FileManager.default.copyItem(at: folder, to: other)
-        return Ground(folder: other, clock: clock)
+        return Ground(folder: other, clock: clock, rules: rules)
+    }
+
+    func server(options: [String] = []) async throws -> ServerProcess {
+        try await ServerProcess(
+            data: folder.appendingPathComponent("server"), rules: rules, options: options)
     }
 
     func place(_ row: any ScenarioRow, _ side: Side, port: Int) throws -> DemoPlace {
         let own = folder.appendingPathComponent("devices/\(row.slug)-\(side.rawValue)")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-        return DemoPlace(port: port, folder: own)
+        return DemoPlace(port: port, folder: own, user: row.user(side))
     }
 }

@@ -17,8 +17,7 @@ struct Lane {
         self.network = network
         self.ground = ground
         // Without a gate no network of connections could be played later.
-        server = try await ServerProcess(
-            data: ground.folder.appendingPathComponent("server"), options: ["--network", "healthy"])
+        server = try await ground.server(options: ["--network", "healthy"])
         direct = DirectServer(server)
         clock = LaneClock(ground.clock, server)
         try await clock.pass(Ground.pause)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleKit
 import Foundation
 
 /// Which scenarios a demo plays, and where their figures go.
@@ -37,16 +38,19 @@ struct ScenarioOptions: ParsableArguments {
 
     /// Plays them, and prints their table as a detail.
     ///
-    /// - Parameter isConcurrent: Whether all networks are played at once.
+    /// - Parameters:
+    ///   - rules: What the app's users may do; nil for everything.
+    ///   - isConcurrent: Whether all networks are played at once.
     func play(
-        _ rows: [any ScenarioRow], clock: Int64, isConcurrent: Bool = true, _ output: DemoOutput
+        _ rows: [any ScenarioRow], clock: Int64, under rules: ExampleRules? = nil,
+        isConcurrent: Bool = true, _ output: DemoOutput
     ) async throws -> [ScenarioResult] {
         let rows = rows.filter { isChosen($0.name) }
         if rows.isEmpty { return [] }
         let start = ContinuousClock.now
         let run = ScenarioRun(
             rows: rows, networks: networks.isEmpty ? DemoNetwork.allCases : networks, clock: clock,
-            isConcurrent: isConcurrent)
+            rules: rules, isConcurrent: isConcurrent)
         let results = try await run.run { ProgressLine.show($0) }
         output.detail("\(ScenarioTable(results: results))")
         if results.contains(where: { $0.after.lostAnswers > 0 }) {

@@ -1,3 +1,4 @@
+import ExampleKit
 import Foundation
 
 /// Plays rows on networks.
@@ -6,6 +7,8 @@ struct ScenarioRun {
     let networks: [DemoNetwork]
     /// No event of any row is after it.
     let clock: Int64
+    /// What the app's users may do; nil for everything.
+    var rules: ExampleRules?
     /// Whether the networks are played beside each other: faster, and nothing for what is measured by
     /// what it asks of the processor.
     var isConcurrent = true
@@ -17,7 +20,8 @@ struct ScenarioRun {
         defer { try? FileManager.default.removeItem(at: folder) }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let ground = try await Ground.make(
-            rows, in: folder.appendingPathComponent("ground"), clock: clock, progress: progress)
+            rows, in: folder.appendingPathComponent("ground"), clock: clock, rules: rules,
+            progress: progress)
         let grounds = try networks.map {
             ($0, try ground.copy(to: folder.appendingPathComponent($0.rawValue)))
         }

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import Dispatch
+import ExampleKit
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -16,11 +17,18 @@ final class ServerProcess: Sendable {
     private let process: Process
 
     /// - Parameters:
-    ///   - options: Of `tidemark serve`, beside the ports and the folder.
+    ///   - rules: What clients may do; nil for everything.
+    ///   - options: Of `tidemark serve`, beside the ports, the folder and the rules.
     /// - Throws: When the child does not say that it is ready.
-    init(data: URL, options: [String] = []) async throws {
+    init(data: URL, rules: ExampleRules? = nil, options: [String] = []) async throws {
         let portsFile = data.appendingPathComponent("ports.json")
         try FileManager.default.createDirectory(at: data, withIntermediateDirectories: true)
+        var options = options
+        if let rules {
+            let file = data.appendingPathComponent("firestore.rules")
+            try Data(rules.text.utf8).write(to: file)
+            options += ["--rules", file.path]
+        }
         process = Process()
         process.executableURL = Bundle.main.executableURL
         process.arguments =
