@@ -23,7 +23,7 @@ struct BlockedUsersRow: ScenarioRow {
     var bar: Bar { Bar(reads: 2 * blocked + unblocked + 1, fewer: 0.8) }
 
     private let list = CollectionPath(unchecked: "users/ada/blocked")
-    private let people = CollectionPath(unchecked: "profiles")
+    private let people = CollectionPath(unchecked: "users")
 
     private func event(_ user: Int) -> HistoryEvent {
         HistoryEvent(

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleKit
 import Foundation
 
 struct ChatsCommand: AsyncParsableCommand {
@@ -58,6 +59,6 @@ extension ScenarioOptions {
     ) async throws -> [ScenarioResult] {
         let chats = ChatsScenarios(scale: scale, history: history, seed: seed)
         output.detail("\nThe chat app, each row on each network. \(chats.remark)")
-        return try await play(chats.rows, clock: chats.clock, output)
+        return try await play(chats.rows, clock: chats.clock, under: .chats, output)
     }
 }

@@ -37,10 +37,10 @@ struct ChatsScenarios {
         purchases.preset = {
             .purchases(of: $0.document("users/ada"), purchasedAt: ItemFields.time, way: way)
         }
-        var media = list("media", "media", of: 2_000, new: 30, in: "rooms/blue/media")
+        var media = list("media", "media", of: 2_000, new: 30, in: "chats/blue/media")
         media.preset = {
             .media(
-                of: $0.document("rooms/blue"), sharedAt: ItemFields.time, way: way, limit: nil)
+                of: $0.document("chats/blue"), sharedAt: ItemFields.time, way: way, limit: nil)
         }
         return [calls, purchases, media]
     }
@@ -49,7 +49,7 @@ struct ChatsScenarios {
     private var afterAMonth: FeedRow {
         var row = list(
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
-            in: "rooms/month/messages")
+            in: "chats/month/messages")
         row.away = 30 * 86_400
         return row
     }
@@ -58,7 +58,7 @@ struct ChatsScenarios {
     private var newChat: FeedRow {
         var row = list(
             "a new chat, 0 % saved the first time:", "new-chat", of: 300, new: 10,
-            in: "rooms/new/messages")
+            in: "chats/new/messages")
         row.isNew = true
         row.bar.reads = 300 / scale + 1
         row.bar.showsContentOffline = false
@@ -79,7 +79,7 @@ struct ChatsScenarios {
     }
 
     private var openChat: FeedRow {
-        var row = list("open a chat", "open-chat", of: 1_000, new: 50, in: "rooms/blue/messages")
+        var row = list("open a chat", "open-chat", of: 1_000, new: 50, in: "chats/blue/messages")
         row.bar.fewer = 0.95
         return row
     }
@@ -99,7 +99,7 @@ struct ChatsScenarios {
     }
 
     private var clearThenReopen: FeedRow {
-        let collection = CollectionPath(unchecked: "rooms/cleared/messages")
+        let collection = CollectionPath(unchecked: "chats/cleared/messages")
         let all = history.stretched(to: 1_000 / scale)
         let (new, edits) = (30 / scale, max(1, 3 / scale))
         let old = all.dropLast(new)
@@ -113,14 +113,14 @@ struct ChatsScenarios {
             bar: Bar(
                 reads: new + edits + 1, fewer: 0.95, isKnownToDevice: true,
                 showsContentOffline: false),
-            collection: collection, seed: old.map { HistoryScript.insert($0, collection) },
+            collection: collection, held: old.map { HistoryScript.insert($0, collection) },
             news: edited + all.suffix(new).map { HistoryScript.insert($0, collection) },
             cleared: Timestamp(seconds: mark, nanoseconds: 0))
     }
 
     /// Edits and deletes of old items as in the first demo.
     private var afterAWeek: FeedRow {
-        let collection = CollectionPath(unchecked: "rooms/week/messages")
+        let collection = CollectionPath(unchecked: "chats/week/messages")
         let week = history.busiestWeek
         let events = history.events[..<week.upperBound].suffix(max(4_000 / scale, week.count + 1))
         let start = history.events[week.lowerBound].committedAt
@@ -135,7 +135,7 @@ struct ChatsScenarios {
             name: "back after a week in which \(changed) of \(grouped(script.items)) changed",
             slug: "after-a-week", bar: Bar(reads: changed + 1, isKnownToDevice: true),
             collection: collection,
-            seed: seed.map(\.mutation), news: news.map(\.mutation), away: 7 * 86_400)
+            held: seed.map(\.mutation), news: news.map(\.mutation), away: 7 * 86_400)
     }
 
     /// - Parameter count: With the new ones, as the journey counts.
@@ -148,7 +148,7 @@ struct ChatsScenarios {
         return FeedRow(
             name: "\(name) of \(grouped(count)) with \(new) new", slug: slug,
             bar: Bar(reads: new + 1, isKnownToDevice: true), collection: collection,
-            seed: Array(all.dropLast(new)),
+            held: Array(all.dropLast(new)),
             news: Array(all.suffix(new)))
     }
 }

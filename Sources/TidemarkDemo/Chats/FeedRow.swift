@@ -8,7 +8,8 @@ struct FeedRow: ScenarioRow {
     let slug: String
     var bar: Bar
     let collection: CollectionPath
-    let seed: [Mutation]
+    /// Its items at the last use.
+    let held: [Mutation]
     let news: [Mutation]
     var away: Int64 = 86_400
     /// Where the user cleared it at the last use; nil where nobody did.
@@ -17,6 +18,8 @@ struct FeedRow: ScenarioRow {
     var isNew = false
     /// For a list that has a preset of its own; the fields are the demo's.
     var preset: (@Sendable (Firestore) -> FeedDefinition)?
+
+    var seed: [Mutation] { Membership.set(above: collection) + held }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         if isNew { return }

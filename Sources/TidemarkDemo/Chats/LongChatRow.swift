@@ -22,9 +22,11 @@ struct LongChatRow: ScenarioRow {
             most: ["reads at first": Double(Self.held)])
     }
 
-    private let collection = CollectionPath(unchecked: "rooms/long/messages")
+    private let collection = CollectionPath(unchecked: "chats/long/messages")
 
-    var seed: [Mutation] { events.map { HistoryScript.insert($0, collection) } }
+    var seed: [Mutation] {
+        Membership.set(above: collection) + events.map { HistoryScript.insert($0, collection) }
+    }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try visit.firestore()

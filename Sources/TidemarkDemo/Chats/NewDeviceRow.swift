@@ -28,14 +28,17 @@ struct NewDeviceRow: ScenarioRow {
             most: ["reads next time": 2])
     }
 
-    private let collection = CollectionPath(unchecked: "rooms/shared/messages")
-    private let user = "users/grace"
+    private let collection = CollectionPath(unchecked: "chats/shared/messages")
+    private let document = "users/grace"
+
+    func user(_ side: Side) -> String { "grace" }
 
     var seed: [Mutation] {
         let milliseconds = cleared.seconds * 1_000
-        return events.map { HistoryScript.insert($0, collection) } + [
+        let chat = Membership.set(above: collection, of: "grace")
+        return chat + events.map { HistoryScript.insert($0, collection) } + [
             Mutation(
-                path: DocumentPath(unchecked: user), .set([Self.mark: .integer(milliseconds)]))
+                path: DocumentPath(unchecked: document), .set([Self.mark: .integer(milliseconds)]))
         ]
     }
 
@@ -55,7 +58,7 @@ struct NewDeviceRow: ScenarioRow {
                 FeedDefinition(
                     query: items, itemTime: ItemFields.time,
                     way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt),
-                    sharedMark: .init(firestore.document(user), field: Self.mark)))
+                    sharedMark: .init(firestore.document(document), field: Self.mark)))
             try await feed.open()
             _ = try await visit.retrying { try await feed.sync() }
             visit.isUpToDate()

@@ -33,7 +33,7 @@ struct PrefetchRow: ScenarioRow {
     }
 
     private func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "rooms/habit-\(side.rawValue)/messages")
+        CollectionPath(unchecked: "chats/habit-\(side.rawValue)/messages")
     }
 
     private func messages(_ day: Int, _ side: Side) -> [Mutation] {
@@ -43,7 +43,10 @@ struct PrefetchRow: ScenarioRow {
 
     var seed: [Mutation] {
         Side.allCases.flatMap { side in
-            events.dropLast(Self.days * daily).map { HistoryScript.insert($0, collection(side)) }
+            Membership.set(above: collection(side))
+                + events.dropLast(Self.days * daily).map {
+                    HistoryScript.insert($0, collection(side))
+                }
         }
     }
 

@@ -26,7 +26,7 @@ struct SearchRow: ScenarioRow {
     }
     let bar = Bar(fewer: 0.4, showsContentOffline: false)
 
-    private let collection = CollectionPath(unchecked: "people")
+    private let collection = CollectionPath(unchecked: "users")
 
     /// Three syllables each, so that names begin alike.
     var seed: [Mutation] {

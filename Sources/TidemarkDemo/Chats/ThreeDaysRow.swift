@@ -38,7 +38,7 @@ struct ThreeDaysRow: ScenarioRow {
 
     /// What others write during the use is written for each side anew.
     private func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "rooms/days-\(side.rawValue)/messages")
+        CollectionPath(unchecked: "chats/days-\(side.rawValue)/messages")
     }
 
     private func messages(_ range: Range<Int>, _ side: Side) -> [Mutation] {
@@ -49,7 +49,9 @@ struct ThreeDaysRow: ScenarioRow {
     private var second: Range<Int> { first.upperBound..<(events.count - daily) }
     private var third: Range<Int> { second.upperBound..<events.count }
 
-    var seed: [Mutation] { Side.allCases.flatMap { messages(first, $0) } }
+    var seed: [Mutation] {
+        Side.allCases.flatMap { Membership.set(above: collection($0)) + messages(first, $0) }
+    }
 
     private func feed(_ firestore: Firestore) throws -> Feed {
         try Feed(

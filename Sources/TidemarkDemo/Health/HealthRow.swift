@@ -53,7 +53,7 @@ struct HealthRow: ScenarioRow {
         (range.lowerBound.number...range.upperBound.number).map(HealthDay.init(number:))
     }
 
-    func user(_ side: Side) -> String? { "\(slug)-\(side.rawValue)" }
+    func user(_ side: Side) -> String { "\(slug)-\(side.rawValue)" }
 
     private func collection(_ side: Side) -> CollectionPath {
         CollectionPath(unchecked: "users/\(slug)-\(side.rawValue)/days")

@@ -8,6 +8,7 @@ import TidemarkModel
 struct Conversation: Sendable {
     static let pageSize = 50
     static let messages = CollectionPath(unchecked: "messages")
+    static let conversations = CollectionPath(unchecked: "conversations")
     /// The field with the conversation's id, and the time that messages are ordered by.
     static let (idField, time) = ("conversationId", "timestamp")
 
@@ -34,7 +35,14 @@ struct Conversation: Sendable {
     func id(_ side: Side) -> String { "\(name)-\(side.rawValue)" }
 
     var seed: [Mutation] {
-        Side.allCases.flatMap { side in events.map { insert($0, side) } }
+        Side.allCases.flatMap { side in
+            [Self.begin(id(side))] + events.map { insert($0, side) }
+        }
+    }
+
+    /// The document that says who takes part.
+    static func begin(_ id: String) -> Mutation {
+        Membership.set(DocumentPath(unchecked: "\(conversations.text)/\(id)"))
     }
 
     /// New messages at the head, one after the other.

@@ -5,8 +5,8 @@ import TidemarkModel
 /// The list of conversations pages as the messages do. Each page is asked for by two at once; and
 /// somebody without conversations has no pages.
 struct ConversationsRow: ScenarioRow {
-    private static let members = "members"
-    private static let collection = CollectionPath(unchecked: "chats")
+    private static let owner = "grace"
+    private static let collection = Conversation.conversations
 
     private let events: [HistoryEvent]
 
@@ -23,12 +23,14 @@ struct ConversationsRow: ScenarioRow {
             exactly: ["loads at once": 1, "an empty list has more": 0])
     }
 
+    func user(_ side: Side) -> String { Self.owner }
+
     var seed: [Mutation] {
         events.map { event in
             Mutation(
                 path: DocumentPath(unchecked: "\(Self.collection.text)/\(event.id)"),
                 .set([
-                    Self.members: .array([.string("ada"), .string(event.author)]),
+                    Membership.field: .array([.string(Self.owner), .string(event.author)]),
                     ItemFields.text: .string(event.text),
                     ItemFields.time: .timestamp(
                         Timestamp(seconds: event.authoredAt, nanoseconds: 0)),
@@ -44,7 +46,7 @@ struct ConversationsRow: ScenarioRow {
             visit.isUpToDate()
             return shown
         case .after:
-            let pager = try self.pager(of: "ada", firestore)
+            let pager = try self.pager(of: Self.owner, firestore)
             defer { pager.close() }
             var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
             visit.sawContent()
@@ -60,7 +62,7 @@ struct ConversationsRow: ScenarioRow {
                 mostAtOnce = max(mostAtOnce, pages)
             }
             visit.measured("loads at once", Double(mostAtOnce))
-            let empty = try self.pager(of: "nobody", firestore)
+            let empty = try self.pager(of: "nobody", try visit.firestore(on: "new", as: "nobody"))
             defer { empty.close() }
             let nothing = try await empty.first { !$0.isFromCache && !$0.isLoadingMore }
             visit.measured("an empty list has more", nothing.hasMore ? 1 : 0)
@@ -70,19 +72,22 @@ struct ConversationsRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(in: Self.collection))
+        var query = TidemarkModel.Query(collection: Self.collection)
+        query.filter = .field(
+            FieldPath(name: Membership.field), .arrayContains, .string(Self.owner))
+        return Truth(try await server.documents(of: query))
     }
 
     private func pager(of user: String, _ firestore: Firestore) throws -> Pager {
         try Pager.conversations(
-            of: user, in: firestore.collection(Self.collection.text), members: Self.members,
+            of: user, in: firestore.collection(Self.collection.text), members: Membership.field,
             lastMessageAt: ItemFields.time, pageSize: Conversation.pageSize)
     }
 
     /// The app as it was: a listener on all of them.
     private func listen(_ firestore: Firestore) async throws -> [ShownItem] {
         let query = firestore.collection(Self.collection.text)
-            .whereField(Self.members, arrayContains: "ada")
+            .whereField(Membership.field, arrayContains: Self.owner)
             .order(by: ItemFields.time, descending: true)
         // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in query.snapshots(includeMetadataChanges: true) {

@@ -31,7 +31,8 @@ struct MemoryRow: ScenarioRow {
         try await visit.untilOnline()
         let app = AppProcess([
             "demo", "page", "--side", side.rawValue, "--passes", "\(Self.passes)",
-            "--conversation", conversation.id(side), "--port", "\(visit.place.port)",
+            "--conversation", conversation.id(side), "--user", visit.place.user ?? "",
+            "--port", "\(visit.place.port)",
             "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
         ])

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ExampleKit
 
 struct MessagesCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +27,6 @@ extension ScenarioOptions {
     ) async throws -> [ScenarioResult] {
         let messages = MessagesScenarios(scale: scale, history: history)
         output.detail("\nThe messaging app, each row on each network, of \(history.source).")
-        return try await play(messages.rows, clock: messages.clock, output)
+        return try await play(messages.rows, clock: messages.clock, under: .messages, output)
     }
 }

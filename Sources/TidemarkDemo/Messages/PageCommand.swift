@@ -12,12 +12,13 @@ struct PageCommand: AsyncParsableCommand {
     @Option var side: Side
     @Option var passes: Int
     @Option var conversation: String
+    @Option(help: "Who is signed in.") var user: String
     @Option var port: Int
     @Option var label: String
     @Option(help: "The folder of the cache.") var cache: String
 
     func run() async throws {
-        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache))
+        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache), user: user)
         let firestore = try place.firestore(label: label)
         var shown: [String] = []
         for _ in 0..<passes {

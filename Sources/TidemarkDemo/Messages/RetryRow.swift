@@ -19,16 +19,21 @@ struct RetryRow: ScenarioRow {
             "attempts of a call that is refused": 1,
         ])
 
-    private static let collection = CollectionPath(unchecked: "profiles")
+    private static let owner = "linus"
+    /// Theirs: one conversation.
+    private static var query: Query {
+        var query = Query(collection: Conversation.conversations)
+        query.filter = .field(FieldPath(name: Membership.field), .arrayContains, .string(owner))
+        return query
+    }
     /// The attempt that is never answered.
     private static let silent = 2
 
+    func user(_ side: Side) -> String { Self.owner }
+
     var seed: [Mutation] {
-        [
-            Mutation(
-                path: DocumentPath(unchecked: Self.collection.text + "/ada"),
-                .set(["name": .string("Ada")]))
-        ]
+        let path = DocumentPath(unchecked: "\(Conversation.conversations.text)/retried")
+        return [Membership.set(path, of: Self.owner)]
     }
 
     /// By the method that nothing else here uses.
@@ -57,11 +62,11 @@ struct RetryRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(in: Self.collection))
+        Truth(try await server.documents(of: Self.query))
     }
 
     private static func read(_ caller: CallerTransport) async throws -> [Document] {
-        try await caller.documents(of: Query(collection: collection))
+        try await caller.documents(of: query)
     }
 
     private func retry(_ caller: CallerTransport, _ visit: Visit) async throws -> [Document] {
@@ -96,7 +101,7 @@ struct RetryRow: ScenarioRow {
     private func refused(_ retry: Retry<ManualClock>, _ caller: CallerTransport) async throws -> Int
     {
         let attempts = Mutex(0)
-        let nonsense = CollectionPath(unchecked: "profiles/ada")
+        let nonsense = CollectionPath(unchecked: "conversations/retried")
         do {
             _ = try await retry.run(.read, classify: Failure.init(demo:)) { _ in
                 attempts.withLock { $0 += 1 }

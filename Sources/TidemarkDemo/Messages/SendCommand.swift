@@ -8,7 +8,6 @@ struct SendCommand: AsyncParsableCommand {
         commandName: "send", abstract: "Send messages until it is killed.", shouldDisplay: false)
     /// Of the conversation's document: how often a message was committed.
     static let counter = "committed"
-    static let conversations = "conversations"
     /// Between two messages, as if somebody typed them very fast.
     private static let pause = Duration.milliseconds(25)
 
@@ -16,6 +15,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "A file of history events.") var texts: String
     @Option(help: "How many were acknowledged to the user before.") var first: Int
     @Option var conversation: String
+    @Option(help: "Who is signed in, and writes.") var user: String
     @Option var port: Int
     @Option var label: String
     @Option(help: "The folder of the cache and the queue.") var cache: String
@@ -23,7 +23,7 @@ struct SendCommand: AsyncParsableCommand {
     func run() async throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: texts))
         let messages = try JSONDecoder().decode([HistoryEvent].self, from: data).dropFirst(first)
-        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache))
+        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache), user: user)
         let firestore = try place.firestore(label: label)
         try await send(Array(messages), firestore)
         await firestore.terminate()
@@ -70,11 +70,15 @@ struct SendCommand: AsyncParsableCommand {
             [
                 Conversation.idField: conversation,
                 Conversation.time: FieldValue.serverTimestamp(),
-                ItemFields.author: message.author, ItemFields.text: message.text,
+                ItemFields.author: user, ItemFields.text: message.text,
             ], forDocument: document(message, firestore))
         batch.setData(
-            [Self.counter: FieldValue.increment(Int64(1))],
-            forDocument: firestore.collection(Self.conversations).document(conversation),
+            [
+                Self.counter: FieldValue.increment(Int64(1)),
+                ItemFields.updatedAt: FieldValue.serverTimestamp(),
+            ],
+            forDocument: firestore.collection(Conversation.conversations.text)
+                .document(conversation),
             merge: true)
         return batch
     }

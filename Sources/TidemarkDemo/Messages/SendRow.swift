@@ -20,7 +20,7 @@ struct SendRow: ScenarioRow {
         for network in [DemoNetwork.healthy, .threeG] { bar.mostOn[network] = ["send ms": 2_000] }
         return bar
     }
-    let seed: [Mutation] = []
+    var seed: [Mutation] { Side.allCases.map { Conversation.begin(conversation($0)) } }
 
     private func conversation(_ side: Side) -> String { "sent-\(side.rawValue)" }
 
@@ -58,8 +58,7 @@ struct SendRow: ScenarioRow {
             places[$0.path.id] ?? -1
         }
         visit.measured("out of order", Double(zip(order, order.dropFirst()).count { $0 > $1 }))
-        let counters = CollectionPath(unchecked: SendCommand.conversations)
-        let sent = try await visit.direct.documents(in: counters)
+        let sent = try await visit.direct.documents(in: Conversation.conversations)
             .first { $0.path.id == conversation }?.fields[SendCommand.counter]
         let commits = if case .integer(let count)? = sent { Int(count) } else { 0 }
         visit.measured("sent twice", Double(max(0, commits - documents.count)))
@@ -91,7 +90,8 @@ private struct SendingApp {
     func run(from first: Int, killedAfter count: Int?) async throws -> Run {
         let app = AppProcess([
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
-            "--conversation", conversation, "--port", "\(visit.place.port)", "--label", visit.label,
+            "--conversation", conversation, "--user", visit.place.user ?? "",
+            "--port", "\(visit.place.port)", "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
         ])
         var run = Run()

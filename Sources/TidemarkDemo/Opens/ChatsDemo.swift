@@ -1,3 +1,4 @@
+import ExampleKit
 import Foundation
 import TidemarkModel
 import TidemarkServer
@@ -14,7 +15,8 @@ struct ChatsDemo {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-demo-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let server = try await ServerProcess(data: folder.appendingPathComponent("server"))
+        let server = try await ServerProcess(
+            data: folder.appendingPathComponent("server"), rules: .chats)
         defer { server.stop() }
         let transport = GRPCTransport(.init(host: "127.0.0.1", port: server.port, usesTLS: false))
         var clients = try self.clients(port: server.port, folder: folder)
@@ -36,9 +38,8 @@ struct ChatsDemo {
                 "open \(number + 1) of \(opens), \(stage.played) of \(stage.total) writes, \(seconds) s"
             )
         }
-        let meter = try await server.meter()
         for index in tallies.indices {
-            tallies[index].reads = meter[tallies[index].name]?.reads ?? 0
+            tallies[index].reads = try await server.reads(of: tallies[index].name).documents
         }
         await stage.close()
         let elapsed = (ContinuousClock.now - start).components
@@ -54,7 +55,7 @@ struct ChatsDemo {
         func place(_ name: String) throws -> DemoPlace {
             let own = folder.appendingPathComponent(name)
             try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-            return DemoPlace(port: port, folder: own)
+            return DemoPlace(port: port, folder: own, user: Membership.user)
         }
         return [
             BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),
@@ -86,6 +87,8 @@ private struct Stage {
         clock = script.steps[0].time
         try await server.setClock(secondsSince1970: clock)
         player = try await EventPlayer(transport, try DemoPlace.context("player"))
+        let messages = CollectionPath(unchecked: DemoPlace.collection)
+        for chat in Membership.set(above: messages) { try await player.play(chat) }
     }
 
     mutating func play(until time: Int64) async throws {

@@ -64,7 +64,9 @@ struct Lane {
         measured.failure = failure
         measured.difference = Difference(shown, against: try await row.truth(side, direct))
         measured.lostAnswers = zip(faults, applied).filter(\.0.isBilled).map(\.1).reduce(0, +)
-        measured.reads = try await server.meter()[label]?.reads ?? 0
+        let reads = try await server.reads(of: label)
+        measured.reads = reads.documents
+        measured.figures["reads of rules"] = Double(reads.rules)
         return measured
     }
 }

@@ -10,8 +10,8 @@ protocol ScenarioRow: Sendable {
     /// In labels and folders: no spaces.
     var slug: String { get }
     var bar: Bar { get }
-    /// Who is signed in, which matters where the app's security rules apply; nil for nobody.
-    func user(_ side: Side) -> String?
+    /// Who is signed in.
+    func user(_ side: Side) -> String
     /// What is on the server when the device is used for the last time before.
     var seed: [Mutation] { get }
     /// What happens while it is away.
@@ -32,7 +32,7 @@ protocol ScenarioRow: Sendable {
 }
 
 extension ScenarioRow {
-    func user(_ side: Side) -> String? { nil }
+    func user(_ side: Side) -> String { Membership.user }
     var news: [Mutation] { [] }
     var away: Int64 { 86_400 }
     var patience: Duration { .seconds(150) }

@@ -52,9 +52,13 @@ final class Visit: Sendable {
 
     /// As an app opens it, on the cache of its last run.
     ///
-    /// - Parameter device: Another device of the user's, which holds nothing; nil for the row's own.
-    func firestore(on device: String? = nil) throws -> Firestore {
-        let firestore = try place.on(device).firestore(label: label)
+    /// - Parameters:
+    ///   - device: Another device, which holds nothing; nil for the row's own.
+    ///   - user: Who is signed in there; nil for the row's own user.
+    func firestore(on device: String? = nil, as user: String? = nil) throws -> Firestore {
+        var place = try place.on(device)
+        if let user { place.user = user }
+        let firestore = try place.firestore(label: label)
         state.withLock { $0.clients.append(firestore) }
         return firestore
     }

@@ -10,18 +10,11 @@ struct DirectServer: Sendable {
             .init(host: "127.0.0.1", port: server.directPort, usesTLS: false))
     }
 
-    private static func context(_ label: String) throws -> CallContext {
-        var context = try DemoPlace.context(label)
-        // An administrator, to a server that asks nobody for a token.
-        context.token = context.token ?? "owner"
-        return context
-    }
-
     /// Reads a query whole; on the meter under a label of its own.
     // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func documents(of query: Query) async throws -> [Document] {
-        try await transport.documents(of: query, try Self.context("check")).documents
+        try await transport.documents(of: query, try DemoPlace.context("check")).documents
     }
 
     // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
@@ -33,7 +26,7 @@ struct DirectServer: Sendable {
     /// By the server's clock.
     func now() async throws -> Timestamp {
         let nothing = Query(collection: CollectionPath(unchecked: "nothing"))
-        let answer = try await transport.documents(of: nothing, try Self.context("check"))
+        let answer = try await transport.documents(of: nothing, try DemoPlace.context("check"))
         guard let time = answer.readTime else {
             throw RPCStatus(.internal, "The server did not say as of when it answered.")
         }
@@ -42,7 +35,7 @@ struct DirectServer: Sendable {
 
     /// Commits in order, `together` at a time.
     func play(_ mutations: [Mutation], together: Int = 1) async throws {
-        let context = try Self.context("player")
+        let context = try DemoPlace.context("player")
         for first in stride(from: 0, to: mutations.count, by: together) {
             let part = mutations[first..<min(first + together, mutations.count)]
             _ = try await transport.commit(Array(part), context)

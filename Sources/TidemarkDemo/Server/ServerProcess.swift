@@ -66,6 +66,17 @@ final class ServerProcess: Sendable {
         return Dictionary(rows.map { ($0.label, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
+    /// What was billed under a label so far: for documents, and for what security rules have read.
+    func reads(of label: String) async throws -> (documents: Int, rules: Int) {
+        let data = try await send(nil, .GET, to: "meter?by=label,target")
+        let own = try JSONDecoder().decode([MeterDetail].self, from: data)
+            .filter { $0.label == label }
+        let rules = own.filter { $0.target == MeterDetail.ofRules }
+        let all = own.reduce(0) { $0 + $1.reads }
+        let ofRules = rules.reduce(0) { $0 + $1.reads }
+        return (all - ofRules, ofRules)
+    }
+
     /// Plays a network for all clients, and lets go wrong what the rules say; both in the place of
     /// what was ordered before.
     func order(_ network: NetworkProfile, rules: [String] = []) async throws {

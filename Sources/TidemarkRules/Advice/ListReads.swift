@@ -3,8 +3,9 @@ struct ListReads {
     private let functions: [Ruleset.Function]
     /// For each capture of the block, whether it differs between results.
     private let captures: [Bool]
-    /// Places of reads whose path differs between results, in bytes.
-    private(set) var found: [Int] = []
+    /// Places of reads whose path differs between results, in bytes, and the fields that decide it; nil
+    /// where more than fields do.
+    private(set) var found: [(place: Int, fields: Set<String>?)] = []
     /// Expressions that may still be looked at; a file made to explode ends here.
     private var rest = 100_000
 
@@ -15,15 +16,15 @@ struct ListReads {
         captures = captured.indices.map { $0 == captured.count - 1 && endsInCapture }
     }
 
-    /// The places of reads whose path differs between results.
-    mutating func unprovable(in condition: Node) -> [Int] {
-        _ = differs(condition, locals: [])
+    /// The reads whose path differs between results, as in ``found``.
+    mutating func unprovable(in condition: Node) -> [(place: Int, fields: Set<String>?)] {
+        _ = difference(condition, locals: [])
         return found
     }
 
     func dependsOnResults(_ node: Node) -> Bool {
         var copy = self
-        return copy.differs(node, locals: [])
+        return copy.difference(node, locals: []) != .none
     }
 
     /// Whether it reads documents, or looks at claims that are not known here.
@@ -43,28 +44,60 @@ struct ListReads {
         return false
     }
 
-    private mutating func differs(_ node: Node, locals: [Bool]) -> Bool {
+    private mutating func difference(_ node: Node, locals: [Difference]) -> Difference {
         rest -= 1
-        if rest < 0 { return false }
+        if rest < 0 { return .none }
         switch node.operation {
-        case .resource: return true
-        case .capture(let index): return index < captures.count && captures[index]
-        case .local(let index): return index < locals.count && locals[index]
+        case .resource: return .always
+        case .member(let data, let field) where data.isDataOfResource: return .by([field])
+        case .capture(let index):
+            return index < captures.count && captures[index] ? .always : .none
+        case .local(let index): return index < locals.count ? locals[index] : .none
         case .function(let index, let arguments):
-            var inner = arguments.map { differs($0, locals: locals) }
+            var inner = arguments.map { difference($0, locals: locals) }
             for variable in functions[index].variables {
-                inner.append(differs(variable, locals: inner))
+                inner.append(difference(variable, locals: inner))
             }
-            return differs(functions[index].result, locals: inner)
+            return difference(functions[index].result, locals: inner)
         default:
             // All of them are looked at, for the reads in them.
-            let parts = node.children.map { differs($0, locals: locals) }
-            if case .builtin(let builtin, _, _) = node.operation, builtin.isRead,
-                parts.contains(true), !found.contains(node.start)
+            let all = node.children.map { difference($0, locals: locals) }
+                .reduce(Difference.none) { $0.joined($1) }
+            if case .builtin(let builtin, _, _) = node.operation, builtin.isRead, all != .none,
+                !found.contains(where: { $0.place == node.start })
             {
-                found.append(node.start)
+                found.append((node.start, all.fields))
             }
-            return parts.contains(true)
+            return all
         }
+    }
+}
+
+/// In what something differs between the results of a query.
+private enum Difference: Equatable {
+    case none
+    /// In these fields alone, which filters can fix.
+    case by(Set<String>)
+    case always
+
+    var fields: Set<String>? {
+        if case .by(let fields) = self { fields } else { nil }
+    }
+
+    func joined(_ other: Difference) -> Difference {
+        switch (self, other) {
+        case (.none, let one), (let one, .none): one
+        case (.by(let left), .by(let right)): .by(left.union(right))
+        case (.always, _), (_, .always): .always
+        }
+    }
+}
+
+extension Node {
+    fileprivate var isDataOfResource: Bool {
+        guard case .member(let node, "data") = operation, case .resource = node.operation else {
+            return false
+        }
+        return true
     }
 }

@@ -39,10 +39,12 @@ private struct RulesAdvice {
         }
         guard let condition = allow.condition, allow.methods.contains(.list) else { return }
         var reads = ListReads(rules, block: rules.blocks[block])
-        for place in reads.unprovable(in: condition) {
-            warn(
-                "No query can be proven here: this reads another document for each result.",
-                at: place)
+        for (place, fields) in reads.unprovable(in: condition) {
+            let filters = fields?.sorted().joined(separator: " and ")
+            let who =
+                filters.map { "Only a query with an equality filter for \($0) can be proven here" }
+                ?? "No query can be proven here"
+            warn("\(who): this reads another document for each result.", at: place)
         }
         if !reads.found.isEmpty { return }
         for part in condition.conjuncts where reads.dependsOnResults(part) {

@@ -101,7 +101,7 @@ struct CommitStage {
                 bills.append(
                     Bill(
                         context: context, method: method,
-                        collection: CollectionPath(unchecked: RulesChecks.target),
+                        collection: CollectionPath(unchecked: MeterDetail.ofRules),
                         usage: Usage(reads: reads)))
             }
         }

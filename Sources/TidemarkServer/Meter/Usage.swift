@@ -67,6 +67,9 @@ public struct MeterDetail: Hashable, Sendable, Codable {
     public var reads = 0
     public var writes = 0
     public var deletes = 0
+
+    /// The target of what security rules have read: no collection has a name like that.
+    package static let ofRules = "(rules)"
 }
 
 extension RPCStatus {

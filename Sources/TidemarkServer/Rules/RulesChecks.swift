@@ -24,9 +24,6 @@ final class RulesChecks {
         self.meter = meter
     }
 
-    /// What the meter counts the reads of rules under: no collection has a name like that.
-    static let target = "(rules)"
-
     func set(_ settings: RulesSettings?) {
         self.settings = settings
         record = settings.flatMap {
@@ -112,7 +109,7 @@ final class RulesChecks {
     }
 
     private func finish(_ gate: RulesGate, _ method: RPCMethod, _ context: CallContext) {
-        meter.countReads(gate.reads, by: method, context, on: Self.target)
+        meter.countReads(gate.reads, by: method, context, on: MeterDetail.ofRules)
         note(gate, context)
     }
 
