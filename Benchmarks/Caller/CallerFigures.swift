@@ -19,6 +19,9 @@ enum CallerStep: String, CaseIterable {
     /// Over the whole collection.
     case count
     case sumAverage = "sum_average"
+    /// The same when the engine has been idle for three seconds since somebody asked.
+    case countKept = "count_kept"
+    case sumAverageKept = "sum_average_kept"
     /// Over one conversation.
     case countWhere = "count_where"
     case sumAverageWhere = "sum_average_where"
@@ -37,7 +40,7 @@ enum CallerStep: String, CaseIterable {
         switch self {
         case .rowsData: 150
         case .document: 25
-        case .count, .sumAverage, .countWhere, .sumAverageWhere: 1_000
+        case .count, .sumAverage, .countKept, .sumAverageKept, .countWhere, .sumAverageWhere: 1_000
         // A frame of a screen.
         case .longestStep: 8_000
         default: nil

@@ -90,6 +90,13 @@ extension CallerSteps {
             (.sumAverageWhere, { try await summed(all(workload.count / 100)) }),
             (.count, { try await counted(collection, workload.count) }),
             (.sumAverage, { try await summed(collection) }),
+            (
+                .countKept,
+                {
+                    try await Task.sleep(for: .seconds(3))
+                    return try await counted(collection, workload.count)
+                }
+            ), (.sumAverageKept, { try await summed(collection) }),
         ]) + (OwnMemory.peakMegabytes.map { [ClientSample("memory", $0)] } ?? [])
     }
 

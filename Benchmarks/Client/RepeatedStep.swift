@@ -15,6 +15,7 @@ enum RepeatedStep: String, CaseIterable {
     case load = "a_load"
     /// A query without an index that serves it.
     case scan = "c_conv_first"
+    case scanForNewest = "d_newest_first"
     case backfill = "backfill_b"
     case open = "cold_p"
 }
@@ -26,7 +27,7 @@ extension EngineSteps {
     ///
     /// - Returns: The median of all rounds, in microseconds.
     func repeating(_ step: RepeatedStep) throws -> Double {
-        let filled = step == .backfill ? loadOnly : fill
+        let filled = [.backfill, .scanForNewest].contains(step) ? loadOnly : fill
         _ = try filled()
         switch step {
         case .load, .open, .write, .pendingConversation, .backfill:
@@ -69,6 +70,7 @@ extension EngineSteps {
             var query = conversation
             query.orders = [Order(FieldPath(name: "seq"), .descending)]
             return time { _ = engine.first(query) }
+        case .scanForNewest: return time { precondition(engine.first(newest) == 20) }
         default: return repeated(conversation, engine)
         }
     }
