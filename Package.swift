@@ -239,9 +239,8 @@ let package = Package(
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
                 "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
-                "TidemarkHealthSync",
-                "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ExampleKit", arguments,
-                httpClient, nioCore, nioHTTP1, nioPosix,
+                "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
+                "ExampleKit", arguments, httpClient, nioCore, nioHTTP1, nioPosix,
             ]),
         // `tidemark show`: both phones of an example in a browser.
         .target(

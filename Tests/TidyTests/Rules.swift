@@ -141,10 +141,10 @@ enum ImportRules {
             "TidemarkApp", "TidemarkTesting", "Hummingbird",
         ],
         "TidemarkDemo": [
-            "TidemarkModel", "TidemarkResilience", "TidemarkWire", "TidemarkServer",
-            "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth", "TidemarkHealthSync",
-            "TidemarkImages", "TidemarkSystem", "TidemarkTesting", "ExampleKit", "ArgumentParser",
-            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
+            "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
+            "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
+            "ExampleKit", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         // What adopters' apps import, and nothing else.
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],

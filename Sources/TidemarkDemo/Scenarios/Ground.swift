@@ -13,12 +13,12 @@ struct Ground {
     let folder: URL
     /// The server's clock at the end, in seconds since 1970.
     let clock: Int64
-    /// The app's, which hold for all clients; nil where everybody may do everything.
-    let rules: ExampleRules?
+    /// The app's, which hold for all clients.
+    let rules: ExampleRules
 
     /// - Parameter clock: No event of any row is after it.
     static func make(
-        _ rows: [any ScenarioRow], in folder: URL, clock: Int64, rules: ExampleRules?,
+        _ rows: [any ScenarioRow], in folder: URL, clock: Int64, rules: ExampleRules,
         progress: (String) -> Void
     ) async throws -> Ground {
         let ground = Ground(folder: folder, clock: clock + pause, rules: rules)

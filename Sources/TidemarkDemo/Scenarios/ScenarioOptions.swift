@@ -39,10 +39,10 @@ struct ScenarioOptions: ParsableArguments {
     /// Plays them, and prints their table as a detail.
     ///
     /// - Parameters:
-    ///   - rules: What the app's users may do; nil for everything.
+    ///   - rules: What the app's users may do.
     ///   - isConcurrent: Whether all networks are played at once.
     func play(
-        _ rows: [any ScenarioRow], clock: Int64, under rules: ExampleRules? = nil,
+        _ rows: [any ScenarioRow], clock: Int64, under rules: ExampleRules,
         isConcurrent: Bool = true, _ output: DemoOutput
     ) async throws -> [ScenarioResult] {
         let rows = rows.filter { isChosen($0.name) }

@@ -7,8 +7,8 @@ struct ScenarioRun {
     let networks: [DemoNetwork]
     /// No event of any row is after it.
     let clock: Int64
-    /// What the app's users may do; nil for everything.
-    var rules: ExampleRules?
+    /// What the app's users may do.
+    let rules: ExampleRules
     /// Whether the networks are played beside each other: faster, and nothing for what is measured by
     /// what it asks of the processor.
     var isConcurrent = true

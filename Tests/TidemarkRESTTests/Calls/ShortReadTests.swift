@@ -72,8 +72,8 @@ import TidemarkWire
         _ = try await transport.sink()
         // The wait may begin after the sink is there.
         while transport.cancellations == 0 {
-            service.desk.sweep(later: .seconds(3_600))
             try await Task.sleep(for: .milliseconds(1))
+            service.desk.sweep(later: .seconds(3_600))
         }
         #expect(await answer.status == 504)
     }
@@ -100,10 +100,12 @@ private final class HeldTransport: Transport {
 
     /// Waits for the call.
     func sink() async throws -> Sink {
-        while true {
-            if let sink = state.withLock(\.sink) { return sink }
+        var sink = state.withLock(\.sink)
+        while sink == nil {
             try await Task.sleep(for: .milliseconds(1))
+            sink = state.withLock(\.sink)
         }
+        return sink!
     }
 
     func call(
