@@ -54,7 +54,7 @@ struct HealthApp {
     private var process: AppProcess {
         AppProcess([
             "demo", "health-app", "--side", side.rawValue, "--export", export.path,
-            "--collection", collection, "--user", visit.place.user ?? "",
+            "--collection", collection, "--user", visit.place.user,
             "--port", "\(visit.place.port)", "--label", visit.label,
             "--folder", visit.place.folder.path, "--days-per-part", "\(daysPerPart)",
         ])

@@ -31,7 +31,7 @@ struct MemoryRow: ScenarioRow {
         try await visit.untilOnline()
         let app = AppProcess([
             "demo", "page", "--side", side.rawValue, "--passes", "\(Self.passes)",
-            "--conversation", conversation.id(side), "--user", visit.place.user ?? "",
+            "--conversation", conversation.id(side), "--user", visit.place.user,
             "--port", "\(visit.place.port)",
             "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,

@@ -90,7 +90,7 @@ private struct SendingApp {
     func run(from first: Int, killedAfter count: Int?) async throws -> Run {
         let app = AppProcess([
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
-            "--conversation", conversation, "--user", visit.place.user ?? "",
+            "--conversation", conversation, "--user", visit.place.user,
             "--port", "\(visit.place.port)", "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
         ])

@@ -55,7 +55,7 @@ struct ChatsDemo {
         func place(_ name: String) throws -> DemoPlace {
             let own = folder.appendingPathComponent(name)
             try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-            return DemoPlace(port: port, folder: own, user: Membership.user)
+            return DemoPlace(port: port, folder: own)
         }
         return [
             BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),

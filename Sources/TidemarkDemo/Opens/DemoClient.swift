@@ -21,12 +21,12 @@ struct DemoPlace: Sendable {
     let port: Int
     /// The client's own folder; nothing else writes there.
     let folder: URL
-    /// Who is signed in; nil for nobody.
-    var user: String? = nil
+    /// Who is signed in.
+    var user = Membership.user
 
     /// Of the user, as a local server takes it, or of a server that asks all callers for one.
     private var token: String? {
-        TokenVariable.value ?? user.flatMap { RulesPerson.user($0).unsignedToken }
+        TokenVariable.value ?? RulesPerson.user(user).unsignedToken
     }
 
     /// For calls of the user without a client.

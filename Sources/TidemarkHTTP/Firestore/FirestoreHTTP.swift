@@ -185,13 +185,18 @@ public final class FirestoreHTTP: Sendable {
         return nil
     }
 
-    /// The answer to what is not REST.
-    private func otherAnswer(
+    private func answer(
         _ request: RESTRequest, _ original: Hummingbird.Request
     ) async -> HTTPAnswer {
-        if let answer = await endpoint(request, original) { return answer }
-        if let answer = await channels.answer(request) { return answer }
-        return await service.answer(request)
+        let isREST = request.path.hasPrefix("/v1/")
+        // What has no body is read at once, and the service knows what takes longer. A body may be large,
+        // and what tools ask may read and write whole files: not on the connection's event loop.
+        if isREST, request.body.isEmpty { return await service.answer(request) }
+        return await withTaskExecutorPreference(globalConcurrentExecutor) {
+            if !isREST, let answer = await endpoint(request, original) { return answer }
+            if let answer = await channels.answer(request) { return answer }
+            return await service.answer(request)
+        }
     }
 
     private func answer(
@@ -200,15 +205,7 @@ public final class FirestoreHTTP: Sendable {
         if ["GET", "HEAD"].contains(request.method), request.path == "/" {
             return HTTPAnswer(contentType: "text/plain", body: .data(Data("Ok\n".utf8)))
         }
-        let answer =
-            if request.path.hasPrefix("/v1/") {
-                await service.answer(request)
-            } else {
-                // What tools ask may read and write whole files: not on the connection's event loop.
-                await withTaskExecutorPreference(globalConcurrentExecutor) {
-                    await otherAnswer(request, original)
-                }
-            }
+        let answer = await answer(request, original)
         var parts: (any HTTPParts)?
         if case .parts(let reading) = answer.body { parts = reading }
         let isOpen = connections.withLock { connections in

@@ -17,7 +17,7 @@ public enum Request: Hashable, Sendable {
 }
 
 extension Request {
-    /// Whether it takes a server a few dozen microseconds, whatever it holds.
+    /// Whether it reads one document, and so takes a server little time, whatever else that holds.
     package var isShortRead: Bool {
         if case .getDocument = self { true } else { false }
     }

@@ -78,9 +78,7 @@ public final class FaultyTransport: Transport {
             return upstream.call(request, context, receive: receive)
         }
         let link = FaultyLink(CallFaults(effects), effects, self, environment, receive)
-        var context = context
-        context.mayAnswerAtOnce = false
-        link.open(deadline: context.timeout) { [upstream, context] in
+        link.open(deadline: context.timeout) { [upstream] in
             OneWay(upstream.call(request, context, receive: $0))
         }
         return link

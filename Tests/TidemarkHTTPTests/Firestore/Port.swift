@@ -1,0 +1,88 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+import TidemarkModel
+import TidemarkServer
+
+@testable import TidemarkHTTP
+
+/// A port with nothing but ``FirestoreHTTP`` behind it.
+final class Port: Sendable {
+    private let listener: any Channel
+    private let http: FirestoreHTTP
+    private let text = Mutex("")
+    private let waiting = Mutex<(() -> Void)?>(nil)
+
+    /// - Parameter access: Who may call; nil for anybody.
+    init(
+        _ patience: RequestPatience = RequestPatience(), access: (any CallerGate)? = nil
+    ) async throws {
+        let server = try FirestoreServer(FirestoreServer.Configuration())
+        let http = FirestoreHTTP(
+            server, access: access, web: WebPolicy(listeningOn: "127.0.0.1"), endpoints: [],
+            patience: patience)
+        self.http = http
+        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { http.accept($0) }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    func close() async throws { try await listener.close() }
+
+    func connect() async throws -> any Channel {
+        try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Reader { self.take($0) })
+                }
+            }
+            .connect(host: "127.0.0.1", port: listener.localAddress!.port!).get()
+    }
+
+    private func take(_ part: String) {
+        text.withLock { $0 += part }
+        waiting.withLock { $0.take() }?()
+    }
+
+    /// Waits until all answers together have a text that often.
+    func received(_ wanted: String, times: Int) async throws {
+        while true {
+            let isThere: @Sendable () -> Bool = { [self] in
+                count(wanted) >= times
+            }
+            if isThere() { return }
+            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+                waiting.withLock { $0 = { done.resume() } }
+                if isThere() { waiting.withLock { $0.take() }?() }
+            }
+        }
+    }
+
+    /// Whether another client gets its answer. It waits for as long as a machine with much to do takes.
+    func answers() async throws -> Bool {
+        let before = count("Ok\n")
+        let client = try await connect()
+        try await client.writeAndFlush(
+            ByteBuffer(string: "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"))
+        try await received("Ok\n", times: before + 1)
+        try await client.close()
+        return count("Ok\n") == before + 1
+    }
+
+    private func count(_ wanted: String) -> Int {
+        text.withLock { $0.components(separatedBy: wanted).count - 1 }
+    }
+}
+
+private final class Reader: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let take: (String) -> Void
+
+    init(_ take: @escaping (String) -> Void) { self.take = take }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        take(String(buffer: Self.unwrapInboundIn(data)))
+    }
+}
