@@ -16,7 +16,8 @@ import Testing
         func run() {
             if isBusy { overlaps += 1 }
             isBusy = true
-            count += 1
+            // Long enough for another to come.
+            for _ in 0..<1_000 { count += 1 }
             isBusy = false
         }
     }
@@ -84,7 +85,7 @@ import Testing
         timers.wait()
         executor.sync {}
         #expect(work.overlaps == 0)
-        #expect(work.count == callers * (each + each / 1_000))
+        #expect(work.count == 1_000 * callers * (each + each / 1_000))
         let ranHere = here.load(ordering: .relaxed)
         #expect(ranHere > 0)
     }
