@@ -20,6 +20,9 @@ public actor Prefetcher {
     private let now: @Sendable () -> Timestamp
     private let warm: @Sendable (_ context: String) async -> Void
     private var running: Task<Void, Never>?
+    private var isWarming = false
+    /// Warmings up to this time have begun, or were let pass.
+    private var reached: Timestamp
 
     /// - Parameters:
     ///   - predictor: With what was noted before; it is the app's to keep.
@@ -36,6 +39,7 @@ public actor Prefetcher {
         self.clock = clock
         self.now = now
         self.warm = warm
+        reached = now()
     }
 
     deinit { running?.cancel() }
@@ -44,6 +48,7 @@ public actor Prefetcher {
     public static let label = "prefetch"
 
     public func setEnabled(_ isEnabled: Bool) {
+        if isEnabled, !self.isEnabled { reached = now() }
         self.isEnabled = isEnabled
         plan()
     }
@@ -56,33 +61,43 @@ public actor Prefetcher {
         plan()
     }
 
-    /// Waits for the next warming; what it waited for before is forgotten.
+    /// Waits for the next warming; what it waited for before is forgotten. A warming that has begun goes on,
+    /// unless the prefetcher is off.
     private func plan() {
+        if isWarming, isEnabled { return }
         running?.cancel()
         running = nil
         guard isEnabled else { return }
         running = Task { [weak self, clock] in
             while !Task.isCancelled, let wait = await self?.wait() {
                 do { try await clock.sleep(for: wait.duration) } catch { return }
-                await self?.begin(wait.warming)
+                for warming in wait.warmings { await self?.begin(warming) }
             }
         }
     }
 
-    private func wait() -> (duration: Duration, warming: PrefetchPredictor.Warming)? {
+    /// The next warmings, all for one time. Those that came due while others were under way are for now,
+    /// as long as their user is not there yet.
+    private func wait() -> (duration: Duration, warmings: [PrefetchPredictor.Warming])? {
         let now = now()
-        guard let next = predictor.warmings(after: now, within: .seconds(8 * 86_400)).first else {
-            return nil
-        }
-        return (max(.zero, next.at.duration(since: now)), next)
+        // The device's clock was set back.
+        if reached > now.advanced(by: .seconds(3_600)) { reached = now }
+        let start = max(reached, now.advanced(by: .zero - predictor.lead))
+        let all = predictor.warmings(after: start, within: .seconds(8 * 86_400))
+        guard let next = all.first else { return nil }
+        return (max(.zero, next.at.duration(since: now)), all.filter { $0.at == next.at })
     }
 
     private func begin(_ warming: PrefetchPredictor.Warming) async {
+        guard isEnabled, !Task.isCancelled else { return }
+        reached = max(reached, warming.at)
         let yesterday = now().advanced(by: .seconds(-86_400))
         warmed.removeAll { $0.at <= yesterday }
-        guard isEnabled, !Task.isCancelled, warmed.count < Self.maxPerDay else { return }
+        guard warmed.count < Self.maxPerDay else { return }
         warmed.append(warming)
         ledger.warmed(warming.context, at: now())
+        isWarming = true
         await ReadTag.with(label: Self.label) { await warm(warming.context) }
+        isWarming = false
     }
 }

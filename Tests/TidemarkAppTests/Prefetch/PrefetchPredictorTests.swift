@@ -36,7 +36,10 @@ import TidemarkApp
     }
 
     @Test func `makes no habit of few days or of chance`() {
-        #expect(commuter(2).warmings(after: time(2, 6)).isEmpty)
+        var two = commuter(2)
+        #expect(two.warmings(after: time(2, 6)).isEmpty)
+        two.minimumDays = 2
+        #expect(two.warmings(after: time(2, 6)).count == 1)
         var random = SeededRandom(seed: 3)
         var predictor = PrefetchPredictor(timeZone: utc)
         for day in 0..<28 {
@@ -73,6 +76,10 @@ import TidemarkApp
         }
         let bytes = try! JSONEncoder().encode(predictor)
         #expect(bytes.count < 20_000)
+        let fields = try! JSONSerialization.jsonObject(with: bytes) as! [String: Any]
+        let kept = (fields["openings"] as! [String: [Int]])["busy"]
+        #expect(kept?.count == PrefetchPredictor.maxOpenings)
+        #expect(kept?.last == Int(time(1, 0).seconds) + 999, "the newest are kept")
         #expect(try! JSONDecoder().decode(PrefetchPredictor.self, from: bytes) == predictor)
     }
 

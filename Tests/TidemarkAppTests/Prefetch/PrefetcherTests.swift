@@ -59,4 +59,65 @@ import TidemarkTesting
         await prefetcher.setEnabled(false)
         while clock.count > 0 { try await Task.sleep(for: .milliseconds(1)) }
     }
+
+    /// At 8:20 on each of the last five weekdays, so many contexts.
+    private func sameHour(_ contexts: Int, apart: Int = 0) -> PrefetchPredictor {
+        var predictor = PrefetchPredictor(timeZone: TimeZone(identifier: "UTC")!)
+        for context in 0..<contexts {
+            for day in 3...7 {
+                let second = 8_400 + context * apart - day * 86_400
+                predictor.opened(
+                    "c\(context)", at: Self.start.advanced(by: .seconds(second)))
+            }
+        }
+        return predictor
+    }
+
+    @Test func `warms all that is due at one time, up to a day's limit`() async throws {
+        let (clock, log) = (ManualClock(), Log())
+        let prefetcher = Prefetcher(
+            sameHour(Prefetcher.maxPerDay + 12), clock: clock,
+            now: { Self.start.advanced(by: clock.now.time) },
+            warm: { context in log.contexts.withLock { $0.append(context) } })
+        await prefetcher.setEnabled(true)
+        await clock.sleepers()
+        clock.advance(by: .seconds(7_800))
+        // It waits for tomorrow.
+        await clock.sleepers()
+        #expect(Set(log.contexts.withLock { $0 }).count == Prefetcher.maxPerDay)
+        #expect(log.contexts.withLock { $0 }.count == Prefetcher.maxPerDay)
+        #expect(await prefetcher.warmed.count == Prefetcher.maxPerDay)
+        await prefetcher.setEnabled(false)
+    }
+
+    @Test func `warms what came due while another context was read, and opening one stops neither`()
+        async throws
+    {
+        let (clock, log) = (ManualClock(), Log())
+        let gate = Mutex(false)
+        let prefetcher = Prefetcher(
+            sameHour(2, apart: 5), clock: clock,
+            now: { Self.start.advanced(by: clock.now.time) },
+            warm: { context in
+                log.contexts.withLock { $0.append(context) }
+                while !gate.withLock({ $0 }), !Task.isCancelled {
+                    try? await Task.sleep(for: .milliseconds(1))
+                }
+                log.contexts.withLock { $0.append(Task.isCancelled ? "cancelled" : "done") }
+            })
+        await prefetcher.setEnabled(true)
+        await clock.sleepers()
+        clock.advance(by: .seconds(7_800))
+        while log.contexts.withLock({ $0 }) != ["c0"] {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        clock.advance(by: .seconds(20))
+        await prefetcher.opened("c7")
+        gate.withLock { $0 = true }
+        while log.contexts.withLock({ $0.count }) < 4 {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(log.contexts.withLock { $0 } == ["c0", "done", "c1", "done"])
+        await prefetcher.setEnabled(false)
+    }
 }
