@@ -56,6 +56,21 @@ import Testing
         #expect(throws: CredentialStoreError.self) { try store.read(.session) }
     }
 
+    @Test func `are encrypted with the environment's key, where it has one`() throws {
+        let name = FileCredentialStore.keyVariable
+        let keyed = try FileCredentialStore(
+            folder: folder.path, environment: [name: Data(key).base64EncodedString()])
+        try keyed.write(.session, [1, 2, 3])
+        #expect(try FileCredentialStore(folder: folder.path, key: key).read(.session) == [1, 2, 3])
+        let plain = try FileCredentialStore(folder: folder.path, environment: [:])
+        #expect(throws: CredentialStoreError.self) { try plain.read(.session) }
+        for wrong in ["no base64!", Data([1, 2]).base64EncodedString()] {
+            #expect(throws: CredentialStoreError.self) {
+                try FileCredentialStore(folder: folder.path, environment: [name: wrong])
+            }
+        }
+    }
+
     @Test func `that cannot be read are not taken for none`() throws {
         let store = try FileCredentialStore(folder: folder.path, key: nil)
         try Data().write(to: URL(fileURLWithPath: file(.session)))

@@ -50,6 +50,17 @@ import TidemarkTesting
         }
     }
 
+    @Test func `finds nothing for less than the shortest prefix, and asks nothing`() async throws {
+        try await world { local, users, clock in
+            var options = UserSearch.Options()
+            options.minimumLength = 2
+            let search = try UserSearch(users, options: options, clock: clock)
+            #expect(try await search.results(for: "a").documents.isEmpty)
+            #expect(reads(local) == 0)
+            #expect(try await search.results(for: "an").documents.count == 4)
+        }
+    }
+
     @Test func `asks again for a longer prefix where not all were there`() async throws {
         try await world { local, users, clock in
             var options = UserSearch.Options()

@@ -274,6 +274,16 @@ import TidemarkTesting
         #expect(try await pipeline.picture(Samples.request).origin == .memory)
     }
 
+    @Test func `a prefetch is bounded`() async throws {
+        let place = Place([:])
+        let pipeline = try place.pipeline()
+        let requests = (0..<ImagePipeline.mostPrefetched + 5).map {
+            PictureRequest(URL(string: "http://pictures.test/\($0)")!, size: Samples.box)
+        }
+        await pipeline.prefetch(requests).finished()
+        #expect(pipeline.figures.requests == ImagePipeline.mostPrefetched)
+    }
+
     @Test func `a prefetch that is cancelled leaves what somebody else wants`() async throws {
         let gate = Gate()
         let urls = (0..<20).map { "http://pictures.test/\($0)" }

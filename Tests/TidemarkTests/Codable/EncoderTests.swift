@@ -45,6 +45,32 @@ import TidemarkTesting
         await local.stop()
     }
 
+    /// A type of the app's own for times.
+    struct Moment: ServerTimestampWrappable, Codable, Equatable {
+        var seconds: Int64
+
+        static func wrap(_ timestamp: Timestamp) -> Moment { Moment(seconds: timestamp.seconds) }
+        static func unwrap(_ value: Moment) -> Timestamp {
+            Timestamp(seconds: value.seconds, nanoseconds: 0)
+        }
+    }
+
+    @Test func `to a time, of a type that the app has made for times`() async throws {
+        struct Room: Codable {
+            @ServerTimestamp var made: Moment?
+            @ServerTimestamp var closed: Moment?
+        }
+        let local = try LocalFirestore.start()
+        let document = try local.firestore().document("rooms/a")
+        try await document.setData(from: Room(made: nil, closed: Moment(seconds: 7)))
+        let fields = try await document.getDocument(source: .server)
+        #expect(fields["closed"] as? Timestamp == Timestamp(seconds: 7, nanoseconds: 0))
+        let room = try fields.data(as: Room.self)
+        #expect(room.closed == Moment(seconds: 7))
+        #expect(room.made?.seconds == local.now.seconds)
+        await local.stop()
+    }
+
     @Test func `by its strategies`() throws {
         struct Room: Codable {
             var oneTwo = 1, someURL = "x", at = Date(timeIntervalSince1970: 2), d = Data([1, 2])

@@ -185,6 +185,10 @@ import TidemarkTesting
         #expect(FirestoreErrorCode.Code(rawValue: 14) == .unavailable)
         let error = FirestoreError(.notFound, "no such thing") as NSError
         #expect(error.domain == FirestoreErrorDomain && error.code == 5)
+        let plain = FirestoreError(.notFound, "no such thing")
+        #expect(plain.failureReason == "no such thing" && plain.errorDescription == plain.message)
+        #expect(
+            plain.errorUserInfo[NSLocalizedFailureReasonErrorKey] as? String == "no such thing")
         let sources: [FirestoreSource] = [.default, .server, .cache]
         let listenSources: [ListenSource] = [.default, .cache]
         #expect(sources.count == 3 && listenSources.count == 2)

@@ -1,5 +1,5 @@
 import Crypto
-import Foundation
+public import Foundation
 
 /// Secrets in files of mode 0600, in a folder of mode 0700: one each, whole at every moment.
 ///
@@ -28,8 +28,16 @@ public struct FileCredentialStore: CredentialStore {
     }
 
     /// With the key of the environment, where there is one.
-    public init(folder: String) throws(CredentialStoreError) {
-        let text = ProcessInfo.processInfo.environment[Self.keyVariable] ?? ""
+    ///
+    /// - Parameters:
+    ///   - folder: Is made when it is missing.
+    ///   - environment: Where ``keyVariable`` is looked for: the process's, by default.
+    /// - Throws: ``CredentialStoreError`` for a key that is not 32 bytes in base64, or when the folder
+    ///   cannot be had.
+    public init(
+        folder: String, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(CredentialStoreError) {
+        let text = environment[Self.keyVariable] ?? ""
         guard let key = Data(base64Encoded: text) else {
             throw .failed("\(Self.keyVariable) is not base64.")
         }

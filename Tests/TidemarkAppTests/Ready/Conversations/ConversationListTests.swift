@@ -104,6 +104,44 @@ import TidemarkTesting
         }
     }
 
+    @Test func `says what a refresh costs before it asks`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let author = try local.firestore(label: "author")
+            try await write(author, 60)
+            let device = try local.firestore(label: "device")
+            let list = try list(device)
+            /// What was said, and what was billed.
+            func refresh() async throws -> (ReadPlan, reads: Int) {
+                try await list.open()
+                let plan = try #require(await list.plan)
+                let before = local.reads(of: "device")
+                try await list.refresh()
+                return (plan, local.reads(of: "device") - before)
+            }
+            let first = try await refresh()
+            #expect(first.0.kind == .full && first.0.prediction.allows(first.reads))
+            #expect(first.reads == 60)
+            // All of them have changed within the overlap, and come again.
+            let again = try await refresh()
+            #expect(again.0.kind == .delta && again.0.prediction.ifUnchanged == again.reads)
+            #expect(again.reads == 60)
+            local.advance(by: .seconds(600))
+            let quiet = try await refresh()
+            let later = try await refresh()
+            #expect(quiet.reads == 60 && quiet.0.prediction.ifUnchanged == quiet.reads)
+            #expect(later.reads == 1 && later.0.prediction.ifUnchanged == later.reads)
+            for id in ["c7", "c8", "c9"] { try await send(author, to: id, "news") }
+            try await send(author, to: "c9", "more")
+            let news = try await refresh()
+            #expect(news.reads == 3 && news.0.prediction.allows(news.reads))
+            #expect(await list.state.unreadTotal == 4)
+            let pager = try Pager.conversations(of: "ann", in: device.collection("chats"))
+            let paged = try ConversationList(pager, user: "ann")
+            #expect(await paged.plan == nil)
+            pager.close()
+        }
+    }
+
     @Test func `is on disk at the next launch, with its badges, offline`() async throws {
         let folder = TestFolder()
         try await LocalFirestore.start().whileRunning { local in
@@ -195,6 +233,32 @@ import TidemarkTesting
             try await device.waitForPendingWrites()
             let counts = try await author.document("chats/c1").getDocument(source: .server)
             #expect(counts["unreadCounts.ann"] as? Int64 == 0)
+            await list.stop()
+        }
+    }
+
+    @Test func `knows one's own last message by the app's own field`() async throws {
+        try await LocalFirestore.start().whileRunning { local in
+            let author = try local.firestore(label: "author")
+            try await write(author, 2)
+            var fields = ConversationFields()
+            fields.lastSender = "lastMessage.author"
+            let device = try local.firestore(label: "device")
+            let list = try list(device, fields: fields)
+            await list.start()
+            await state(list) { $0.phase == .fresh && $0.items.count == 2 }
+            local.advance(by: .seconds(1))
+            try await author.document("chats/c1").updateData([
+                "lastMessage": ["text": "mine", "author": "ann"],
+                "lastMessageAt": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(),
+                "messageCount": FieldValue.increment(Int64(1)),
+            ])
+            let own = await state(list) {
+                $0.items[0].lastMessage?["text"] as? String == "mine"
+            }
+            #expect(own.items[0].isLastMessageOwn && !own.items[0].isUnread)
+            #expect(own.items[1].id == "c0" && !own.items[1].isLastMessageOwn)
             await list.stop()
         }
     }
