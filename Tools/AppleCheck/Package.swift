@@ -33,12 +33,12 @@ func checked(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
         stub("CoreGraphics", ["CoreFoundationStub"]),
         stub("ImageIO", ["CoreFoundationStub", "CoreGraphics"]), stub("Network"),
         stub("HealthKit"), stub("SwiftUI", ["CoreGraphics", "SwiftUIMacros"]),
-        stub("AuthenticationServices"), stub("BackgroundTasks"), stub("os"),
+        stub("AuthenticationServices"), stub("BackgroundTasks"), stub("os"), stub("Combine"),
         .macro(name: "SwiftUIMacros", path: "Macros", swiftSettings: settings),
     ]
     let modules: [Target.Dependency] = [
         "Security", "CoreGraphics", "ImageIO", "Network", "HealthKit", "SwiftUI",
-        "AuthenticationServices", "BackgroundTasks", "os",
+        "AuthenticationServices", "BackgroundTasks", "os", "Combine",
     ]
 #endif
 

@@ -3,6 +3,7 @@
 // otherwise than Apple fails there.
 import AuthenticationServices
 import BackgroundTasks
+import Combine
 import CoreGraphics
 import Dispatch
 import Foundation
@@ -188,4 +189,23 @@ import os
 /// Whether the numbers that portable code has written down are Apple's.
 public enum Witness {
     public static var isKeychainAsWritten: Bool { KeychainWitness.isAsWritten }
+}
+
+@MainActor enum CombineWitness {
+    static let demands: [Subscribers.Demand] = [.unlimited, .none]
+    static let demand: (Int) -> Subscribers.Demand = Subscribers.Demand.max(_:)
+    static let limit: @Sendable (Subscribers.Demand) -> Int? = { $0.max }
+
+    static func erased<P: Publisher>(_ publisher: P) -> AnyPublisher<P.Output, any Error> {
+        publisher.mapError { $0 as any Error }.eraseToAnyPublisher()
+    }
+
+    /// What a publisher of ours calls of a subscriber, and is asked by it.
+    static func give<S: Subscriber>(
+        _ subscriber: S, _ subscription: any Subscription, _ value: S.Input
+    ) -> Subscribers.Demand {
+        subscriber.receive(subscription: subscription)
+        defer { subscriber.receive(completion: .finished) }
+        return subscriber.receive(value)
+    }
 }

@@ -1,0 +1,1 @@
+../../../../Sources/Tidemark/Combine/SequencePublisher.swift

@@ -1,0 +1,1 @@
+../../../../Sources/Tidemark/Combine/SnapshotPublishers.swift
