@@ -49,9 +49,7 @@ final class HeldFeed {
             roundTrip == .zero ? server : DelayedTransport(server, roundTrip: roundTrip)
         return try Firestore(
             projectID: "bench", settings: settings,
-            environment: SyncEnvironment(
-                transport: transport, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+            environment: .live(transport))
     }
 
     private func feed(_ firestore: Firestore, pageSize: Int = 500) throws -> Feed {

@@ -29,9 +29,7 @@ struct LaunchedApp: Sendable {
         settings.tokenProvider = accounts
         firestore = try Firestore(
             projectID: "bench", settings: settings,
-            environment: SyncEnvironment(
-                transport: transport, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+            environment: .live(transport))
         accounts.attach(firestore)
         feed = try Feed(
             FeedDefinition(

@@ -37,6 +37,21 @@ TAGS = {"button": "button", "link": "a", "textbox": "input, textarea", "searchbo
         "img": "svg"}
 
 
+def until(check, seconds=20):
+    """What a check finds. Parts of a page are drawn anew at any time: it may fail, and looks again."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            found = check()
+            if found:
+                return found
+        except Exception:
+            if time.monotonic() > deadline:
+                raise
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.05)
+
+
 class Page:
     """What a reader of the page finds, and does."""
 
@@ -71,17 +86,7 @@ class Page:
         return field
 
     def until(self, check, seconds=10):
-        deadline = time.monotonic() + seconds
-        while True:
-            try:
-                found = check()
-                if found:
-                    return found
-            except Exception:
-                if time.monotonic() > deadline:
-                    raise
-            assert time.monotonic() < deadline, "it did not happen in time"
-            time.sleep(0.05)
+        return until(check, seconds)
 
     @property
     def text(self):

@@ -13,9 +13,8 @@ import urllib.request
 import pytest
 
 from conftest import BINARY
-from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
-from console_page import browser, errors, needs_browser  # noqa: F401
+from console_page import browser, errors, needs_browser, until  # noqa: F401
 
 pytestmark = needs_browser
 
@@ -75,21 +74,6 @@ def show(request):
     yield show
     show.stop()
     assert show.process.returncode == 0, "the show did not end cleanly"
-
-
-def until(check, seconds=20):
-    """What a check finds. Parts of the page are drawn anew at any time: it may look again."""
-    deadline = time.monotonic() + seconds
-    while True:
-        try:
-            found = check()
-            if found:
-                return found
-        except WebDriverException:
-            if time.monotonic() > deadline:
-                raise
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 def named(browser, role, name):

@@ -9,6 +9,9 @@ import TidemarkTesting
 // The examples of the README and of Documentation, line by line: the tidy tests compare them. The README
 // shows what stands between the marks; the articles show the rest.
 
+/// The examples print for their readers: a run of the tests shows results alone.
+private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
+
 @Suite struct `The README's examples` {
     private let server: FirestoreServer
     private let firestore: Firestore
@@ -17,9 +20,7 @@ import TidemarkTesting
         server = try FirestoreServer(.init())
         firestore = try Firestore(
             projectID: "my-app", settings: FirestoreSettings(cache: .memory),
-            environment: SyncEnvironment(
-                transport: server, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+            environment: .live(server))
     }
 
     private func show(_ documents: [QueryDocumentSnapshot], isFresh: Bool) {

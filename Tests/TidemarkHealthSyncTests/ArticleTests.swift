@@ -8,6 +8,9 @@ import TidemarkServer
 
 // The examples of the module's page and doc comments, line by line: the tidy tests compare them.
 
+/// The examples print for their readers: a run of the tests shows results alone.
+private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
+
 @Suite(.timeLimit(.minutes(20))) struct `The article on health days` {
     @Test func `sends them`() async throws {
         let folder = FileManager.default.temporaryDirectory
@@ -23,9 +26,7 @@ import TidemarkServer
         let server = try FirestoreServer(FirestoreServer.Configuration())
         let firestore = try Firestore(
             projectID: "p", settings: FirestoreSettings(cache: .memory),
-            environment: SyncEnvironment(
-                transport: server, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+            environment: .live(server))
 
         let days = firestore.collection("users/kim/days")
         let history = try HealthHistory(store, to: days, now: { Timestamp(date: Date()) })

@@ -37,9 +37,7 @@ private final class HealthWorld {
             projectID: "p",
             settings: FirestoreSettings(
                 cache: .directory(folder), label: "device", readDeadline: .seconds(20)),
-            environment: SyncEnvironment(
-                transport: server, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+            environment: .live(server))
     }
 
     /// Ends the app and starts it again on the same disk.

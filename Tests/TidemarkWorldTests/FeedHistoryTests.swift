@@ -13,15 +13,7 @@ import TidemarkSimulation
 
     @Test(arguments: seeds.shares)
     func `what is shown is what a full read shows`(share: Range<UInt64>) throws {
-        var figures = FeedHistoryFigures()
-        for seed in share {
-            var settings = FeedHistorySettings(seed: seed)
-            settings.isVerbose = Self.seeds.isOne
-            let history = try FeedHistory(settings)
-            do { try history.run() } catch { Issue.record("\(history.report(error))") }
-            if settings.isVerbose { print(history.world.log.joined(separator: "\n")) }
-            figures += history.figures
-        }
+        let figures = try Self.play(share, isVerbose: Self.seeds.isOne)
         // An oracle that looks away would find nothing either.
         if share.count >= 50 {
             #expect(figures.whole > share.count * 3, "\(figures)")
@@ -33,6 +25,22 @@ import TidemarkSimulation
             #expect(figures.pageRows > share.count * 10, "\(figures)")
         }
         Self.add(figures)
+    }
+
+    private static func play(
+        _ share: Range<UInt64>, isBounded: Bool = false, isVerbose: Bool
+    ) throws -> FeedHistoryFigures {
+        var figures = FeedHistoryFigures()
+        for seed in share {
+            var settings = FeedHistorySettings(seed: seed)
+            settings.isBounded = isBounded
+            settings.isVerbose = isVerbose
+            let history = try FeedHistory(settings)
+            do { try history.run() } catch { Issue.record("\(history.report(error))") }
+            if isVerbose { print(history.world.log.joined(separator: "\n")) }
+            figures += history.figures
+        }
+        return figures
     }
 
     /// The last share prints what all of them have compared.
@@ -85,16 +93,7 @@ import TidemarkSimulation
     /// shown as a full read has them, and older ones when they are asked for.
     @Test(arguments: boundedSeeds.shares)
     func `a bounded feed shows the newest items of a full read`(share: Range<UInt64>) throws {
-        var figures = FeedHistoryFigures()
-        for seed in share {
-            var settings = FeedHistorySettings(seed: seed)
-            settings.isBounded = true
-            settings.isVerbose = Self.boundedSeeds.isOne
-            let history = try FeedHistory(settings)
-            do { try history.run() } catch { Issue.record("\(history.report(error))") }
-            if settings.isVerbose { print(history.world.log.joined(separator: "\n")) }
-            figures += history.figures
-        }
+        let figures = try Self.play(share, isBounded: true, isVerbose: Self.boundedSeeds.isOne)
         if share.count >= 50 {
             #expect(figures.whole > share.count * 3, "\(figures)")
             #expect(figures.billed > share.count, "\(figures)")

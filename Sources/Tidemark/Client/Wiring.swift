@@ -53,7 +53,7 @@ struct Setup: Sendable {
     /// A client that works, or one whose every use throws why it does not.
     func start(_ database: DatabaseID) -> Client {
         var connection: Connection?
-        var environment = environment ?? Self.environment(Unconnected())
+        var environment = environment ?? .live(Unconnected())
         do throws(FirestoreError) {
             if let fault { throw fault }
             try settings.check()
@@ -62,7 +62,7 @@ struct Setup: Sendable {
                     environment: ProcessInfo.processInfo.environment)
                 let made = Connection(server, authorities: settings.authorities)
                 connection = made
-                environment = Self.environment(made.transport)
+                environment = .live(made.transport)
             }
             if settings.tokenProvider != nil || settings.appCheckProvider != nil {
                 environment.transport = AuthorizedTransport(
@@ -102,11 +102,5 @@ struct Setup: Sendable {
         configuration.stormBounds = settings.stormBounds
         configuration.freesAtOnce = settings.cache == .memory && settings.freesAtOnce
         return configuration
-    }
-
-    private static func environment(_ transport: any Transport) -> SyncEnvironment {
-        SyncEnvironment(
-            transport: transport, scheduler: DispatchScheduler(),
-            now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) })
     }
 }

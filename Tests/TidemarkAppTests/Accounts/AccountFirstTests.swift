@@ -44,9 +44,7 @@ private final class Device {
         let backend = try FirestoreServer(.init())
         firestore = try Firestore(
             projectID: "p", settings: FirestoreSettings(cache: .memory),
-            environment: SyncEnvironment(
-                transport: backend, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+            environment: .live(backend))
         line = Line(FirestoreProfiles(firestore))
     }
 

@@ -21,9 +21,7 @@ private final class JobDevice {
         server = try FirestoreServer(.init())
         firestore = try Firestore(
             projectID: "p", settings: FirestoreSettings(cache: .memory),
-            environment: SyncEnvironment(
-                transport: server, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+            environment: .live(server))
         profiles = UnsureProfiles(FirestoreProfiles(firestore))
         (files, accounts, jobs) = try Self.start(folder, accountsServer, profiles)
     }

@@ -10,9 +10,7 @@ import TidemarkServer
     private static func client(_ server: FirestoreServer, _ label: String) throws -> Firestore {
         try Firestore(
             projectID: "p", settings: FirestoreSettings(cache: .memory, label: label),
-            environment: SyncEnvironment(
-                transport: server, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+            environment: .live(server))
     }
 
     private static func complete(_ backfill: Backfill) async throws -> BackfillProgress {

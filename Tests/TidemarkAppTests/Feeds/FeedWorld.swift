@@ -45,9 +45,7 @@ final class FeedWorld {
             projectID: "p",
             settings: FirestoreSettings(
                 cache: .directory(folder), label: "device", readDeadline: .seconds(20)),
-            environment: SyncEnvironment(
-                transport: server, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+            environment: .live(server))
     }
 
     private static func feed(

@@ -13,9 +13,7 @@ import TidemarkTesting
         try Firestore(
             projectID: project,
             settings: FirestoreSettings(cache: .directory(folder), onBusyCache: onBusyCache),
-            environment: SyncEnvironment(
-                transport: Unconnected(), scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { 0.5 }))
+            environment: .live(Unconnected()))
     }
 
     @Test func `serves what is cached, and refuses what would change it`() async throws {

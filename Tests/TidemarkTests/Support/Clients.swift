@@ -13,9 +13,7 @@ extension Firestore {
             projectID: project,
             settings: FirestoreSettings(
                 cache: cache, label: label, readDeadline: .seconds(5)),
-            environment: SyncEnvironment(
-                transport: transport, scheduler: DispatchScheduler(),
-                now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) }))
+            environment: .live(transport))
     }
 
     /// Runs `body` with a client on a server in this process, and closes both.

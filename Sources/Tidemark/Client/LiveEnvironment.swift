@@ -1,0 +1,12 @@
+import Foundation
+package import TidemarkModel
+package import TidemarkSync
+
+extension SyncEnvironment {
+    /// The device's own clock, dice and threads.
+    package static func live(_ transport: any Transport) -> SyncEnvironment {
+        SyncEnvironment(
+            transport: transport, scheduler: DispatchScheduler(),
+            now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) })
+    }
+}
