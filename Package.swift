@@ -14,6 +14,16 @@ let settings: [SwiftSetting] =
         .enableUpcomingFeature("MemberImportVisibility"),
     ] + (Context.environment["TIDEMARK_WARNINGS"] == "errors" ? strict : [])
 
+/// Which packages an app has to resolve (Decisions/0065): those of a trait that is off are not.
+let (server, lint) = ("Server", "Lint")
+/// Whether this is a copy that SwiftPM or Xcode has made for an app, which then has the client alone.
+let isDependency = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
+
+/// A product of a package that only a trait needs.
+func product(_ name: String, _ package: String, _ trait: String) -> Target.Dependency {
+    .product(name: name, package: package, condition: .when(traits: [trait]))
+}
+
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
@@ -23,10 +33,9 @@ let grpcCore = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-
 let grpcHTTP2 = Target.Dependency.product(
     name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 let protobuf = Target.Dependency.product(name: "SwiftProtobuf", package: "swift-protobuf")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
-let arguments = Target.Dependency.product(
-    name: "ArgumentParser", package: "swift-argument-parser")
+let hummingbird = product("Hummingbird", "hummingbird", server)
+let hummingbirdCore = product("HummingbirdCore", "hummingbird", server)
+let arguments = product("ArgumentParser", "swift-argument-parser", server)
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
@@ -35,7 +44,7 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioWebSocket = Target.Dependency.product(name: "NIOWebSocket", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let jwtKit = Target.Dependency.product(name: "JWTKit", package: "jwt-kit")
+let jwtKit = product("JWTKit", "jwt-kit", server)
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let cryptoExtras = Target.Dependency.product(name: "CryptoExtras", package: "swift-crypto")
 let serviceLifecycle = Target.Dependency.product(
@@ -43,8 +52,10 @@ let serviceLifecycle = Target.Dependency.product(
 let unixSignals = Target.Dependency.product(
     name: "UnixSignals", package: "swift-service-lifecycle")
 // For the linter alone: nothing else may import it.
-let syntax = Target.Dependency.product(name: "SwiftSyntax", package: "swift-syntax")
-let parser = Target.Dependency.product(name: "SwiftParser", package: "swift-syntax")
+let syntax = product("SwiftSyntax", "swift-syntax", lint)
+let parser = product("SwiftParser", "swift-syntax", lint)
+/// The linter's own arguments: it needs no server.
+let lintArguments = product("ArgumentParser", "swift-argument-parser", lint)
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 
 /// Defects that the World's tests plant, to see them found. Release builds have none.
@@ -94,6 +105,13 @@ let package = Package(
         .executable(name: "tidemark-lint", targets: ["tidemark-lint"]),
         .plugin(name: "TidemarkLintCommand", targets: ["TidemarkLintCommand"]),
         .plugin(name: "TidemarkLintBuild", targets: ["TidemarkLintBuild"]),
+    ],
+    traits: [
+        .trait(
+            name: server,
+            description: "The server over HTTP, its accounts in tests, and the command line."),
+        .trait(name: lint, description: "The linter of an app's Firestore code."),
+        .default(enabledTraits: isDependency ? [] : [server, lint]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -208,15 +226,15 @@ let package = Package(
             "TidemarkTesting",
             [
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
-                "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkHTTP", "Tidemark",
-                "TidemarkApp",
+                "TidemarkSync", "TidemarkWire", "TidemarkServer", "Tidemark", "TidemarkApp",
+                .target(name: "TidemarkHTTP", condition: .when(traits: [server])),
             ]),
         // For this package's own tests: no product has it.
         library(
             "TidemarkSimulation",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-                "TidemarkApp", "TidemarkTesting", hummingbird,
+                "TidemarkApp", "TidemarkTesting", hummingbird, log,
             ], planted),
         // What the example apps have in common: a screen, an app on a phone, a story.
         .target(
@@ -225,7 +243,7 @@ let package = Package(
             resources: [
                 .embedInCode("Rules/chats.rules"), .embedInCode("Rules/health.rules"),
                 .embedInCode("Rules/homes.rules"), .embedInCode("Rules/messages.rules"),
-                .embedInCode("Rules/stamps.rules"),
+                .embedInCode("Rules/stamps.rules"), .embedInCode("Rules/messages.indexes.json"),
             ],
             swiftSettings: settings),
         example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
@@ -272,7 +290,7 @@ let package = Package(
         // Named as its product: a plugin's tool is found by one name for both.
         .executableTarget(
             name: "tidemark-lint",
-            dependencies: ["TidemarkLint", "TidemarkRules", "TidemarkServer", arguments],
+            dependencies: ["TidemarkLint", "TidemarkRules", "TidemarkServer", lintArguments],
             path: "Sources/TidemarkLintCLI", swiftSettings: settings),
         // `swift package tidemark-lint`, and findings at each build.
         .plugin(
@@ -371,7 +389,7 @@ let package = Package(
             [
                 "TidemarkApp", "TidemarkAudit", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
                 "TidemarkSimulation", "TidemarkModel", "TidemarkWire", "TidemarkGoogleAuth",
-                cryptoExtras, hummingbird, httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "TidemarkCLI", arguments, cryptoExtras, hummingbird, httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
                 metrics, metricsTestKit,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
@@ -397,24 +415,31 @@ let package = Package(
                 cryptoExtras, hummingbird,
             ]),
         tests("TidemarkWordsTests", ["TidemarkWords"]),
-        tests("TidemarkHealthTests", ["TidemarkHealth", grdb, metrics]),
+        tests("TidemarkHealthTests", ["TidemarkHealth", grdb, metrics, metricsTestKit]),
         tests(
             "TidemarkHealthSyncTests",
             ["TidemarkHealthSync", "TidemarkHealth", "TidemarkApp", "TidemarkServer"]),
         tests(
             "TidemarkImagesTests",
             ["TidemarkImages", "TidemarkTesting", nioCore, nioHTTP1, nioPosix]),
+        // What the tests of the examples have around a phone.
+        .target(
+            name: "ExampleTesting",
+            dependencies: ["ExampleKit", "Tidemark", "TidemarkServer", "TidemarkTesting"],
+            path: "Tests/ExampleTesting", swiftSettings: settings),
         tests(
             "MessagesCoreTests",
             [
-                "MessagesCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages",
+                "MessagesCore", "ExampleKit", "ExampleTesting", "Tidemark", "TidemarkApp",
+                "TidemarkImages",
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkServer",
                 "TidemarkTesting",
             ]),
         tests(
             "HealthCoreTests",
             [
-                "HealthCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkHealth",
+                "HealthCore", "ExampleKit", "ExampleTesting", "Tidemark", "TidemarkApp",
+                "TidemarkHealth",
                 "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting",
             ]),
         .testTarget(
@@ -424,7 +449,8 @@ let package = Package(
         tests(
             "ChatsCoreTests",
             [
-                "ChatsCore", "ExampleKit", "Tidemark", "TidemarkApp", "TidemarkModel",
+                "ChatsCore", "ExampleKit", "ExampleTesting", "Tidemark", "TidemarkApp",
+                "TidemarkModel",
                 "TidemarkRules", "TidemarkServer", "TidemarkTesting",
             ]),
         tests("TidyTests", []),

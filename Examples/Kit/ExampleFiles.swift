@@ -14,3 +14,14 @@ public enum ExampleRules: String, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 }
+
+/// The `firestore.indexes.json` of an example app, as it is deployed.
+public enum ExampleIndexes: String, Sendable {
+    case messages
+
+    public var text: String {
+        switch self {
+        case .messages: String(decoding: PackageResources.messages_indexes_json, as: UTF8.self)
+        }
+    }
+}

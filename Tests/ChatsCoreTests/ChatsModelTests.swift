@@ -1,4 +1,5 @@
 import ExampleKit
+import ExampleTesting
 import Testing
 import Tidemark
 import TidemarkApp

@@ -1,4 +1,5 @@
 import ExampleKit
+import ExampleTesting
 import Foundation
 import Testing
 import Tidemark
@@ -11,33 +12,24 @@ import TidemarkTesting
 @testable import ChatsCore
 
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `Chats on a phone` {
-    private func rows(_ screen: Screen) -> [Row] { screen.sections.flatMap(\.rows) }
-
-    private func phone(
-        _ isAfter: Bool, _ world: ChatsWorld, _ client: Firestore
-    ) throws -> any PhoneApp {
-        isAfter
-            ? try world.phone(ChatsAfter.self, client) : try world.phone(ChatsBefore.self, client)
-    }
-
     @Test(arguments: [true, false])
     func `show the chats of a full read with their badges`(isAfter: Bool) async throws {
         try await ChatsWorld.run { world in
             try await world.town.seed()
-            let phone = try phone(isAfter, world, try world.client())
+            let phone = try world.phone(isAfter: isAfter, try world.client())
             var truth = try await world.town.chats()
             let state: Screen.State = isAfter ? .fresh : .quiet
             let first = try await screen(phone) {
                 $0.state == state && $0.documents == truth && $0.title == "Chats"
             }
-            #expect(rows(first).allSatisfy { $0.badge == nil })
+            #expect(first.rows.allSatisfy { $0.badge == nil })
             world.local.advance(by: .seconds(1))
             try await world.town.write("News", by: "Alan", id: "a1")
             truth = try await world.town.chats()
             let second = try await screen(phone) {
                 $0.documents == truth && $0.title == "Chats (1)"
             }
-            #expect(rows(second).first?.id == "alan" && rows(second).first?.badge == "1")
+            #expect(second.rows.first?.id == "alan" && second.rows.first?.badge == "1")
             await phone.tap("alan", "")
             let messages = try await world.town.messages(of: "alan")
             _ = try await screen(phone) { $0.title == "Alan" && $0.documents == messages }
@@ -54,7 +46,7 @@ import TidemarkTesting
             try await ChatsWorld.run { world in
                 try await world.town.seed()
                 let first = try world.client()
-                let before = try phone(isAfter, world, first)
+                let before = try world.phone(isAfter: isAfter, first)
                 _ = try await screen(before) { $0.documents.contains("grace") }
                 await before.tap("grace", "")
                 _ = try await screen(before) { $0.title == "Grace" && $0.documents.last == "m299" }
@@ -66,7 +58,7 @@ import TidemarkTesting
                     try await world.town.write("New \(number)", by: "Grace", id: "x\(number)")
                 }
                 let billed = world.reads()
-                let again = try phone(isAfter, world, try world.client())
+                let again = try world.phone(isAfter: isAfter, try world.client())
                 _ = try await screen(again) { $0.documents.contains("grace") }
                 await again.tap("grace", "")
                 _ = try await screen(again) { $0.title == "Grace" && $0.documents.last == "x4" }
@@ -85,7 +77,7 @@ import TidemarkTesting
             try await ChatsWorld.run { world in
                 try await world.town.seed()
                 let client = try world.client()
-                let phone = try phone(isAfter, world, client)
+                let phone = try world.phone(isAfter: isAfter, client)
                 _ = try await screen(phone) { $0.documents.count == 6 }
                 await phone.tap("notices", "")
                 _ = try await screen(phone) { $0.documents.count >= 50 }
@@ -108,7 +100,7 @@ import TidemarkTesting
     @Test func `find, block and unblock people`() async throws {
         try await ChatsWorld.run { world in
             try await world.town.seed()
-            let phone = try world.phone(ChatsAfter.self, try world.client())
+            let phone = try world.phone(try world.client())
             _ = try await screen(phone) { $0.documents.count == 6 }
             await phone.tap("search", "")
             await phone.tap("name", "malc")
@@ -119,7 +111,7 @@ import TidemarkTesting
                 $0.title == "Blocked" && Set($0.documents) == ["malcolm", "mallory"]
                     && $0.state == .fresh
             }
-            #expect(rows(blocked).map(\.title).sorted() == ["Malcolm", "Mallory"])
+            #expect(blocked.rows.map(\.title).sorted() == ["Malcolm", "Mallory"])
             await phone.tap("mallory", "")
             _ = try await screen(phone) { $0.documents == ["malcolm"] }
             await phone.close()
@@ -129,16 +121,10 @@ import TidemarkTesting
 
 /// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct `The files of Chats` {
-    private func file(_ name: String) throws -> Data {
-        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return try Data(contentsOf: root.appending(path: "Examples/Chats/\(name)"))
-    }
-
     @Test func `have the index of each query`() async throws {
         var configuration = FirestoreServer.Configuration()
         configuration.indexes = IndexSettings(
-            try IndexConfiguration(json: try file("firestore.indexes.json")))
+            try IndexConfiguration(json: try exampleFile("Chats/firestore.indexes.json")))
         let local = try LocalFirestore.start(configuration: configuration)
         let app = ChatsApp(try local.firestore(), me: "ada")
         for definition in [app.chatList, app.messages(of: "grace")] {
@@ -154,8 +140,7 @@ import TidemarkTesting
 
     @Test func `let in those who take part, and nobody else`() throws {
         let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
-        var rules = try RulesSandbox(
-            String(decoding: try file("firestore.rules"), as: UTF8.self), at: now)
+        var rules = try RulesSandbox(ExampleRules.chats.text, at: now)
         let chat = MapValue([
             ("members", .array([.string("ada"), .string("grace")])), ("updatedAt", .timestamp(now)),
         ])

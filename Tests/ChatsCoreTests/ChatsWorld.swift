@@ -1,101 +1,26 @@
 import ExampleKit
-import Foundation
-import Testing
+import ExampleTesting
 import Tidemark
-import TidemarkServer
 import TidemarkTesting
 
 @testable import ChatsCore
 
-/// A server in the process, under the rules of the app, the people around a phone, and phones.
-@MainActor final class ChatsWorld {
-    let local: LocalFirestore
+/// A server under the rules of the app, the people around a phone, and phones.
+@MainActor struct ChatsWorld: ExampleWorld {
+    static let example = Example.chats
+
+    let world: PhoneWorld
     let town: ChatsTown
-    let clock = ManualClock()
-    private let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.org")
-    private let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("tidemark-chats-\(UUID().uuidString)")
 
     init() throws {
-        local = try LocalFirestore.start(rules: try ExampleFile.rules)
-        town = ChatsTown(
-            Town(
-                firestore: try local.firestore(label: "town", token: "owner"), user: user,
-                dayStart: local.now))
-    }
-
-    /// A client on a device's disk; terminate it before the next one.
-    func client(_ device: String = "phone") throws -> Firestore {
-        try local.firestore(
-            as: .user(user.id), label: device,
-            cache: .directory(folder.appendingPathComponent(device).path))
+        world = try PhoneWorld(.chats)
+        town = ChatsTown(try world.town())
     }
 
     func app(_ firestore: Firestore) -> ChatsApp {
-        var app = ChatsApp(firestore, me: user.id)
+        var app = ChatsApp(firestore, me: world.user.id)
         app.now = { [local] in local.now }
         app.clock = clock
         return app
-    }
-
-    func phone<App: PhoneApp>(_ app: App.Type, _ firestore: Firestore) throws -> App {
-        let settings = PhoneSettings(
-            folder: folder.path, project: local.projectID, firestore: "", accounts: "", user: user,
-            label: "phone")
-        return try App(
-            PhoneEnvironment(
-                settings, now: { [local] in local.now.dateValue() }, clock: clock,
-                firestore: { _ in firestore }))
-    }
-
-    /// What a device was billed since it was asked before.
-    func reads(_ device: String = "phone") -> Int {
-        local.meter().filter { $0.label == device }.reduce(0) { $0 + $1.reads }
-    }
-
-    func stop() async {
-        await local.stop()
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    /// - Parameter isRefused: Whether the rules refuse something, as the test wants it.
-    static func run(
-        isRefused: Bool = false, _ body: (ChatsWorld) async throws -> Void
-    ) async throws {
-        let world = try ChatsWorld()
-        do { try await body(world) } catch {
-            await world.stop()
-            throw error
-        }
-        if !isRefused {
-            #expect(!world.local.server.judgedRequests().isEmpty, "the rules were not asked")
-            #expect(world.local.rules.refusals == [])
-        }
-        await world.stop()
-    }
-}
-
-/// Returns once it is so. The suite's time limit ends what never comes.
-@MainActor func until(_ isThere: () async throws -> Bool) async throws {
-    while try await !isThere() { try await Task.sleep(for: .milliseconds(1)) }
-}
-
-/// The first screen that is as it is sought.
-@MainActor func screen(
-    _ app: some PhoneApp, where isSought: (Screen) -> Bool
-) async throws -> Screen {
-    for await screen in app.screens where isSought(screen) { return screen }
-    throw CancellationError()
-}
-
-/// What is deployed.
-enum ExampleFile {
-    static var rules: String {
-        get throws {
-            let root = URL(filePath: #filePath).resolvingSymlinksInPath()
-                .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            let file = root.appending(path: "Examples/Chats/firestore.rules")
-            return try String(contentsOf: file, encoding: .utf8)
-        }
     }
 }

@@ -1,4 +1,5 @@
 import ExampleKit
+import ExampleTesting
 import Foundation
 import Testing
 import Tidemark
@@ -11,29 +12,19 @@ import TidemarkTesting
 
 @testable import HealthCore
 
-/// A phone with a health store of its own, and a server in the process.
-@MainActor private final class HealthWorld {
-    let local: LocalFirestore
-    let user = PhoneUser(id: "ada", name: "Ada", email: "ada@example.org")
-    let folder = FileManager.default.temporaryDirectory
-        .appendingPathComponent("tidemark-health-app-\(UUID().uuidString)")
+/// A phone with a health store of its own, and a server under the rules of the app.
+@MainActor private struct HealthWorld: ExampleWorld {
+    static let example = Example.health
 
-    /// Under the rules of the app.
-    init() throws {
-        local = try LocalFirestore.start(rules: try HealthFile.text("firestore.rules"))
-    }
+    let world: PhoneWorld
 
-    var town: HealthTown {
-        get throws {
-            HealthTown(
-                Town(
-                    firestore: try local.firestore(label: "town", token: "owner"), user: user,
-                    dayStart: local.now))
-        }
-    }
+    init() throws { world = try PhoneWorld(.health) }
 
+    var town: HealthTown { get throws { HealthTown(try world.town()) } }
+
+    /// In memory: what is on the phone's disk is the health store.
     func client(_ device: String) throws -> Firestore {
-        try local.firestore(as: .user(user.id), label: device)
+        try local.firestore(as: .user(world.user.id), label: device)
     }
 
     /// An app on a source, in a folder of that name.
@@ -41,50 +32,15 @@ import TidemarkTesting
         _ source: any HealthSampleSource, on device: String = "phone"
     ) throws -> HealthApp {
         var app = try HealthApp(
-            folder: folder.appendingPathComponent(device).path, source: source,
-            firestore: try client(device), user: user.id)
+            folder: world.folder.appendingPathComponent(device).path, source: source,
+            firestore: try client(device), user: world.user.id)
         app.now = { [local] in local.now.dateValue() }
         return app
     }
 
     func health(days: Int) throws -> PhoneHealth {
-        try PhoneHealth(folder: folder.path, now: local.now.dateValue(), days: days)
+        try PhoneHealth(folder: world.folder.path, now: local.now.dateValue(), days: days)
     }
-
-    func environment(_ firestore: Firestore) -> PhoneEnvironment {
-        let settings = PhoneSettings(
-            folder: folder.appendingPathComponent("phone").path, project: local.projectID,
-            firestore: "", accounts: "", user: user, label: "phone")
-        return PhoneEnvironment(
-            settings, now: { [local] in local.now.dateValue() }, firestore: { _ in firestore })
-    }
-
-    func stop() async {
-        await local.stop()
-        try? FileManager.default.removeItem(at: folder)
-    }
-
-    static func run(_ body: (HealthWorld) async throws -> Void) async throws {
-        let world = try HealthWorld()
-        do { try await body(world) } catch {
-            await world.stop()
-            throw error
-        }
-        #expect(world.local.rules.refusals == [])
-        await world.stop()
-    }
-}
-
-/// Returns once it is so. The suite's time limit ends what never comes.
-@MainActor private func until(_ isThere: () async throws -> Bool) async throws {
-    while try await !isThere() { try await Task.sleep(for: .milliseconds(1)) }
-}
-
-@MainActor private func screen(
-    _ app: some PhoneApp, where isSought: (Screen) -> Bool
-) async throws -> Screen {
-    for await screen in app.screens where isSought(screen) { return screen }
-    throw CancellationError()
 }
 
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `A health summary` {
@@ -104,10 +60,7 @@ import TidemarkTesting
     }
 
     @Test func `a full read is of the day that the phones have, after a night too`() async throws {
-        let world = try HealthWorld()
-        var town = Town(
-            firestore: try world.local.firestore(label: "town", token: "owner"), user: world.user,
-            dayStart: world.local.now)
+        var town = try HealthWorld().world.town()
         let before = try await Example.health.truth(town)
         town.now = town.dayStart.advanced(by: .seconds(86_400))
         let after = try await Example.health.truth(town)
@@ -170,7 +123,7 @@ import TidemarkTesting
     }
 
     @Test func `says why it stopped, keeps what it has, and goes on`() async throws {
-        try await HealthWorld.run { world in
+        try await HealthWorld.run(asksRules: false) { world in
             let health = try world.health(days: 10)
             health.source.fail(.locked)
             let model = HealthModel(try world.app(health.source))
@@ -191,7 +144,7 @@ import TidemarkTesting
     }
 
     @Test func `of a person without data is empty`() async throws {
-        try await HealthWorld.run { world in
+        try await HealthWorld.run(asksRules: false) { world in
             let model = HealthModel(try world.app(ScriptedHealthSource()))
             try await until { model.work == .upToDate }
             let screen = HealthScreens(now: HealthMoment(seconds: 0, offset: 0))
@@ -204,7 +157,7 @@ import TidemarkTesting
 
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `Health on a phone` {
     private func figure(_ screen: Screen, _ id: String) -> Row? {
-        screen.sections.flatMap(\.rows).first { $0.id == id }
+        screen.rows.first { $0.id == id }
     }
 
     @Test func `draws skeletons, then eight values and seven days, also offline`() async throws {
@@ -269,22 +222,12 @@ import TidemarkTesting
     }
 }
 
-private enum HealthFile {
-    static func text(_ name: String) throws -> String {
-        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let file = root.appending(path: "Examples/Health/\(name)")
-        return try String(contentsOf: file, encoding: .utf8)
-    }
-}
-
 /// The files that are deployed.
 @Suite struct `The files of Health` {
     @Test func `let a person at their own days, and nobody else`() throws {
-        let indexes = try HealthFile.text("firestore.indexes.json")
-        _ = try IndexConfiguration(json: Data(indexes.utf8))
+        _ = try IndexConfiguration(json: try exampleFile("Health/firestore.indexes.json"))
         let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
-        var rules = try RulesSandbox(try HealthFile.text("firestore.rules"), at: now)
+        var rules = try RulesSandbox(ExampleRules.health.text, at: now)
         let day = MapValue([
             ("day", .timestamp(now)), ("kinds", .map(MapValue())), ("updatedAt", .timestamp(now)),
         ])

@@ -1,3 +1,4 @@
+import ExampleTesting
 import Testing
 import Tidemark
 import TidemarkApp

@@ -1,3 +1,5 @@
+import ExampleKit
+import ExampleTesting
 import Foundation
 import Testing
 import Tidemark
@@ -11,16 +13,10 @@ import TidemarkTesting
 
 /// The files that are deployed: `firestore.rules` and `firestore.indexes.json`.
 @MainActor @Suite(.timeLimit(.minutes(10))) struct `The files of Messages` {
-    private func file(_ name: String) throws -> Data {
-        let root = URL(filePath: #filePath).resolvingSymlinksInPath()
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        return try Data(contentsOf: root.appending(path: "Examples/Messages/\(name)"))
-    }
-
     @Test func `have the index of each query`() async throws {
         var configuration = FirestoreServer.Configuration()
         configuration.indexes = IndexSettings(
-            try IndexConfiguration(json: try file("firestore.indexes.json")))
+            try IndexConfiguration(json: try exampleFile("Messages/firestore.indexes.json")))
         let local = try LocalFirestore.start(configuration: configuration)
         let app = MessagesApp(try local.firestore(), me: "ada")
         let id = try await app.begin("Grace", with: ["grace"])
@@ -35,10 +31,36 @@ import TidemarkTesting
         await local.stop()
     }
 
+    /// As an app does that keeps all messages in one collection.
+    @Test func `have the indexes of a pager of one conversation among all messages`() async throws {
+        var configuration = FirestoreServer.Configuration()
+        configuration.indexes = IndexSettings(
+            try IndexConfiguration(json: Data(ExampleIndexes.messages.text.utf8)))
+        let local = try LocalFirestore.start(configuration: configuration)
+        let messages = try local.firestore().collection("messages")
+        for (id, conversation) in [("m1", "blue"), ("m2", "red")] {
+            try await messages.document(id).setData([
+                "conversationId": conversation, "timestamp": FieldValue.serverTimestamp(),
+                "updatedAt": FieldValue.serverTimestamp(), "text": "Hello",
+            ])
+        }
+        let pager = try Pager(
+            messages.whereField("conversationId", isEqualTo: "blue"), orderedBy: "timestamp",
+            pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
+        pager.start()
+        for await state in pager.states where !state.items.isEmpty {
+            #expect(state.items.map(\.documentID) == ["m1"])
+            break
+        }
+        try await pager.refresh()
+        #expect(pager.current.error == nil)
+        pager.close()
+        await local.stop()
+    }
+
     @Test func `let in those who take part, and nobody else`() throws {
         let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
-        var rules = try RulesSandbox(
-            String(decoding: try file("firestore.rules"), as: UTF8.self), at: now)
+        var rules = try RulesSandbox(ExampleRules.messages.text, at: now)
         let members = Value.array([.string("ada"), .string("grace")])
         let conversation = MapValue([("members", members), ("updatedAt", .timestamp(now))])
         rules["conversations/blue"] = conversation

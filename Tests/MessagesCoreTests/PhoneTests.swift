@@ -1,4 +1,5 @@
 import ExampleKit
+import ExampleTesting
 import Testing
 import Tidemark
 import TidemarkTesting
@@ -6,21 +7,16 @@ import TidemarkTesting
 @testable import MessagesCore
 
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `Messages on a phone` {
-    private func rows(_ screen: Screen) -> [Row] { screen.sections.flatMap(\.rows) }
-
     @Test(arguments: [true, false])
     func `shows the conversations of a full read, the latest first`(isAfter: Bool) async throws {
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let client = try world.client()
-            let phone: any PhoneApp =
-                isAfter
-                ? try world.phone(MessagesAfter.self, client)
-                : try world.phone(MessagesBefore.self, client)
+            let phone = try world.phone(isAfter: isAfter, client)
             var truth = try await world.town.conversations()
             let state: Screen.State = isAfter ? .fresh : .quiet
             let first = try await screen(phone) { $0.state == state && $0.documents == truth }
-            #expect(rows(first).first?.trailing == "Now" && truth.count == 5)
+            #expect(first.rows.first?.trailing == "Now" && truth.count == 5)
             world.local.advance(by: .seconds(1))
             try await world.town.firestore.document("conversations/alan").updateData([
                 "lastText": "New", "lastMessageAt": FieldValue.serverTimestamp(),
@@ -39,10 +35,7 @@ import TidemarkTesting
             try await MessagesWorld.run { world in
                 try await world.town.seed()
                 let client = try world.client()
-                let phone: any PhoneApp =
-                    isAfter
-                    ? try world.phone(MessagesAfter.self, client)
-                    : try world.phone(MessagesBefore.self, client)
+                let phone = try world.phone(isAfter: isAfter, client)
                 _ = try await screen(phone) { $0.documents.contains("blue") }
                 await phone.tap("blue", "")
                 let newest = try await world.town.messages(of: "blue").suffix(50)
@@ -63,19 +56,19 @@ import TidemarkTesting
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let client = try world.client()
-            let phone = try world.phone(MessagesAfter.self, client)
+            let phone = try world.phone(client)
             _ = try await screen(phone) { $0.documents.contains("blue") }
             await phone.tap("blue", "")
             _ = try await screen(phone) { $0.title == "Grace" && $0.state == .fresh }
             await client.disableNetwork()
             world.local.advance(by: .seconds(1))
             await phone.tap("send", "On my way")
-            let waiting = try await screen(phone) { rows($0).last?.title == "On my way" }
-            #expect(rows(waiting).last?.isPending == true)
-            #expect(rows(waiting).last?.trailing == "Sending")
+            let waiting = try await screen(phone) { $0.rows.last?.title == "On my way" }
+            #expect(waiting.rows.last?.isPending == true)
+            #expect(waiting.rows.last?.trailing == "Sending")
             await client.enableNetwork()
-            let sent = try await screen(phone) { rows($0).last?.isPending == false }
-            #expect(rows(sent).last?.trailing == "Now")
+            let sent = try await screen(phone) { $0.rows.last?.isPending == false }
+            #expect(sent.rows.last?.trailing == "Now")
             await phone.close()
         }
     }
@@ -84,16 +77,16 @@ import TidemarkTesting
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let client = try world.client()
-            let phone = try world.phone(MessagesBefore.self, client)
+            let phone = try world.phone(isAfter: false, client)
             _ = try await screen(phone) { $0.documents.contains("blue") }
             await phone.tap("blue", "")
             _ = try await screen(phone) { $0.documents.count == MessagesTown.count }
             await client.disableNetwork()
             world.local.advance(by: .seconds(1))
             await phone.tap("send", "On my way")
-            _ = try await screen(phone) { rows($0).last?.title == "Sending…" }
+            _ = try await screen(phone) { $0.rows.last?.title == "Sending…" }
             await client.enableNetwork()
-            let end = try await screen(phone) { rows($0).last?.title == "On my way" }
+            let end = try await screen(phone) { $0.rows.last?.title == "On my way" }
             #expect(end.documents == (try await world.town.messages(of: "blue")))
             await phone.close()
         }
@@ -106,21 +99,18 @@ import TidemarkTesting
             try await MessagesWorld.run { world in
                 try await world.town.seed()
                 let client = try world.client()
-                let phone: any PhoneApp =
-                    isAfter
-                    ? try world.phone(MessagesAfter.self, client)
-                    : try world.phone(MessagesBefore.self, client)
-                _ = try await screen(phone) { rows($0).first?.trailing == "Now" }
+                let phone = try world.phone(isAfter: isAfter, client)
+                _ = try await screen(phone) { $0.rows.first?.trailing == "Now" }
                 let reads = world.reads()
                 world.local.advance(by: .seconds(7_200))
                 await phone.clockChanged()
                 if isAfter {
-                    _ = try await screen(phone) { rows($0).first?.trailing == "2h ago" }
+                    _ = try await screen(phone) { $0.rows.first?.trailing == "2h ago" }
                     #expect(world.reads() == reads)
                 } else {
                     try await world.town.write("Later", by: "Grace")
-                    let later = try await screen(phone) { rows($0).first?.detail == "Later" }
-                    #expect(rows(later).dropFirst().first?.trailing == "10m ago")
+                    let later = try await screen(phone) { $0.rows.first?.detail == "Later" }
+                    #expect(later.rows.dropFirst().first?.trailing == "10m ago")
                 }
                 await phone.close()
             }
@@ -132,7 +122,7 @@ import TidemarkTesting
             try await world.town.seed()
             let client = try world.client()
             await client.disableNetwork()
-            let phone = try world.phone(MessagesAfter.self, client)
+            let phone = try world.phone(client)
             let skeleton = try await screen(phone) { !$0.sections.isEmpty }
             #expect(skeleton.state == .loading && !skeleton.hasContent)
             // The list's patience, and the minute of the times.

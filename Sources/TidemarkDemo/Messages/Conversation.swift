@@ -12,18 +12,6 @@ struct Conversation: Sendable {
     /// The field with the conversation's id, and the time that messages are ordered by.
     static let (idField, time) = ("conversationId", "timestamp")
 
-    /// What the app's queries need, as `firestore.indexes.json` has it.
-    static let indexes = """
-        {"indexes": [
-          {"collectionGroup": "messages", "queryScope": "COLLECTION", "fields": [
-            {"fieldPath": "\(idField)", "order": "ASCENDING"},
-            {"fieldPath": "\(time)", "order": "DESCENDING"}]},
-          {"collectionGroup": "messages", "queryScope": "COLLECTION", "fields": [
-            {"fieldPath": "\(idField)", "order": "ASCENDING"},
-            {"fieldPath": "\(ItemFields.updatedAt)", "order": "ASCENDING"}]}],
-         "fieldOverrides": []}
-        """
-
     private let name: String
     let events: [HistoryEvent]
 

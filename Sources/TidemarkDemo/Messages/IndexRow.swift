@@ -1,3 +1,4 @@
+import ExampleKit
 import Foundation
 import Tidemark
 import TidemarkModel
@@ -24,7 +25,7 @@ struct IndexRow: ScenarioRow {
         let options = side == .before ? [] : ["--indexes", file.path]
         let isRefused = try await run(visit, "first", options).isEmpty
         visit.measured("not found in development", isRefused ? 0 : 1)
-        try Data(Conversation.indexes.utf8).write(to: file)
+        try Data(ExampleIndexes.messages.text.utf8).write(to: file)
         let shown = try await run(visit, "second", options)
         visit.measured("refused though it has its index", shown.isEmpty ? 1 : 0)
         visit.isUpToDate()
