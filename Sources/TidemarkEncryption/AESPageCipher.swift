@@ -53,7 +53,7 @@ final class AESPageCipher: PageCipher {
             let opened = withUnsafeBytes(
                 of: place.words, { try? AES.GCM.open(box, using: key, authenticating: $0) })
         else { return false }
-        opened.copyBytes(to: bytes)
+        opened.withUnsafeBytes { bytes.copyMemory(from: $0) }
         return true
     }
 

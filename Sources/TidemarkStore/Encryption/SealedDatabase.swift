@@ -86,9 +86,7 @@ extension SealedDatabase {
         }
         switch SealedHeader.reading(of: file) {
         case .plain: throw .notEncrypted
-        case .sealed(let header):
-            let due = database(file).pointee.key.cipher(salt: header.salt).check
-            if due != header.check { throw .wrongKey }
+        case .sealed: if cipher(of: file) == nil { throw .wrongKey }
         case .unknown, .damaged: break
         }
     }
