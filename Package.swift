@@ -94,6 +94,7 @@ let package = Package(
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkApp", targets: ["TidemarkApp"]),
         .library(name: "TidemarkAudit", targets: ["TidemarkAudit"]),
+        .library(name: "TidemarkEncryption", targets: ["TidemarkEncryption"]),
         .library(name: "TidemarkGoogleAuth", targets: ["TidemarkGoogleAuth"]),
         .library(name: "TidemarkHealth", targets: ["TidemarkHealth"]),
         .library(name: "TidemarkHealthSync", targets: ["TidemarkHealthSync"]),
@@ -190,6 +191,8 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync",
                 "TidemarkWire", "TidemarkWords", metrics,
             ]),
+        // A cache that is encrypted, apart from what every client compiles.
+        library("TidemarkEncryption", ["TidemarkStore", "TidemarkSync", crypto]),
         // Tokens of service accounts, apart from what a phone needs.
         library(
             "TidemarkGoogleAuth",
@@ -309,8 +312,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
                 "TidemarkSync", "TidemarkWire", "TidemarkServer", "TidemarkTesting", "Tidemark",
-                "TidemarkApp", arguments, httpClient, hummingbird, hummingbirdCore, log, nioCore,
-                nioHTTP1, sqlite,
+                "TidemarkApp", "TidemarkEncryption", arguments, httpClient, hummingbird,
+                hummingbirdCore, log, nioCore, nioHTTP1, sqlite,
             ],
             path: "Benchmarks", exclude: ["Results"], swiftSettings: settings),
 
@@ -397,8 +400,14 @@ let package = Package(
             "TidemarkDiskTests",
             [
                 "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", "TidemarkSimulation", sqlite,
+                "TidemarkTesting", "TidemarkSimulation", "TidemarkEncryption", sqlite,
             ], planted),
+        tests(
+            "TidemarkEncryptionTests",
+            [
+                "TidemarkEncryption", "TidemarkModel", "TidemarkStore", "TidemarkSync",
+                "TidemarkServer", "TidemarkTesting", "TidemarkSimulation", "Tidemark",
+            ]),
         tests(
             "TidemarkDemoTests",
             ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),

@@ -14,7 +14,8 @@ extension RepeatedStep: ExpressibleByArgument {}
             The suite "bars" holds the server against the thresholds in Benchmarks/Bars/Bars.swift, \
             and "client" the client against those in Benchmarks/Client/ClientFigures.swift, beside \
             the figures of Google's own; "caller" what an app waits for at the public API against \
-            those in Benchmarks/Caller/CallerFigures.swift; "app" holds feeds, pages, retries and single \
+            those in Benchmarks/Caller/CallerFigures.swift; "encryption" what "client" measures, with an \
+            encrypted cache beside one that is not; "app" holds feeds, pages, retries and single \
             flight against those in Benchmarks/App/AppFigures.swift; "steps" says how long the client's \
             engine is held at a time, by whatever is asked of 11,000 to a million documents. These fail \
             when one is missed, and need a quiet \
@@ -22,13 +23,13 @@ extension RepeatedStep: ExpressibleByArgument {}
             """)
 
     enum Suite: String, CaseIterable, ExpressibleByArgument {
-        case store, server, client, caller, codable, app, bars, steps
+        case store, server, client, encryption, caller, codable, app, bars, steps
 
         /// What `--only` may begin.
         var parts: [String] {
             switch self {
             case .store, .server, .codable, .steps: []
-            case .client: ClientPart.allCases.map(\.rawValue)
+            case .client, .encryption: ClientPart.allCases.map(\.rawValue)
             case .caller: CallerStep.allCases.map(\.rawValue)
             case .app: AppSuite.bars.map(\.name)
             case .bars: BarSuite.bars.map(\.name)
@@ -38,9 +39,8 @@ extension RepeatedStep: ExpressibleByArgument {}
 
     @Argument(
         help: """
-            The suites to run, of store, server, client, caller, codable, app, bars and steps. By default, \
-            store, server \
-            and codable.
+            The suites to run, of store, server, client, encryption, caller, codable, app, bars and steps. By \
+            default, store, server and codable.
             """)
     var suites: [Suite] = []
 
@@ -88,6 +88,7 @@ extension RepeatedStep: ExpressibleByArgument {}
     @Option(help: .hidden) var launchFolder: String?
     @Option(help: .hidden) var launchedAt: UInt64 = 0
     @Flag(help: .hidden) var clientRaw = false
+    @Flag(help: .hidden) var clientEncrypted = false
 
     func validate() throws {
         guard count ?? 1_000 >= 1_000 else {
@@ -121,14 +122,17 @@ extension RepeatedStep: ExpressibleByArgument {}
         }
         if let clientPart, let clientFolder {
             return try ClientSuite.run(
-                clientPart, raw: clientRaw, count: count, folder: clientFolder)
+                clientPart, raw: clientRaw, isEncrypted: clientEncrypted, count: count,
+                folder: clientFolder)
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         if let repeated {
             let steps = EngineSteps(workload: Workload(count: count), folder: folder)
-            return print(repeated.rawValue, try steps.repeating(repeated))
+            return try ClientEngine.$isEncrypted.withValue(clientEncrypted) {
+                print(repeated.rawValue, try steps.repeating(repeated))
+            }
         }
         let report = Report()
         let program = tidemark.map { URL(filePath: $0) } ?? ServerChild.besideThisProgram
@@ -140,9 +144,10 @@ extension RepeatedStep: ExpressibleByArgument {}
                 try await ServerSuite(
                     count: count, folder: folder, program: program, report: report
                 ).run()
-            case .client:
+            case .client, .encryption:
                 let client = ClientSuite(
-                    count: count, folder: folder, only: only, report: report)
+                    comparison: suite == .client ? .client : .encryption, count: count,
+                    folder: folder, only: only, report: report)
                 allHold = try client.run() && allHold
             case .caller:
                 let caller = CallerSuite(

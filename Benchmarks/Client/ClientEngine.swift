@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TidemarkEncryption
 import TidemarkModel
 import TidemarkSync
 import TidemarkTesting
@@ -7,6 +8,10 @@ import TidemarkTesting
 /// The real engine, cache and views on one thread, with a server that says what a step tells it to.
 /// Jobs run when a step says so: no hop between threads is in what is measured.
 final class ClientEngine {
+    /// Whether the caches of engines that are made within are encrypted.
+    @TaskLocal static var isEncrypted = false
+    private static let key = CacheKey([UInt8](repeating: 7, count: CacheKey.byteCount))!
+
     let scheduler = VirtualScheduler()
     /// How long each job holds the engine, in real time, which is the engine's too.
     let steps: MeasuringScheduler
@@ -23,13 +28,14 @@ final class ClientEngine {
     ) throws {
         let scheduler = scheduler
         steps = MeasuringScheduler(scheduler)
+        var environment = SyncEnvironment(
+            transport: transport, scheduler: steps, now: { scheduler.now }, random: { 0.5 })
+        if Self.isEncrypted { environment.cacheEncryption = .aes256 { Self.key } }
         engine = try SyncEngine(
             .init(
                 database: Workload.database,
                 cacheFile: folder.appending(path: file).path, cacheSizeBytes: cacheSizeBytes),
-            SyncEnvironment(
-                transport: transport, scheduler: steps, now: { scheduler.now },
-                random: { 0.5 }))
+            environment)
         scheduler.runUntilIdle()
     }
 

@@ -21,6 +21,8 @@ struct ClientFigure: Sendable {
     static let sizes = [1_000, 11_000, 100_000]
     /// No step may take more than this many times what raw SQLite takes for the same.
     static let worstRatio = 3.0
+    /// Nor, with an encrypted cache, more than this many times what it takes without.
+    static let worstEncryptedRatio = 1.3
 
     func peer(of count: Int) -> Double? { Self.value(of: count, peer) }
     func peerIndexed(of count: Int) -> Double? { Self.value(of: count, peerIndexed) }

@@ -1,8 +1,21 @@
 import Foundation
 
 /// The workload that Google's own client was measured with, through our engine, beside its figures
-/// and beside raw SQLite in the same run. This program starts itself for each part of it.
+/// and beside raw SQLite in the same run; or with an encrypted cache beside one that is not. This program
+/// starts itself for each part of it.
 struct ClientSuite {
+    /// What stands beside what.
+    enum Comparison: String {
+        case client, encryption
+
+        fileprivate var sides: [Side] { self == .client ? [.ours, .raw] : [.encrypted, .ours] }
+        /// How many times as long as the second the first may take.
+        fileprivate var worstRatio: Double {
+            self == .client ? ClientFigure.worstRatio : ClientFigure.worstEncryptedRatio
+        }
+    }
+
+    var comparison = Comparison.client
     let count: Int
     let folder: URL
     let only: [String]
@@ -14,7 +27,17 @@ struct ClientSuite {
         return FileManager.default.isWritableFile(atPath: place.path) ? place : nil
     }()
 
-    private enum Side: String { case ours, raw }
+    fileprivate enum Side: String {
+        case ours, raw, encrypted
+
+        var arguments: [String] {
+            switch self {
+            case .ours: []
+            case .raw: ["--client-raw"]
+            case .encrypted: ["--client-encrypted"]
+            }
+        }
+    }
 
     /// - Returns: Whether all thresholds hold.
     func run() throws -> Bool {
@@ -26,9 +49,9 @@ struct ClientSuite {
         var allHold = true
         for size in sizes {
             for figure in ClientFigure.all {
-                guard let ours = samples[size]?[.ours]?[figure.step] else { continue }
-                let line = ClientLine(
-                    figure, count: size, ours, raw: samples[size]?[.raw]?[figure.step])
+                let rounds = comparison.sides.map { samples[size]?[$0]?[figure.step] }
+                guard let ours = rounds[0] else { continue }
+                let line = ClientLine(comparison, figure, count: size, ours, raw: rounds[1])
                 report.add(line)
                 if !line.holds { allHold = false }
             }
@@ -48,7 +71,7 @@ struct ClientSuite {
         let parts: [ClientPart] = [.coldQuery, .coldPoint, .warm, .writes]
         for part in (round.isMultiple(of: 2) ? [.load, .fill] : []) + parts
         where only.isEmpty || only.contains(where: part.rawValue.hasPrefix) {
-            for side in [Side.ours, .raw] {
+            for side in comparison.sides {
                 let place = try place(part, side, size)
                 if part == .writes {
                     let isLast = round == Self.rounds - 1
@@ -96,19 +119,23 @@ struct ClientSuite {
             [
                 "client", "--client-part", part.rawValue, "--count", String(size),
                 "--client-folder", place.path,
-            ] + (side == .raw ? ["--client-raw"] : []))
+            ] + side.arguments)
         if part == .load { try FileManager.default.removeItem(at: place) }
         return samples
     }
 
     /// What a child process does.
-    static func run(_ part: ClientPart, raw: Bool, count: Int, folder: String) throws {
+    static func run(
+        _ part: ClientPart, raw: Bool, isEncrypted: Bool, count: Int, folder: String
+    ) throws {
         let workload = Workload(count: count)
         let folder = URL(filePath: folder)
         let samples =
             raw
             ? RawSteps(workload: workload, folder: folder).run(part)
-            : try EngineSteps(workload: workload, folder: folder).run(part)
+            : try ClientEngine.$isEncrypted.withValue(isEncrypted) {
+                try EngineSteps(workload: workload, folder: folder).run(part)
+            }
         try BenchmarkChild.tell(samples)
     }
 }
@@ -121,7 +148,7 @@ extension [String: [Double]] {
 
 /// A figure as it is reported: a line of JSON.
 struct ClientLine: Encodable {
-    var suite = "client"
+    let suite: String
     let step: String
     let n: Int
     /// Of the fastest round.
@@ -133,10 +160,11 @@ struct ClientLine: Encodable {
     let peer: Double?
     /// With its index made by hand and filled.
     let peerIndexed: Double?
-    /// The same reads and inserts in raw SQLite, in the same run, in its fastest round.
+    /// The same reads and inserts in raw SQLite or, of an encrypted cache, in one that is not, in the same run,
+    /// in its fastest round.
     let raw: Double?
     let rawMedian: Double?
-    /// How many times as long as raw SQLite.
+    /// How many times as long as ``raw``.
     let ratio: Double?
     /// What the figure must reach.
     let limit: Double?
@@ -147,7 +175,11 @@ struct ClientLine: Encodable {
     /// - Parameters:
     ///   - rounds: What was measured, in each round.
     ///   - rawRounds: Likewise.
-    init(_ figure: ClientFigure, count: Int, _ rounds: [Double], raw rawRounds: [Double]?) {
+    init(
+        _ comparison: ClientSuite.Comparison, _ figure: ClientFigure, count: Int,
+        _ rounds: [Double], raw rawRounds: [Double]?
+    ) {
+        suite = comparison.rawValue
         let value = figure.best(of: rounds)
         let raw = rawRounds.map(figure.best)
         step = figure.step
@@ -160,9 +192,9 @@ struct ClientLine: Encodable {
         self.raw = raw
         rawMedian = rawRounds?.median
         ratio = raw.map { figure.ratio(value, $0) }
-        let bar = figure.bar(of: count)
+        let bar = comparison == .client ? figure.bar(of: count) : nil
         limit = bar?.limit
-        ratioLimit = figure.isRatioBar && raw != nil ? ClientFigure.worstRatio : nil
+        ratioLimit = figure.isRatioBar && raw != nil ? comparison.worstRatio : nil
         holds = bar?.holds(value) ?? true && (ratioLimit == nil || ratio! <= ratioLimit!)
     }
 }

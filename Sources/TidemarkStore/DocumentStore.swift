@@ -65,16 +65,17 @@ package final class DocumentStore: Sendable {
 
     /// - Parameter migrations: The schema of the caller's own tables, after the store's. A file
     /// that   has seen other steps than these counts as newer.
+    /// - Parameter key: Gives the key that the file is encrypted with; nil for one that is not.
     /// - Throws: ``StoreError``, having changed nothing.
     package init(
         _ location: Location, migrations: [StoreMigration] = [],
         indexBuilding: IndexBuilding = .afterTransactions, tuning: Tuning = Tuning(),
-        fault: Fault? = nil
+        key: StoreKeySource? = nil, fault: Fault? = nil
     ) throws(StoreError) {
         self.indexBuilding = indexBuilding
         self.fault = fault
         logPages = tuning.logPages
-        file = try StoreFile.open(location, tuning, migrations)
+        file = try StoreFile.open(location, tuning, migrations, key: key)
         connection = Connection(handle: file.handle, longestLog: tuning.longestLog)
     }
 
@@ -125,8 +126,12 @@ extension DocumentStore {
     }
 
     /// The rows of a query that can be read of a damaged file, up to the first that cannot.
-    package static func salvage(_ sql: String, from path: String) -> [[SQLValue]] {
-        StoreFile.salvage(sql, from: path)
+    ///
+    /// - Throws: Where the key of an encrypted file cannot be given now.
+    package static func salvage(
+        _ sql: String, from path: String, key: StoreKeySource? = nil
+    ) throws(StoreError) -> [[SQLValue]] {
+        try StoreFile.salvage(sql, from: path, key: key)
     }
 
     /// Deletes a file and all that lies beside it. Nobody may have it open.

@@ -8,8 +8,8 @@ import Testing
 @Suite struct `Privacy manifests` {
     /// Products that an app links when it is shipped.
     private static let products = [
-        "Tidemark", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkHealthSync",
-        "TidemarkImages", "TidemarkResilience", "TidemarkWords",
+        "Tidemark", "TidemarkApp", "TidemarkEncryption", "TidemarkGoogleAuth", "TidemarkHealth",
+        "TidemarkHealthSync", "TidemarkImages", "TidemarkResilience", "TidemarkWords",
     ]
 
     /// A category of functions, the names by which code calls them, and the reasons that Apple takes.

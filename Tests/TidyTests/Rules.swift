@@ -111,6 +111,7 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
             "TidemarkWords", "CoreMetrics", "SwiftUI",
         ],
+        "TidemarkEncryption": ["TidemarkStore", "TidemarkSync", "Crypto"],
         "TidemarkGoogleAuth": [
             "TidemarkResilience", "CryptoExtras", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],

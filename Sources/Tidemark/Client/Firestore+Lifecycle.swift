@@ -105,14 +105,36 @@ extension Firestore {
     /// - Throws: `failedPrecondition` while the client is in use: before its first use, or after
     ///   ``terminate()`` has returned, it can be done.
     public func clearPersistence() async throws(FirestoreError) {
-        if let client = startedClient, !client.isTerminated.withLock({ $0 }) {
-            throw FirestoreError(
-                .failedPrecondition, "Terminate the client before its cache is cleared.")
-        }
+        try requireUnused("Terminate the client before its cache is cleared.")
         guard let file = settings.values.cacheFile(of: databaseID) else { return }
         do throws(SyncError) { try SyncEngine.eraseCaches(file) } catch {
             throw FirestoreError(error)
         }
+    }
+
+    private func requireUnused(_ detail: String) throws(FirestoreError) {
+        if let client = startedClient, !client.isTerminated.withLock({ $0 }) {
+            throw FirestoreError(.failedPrecondition, detail)
+        }
+    }
+
+    /// Encrypts the caches of all users of this database anew, with their writes that wait: from what
+    /// ``FirestoreSettings/cacheEncryption`` says, which may be nothing, to another key.
+    ///
+    /// Each user's cache is changed in one step: after a kill or a loss of power it has the old key or the
+    /// new one. So keep both until this has returned, and call it again after a start that finds it
+    /// unfinished; caches that have the new key are left as they are. It reads and writes every page, needs
+    /// room for the largest of the caches once more, and does not end when its task is cancelled.
+    ///
+    /// - Throws: `failedPrecondition` while the client is in use: before its first use, or after
+    ///   ``terminate()`` has returned, it can be done. Otherwise ``FirestoreError/storageFault`` says why.
+    public func changeCacheEncryption(to new: CacheEncryption) async throws(FirestoreError) {
+        try requireUnused("Terminate the client before the key of its cache is changed.")
+        let values = settings.values
+        guard let file = values.cacheFile(of: databaseID) else { return }
+        do throws(SyncError) {
+            try SyncEngine.changeEncryption(of: file, from: values.cacheEncryption, to: new)
+        } catch { throw FirestoreError(error) }
     }
 }
 

@@ -39,6 +39,9 @@ public struct FirestoreError: Error, Hashable, Sendable {
         case closeOtherClient
         /// The device is locked: wait until it is unlocked. Nothing of the cache is to be deleted.
         case waitForUnlock
+        /// The cache is encrypted with another key, or not as the settings say: open it with the right
+        /// one, or change its key. Nothing of the cache is to be deleted.
+        case giveOtherKey
         /// A newer version of the library wrote the cache.
         case updateApp
         /// Today's budget of reads is used up: wait for tomorrow, or set a larger one.
@@ -121,7 +124,8 @@ extension FirestoreError {
         switch storageFault {
         case .full: return .freeSpace
         case .locked: return .closeOtherClient
-        case .deviceLocked: return .waitForUnlock
+        case .deviceLocked, .keyUnavailable: return .waitForUnlock
+        case .keyMissing, .wrongKey, .notEncrypted: return .giveOtherKey
         case .newerVersion: return .updateApp
         case .damaged, .unreadable, .defect: return .repairStorage
         case nil: break
@@ -164,6 +168,8 @@ extension FirestoreError {
             Sentence("firestore.closeOtherClient", "The data is in use by another app or window.")
         case .waitForUnlock:
             Sentence("firestore.waitForUnlock", "Please unlock the device.")
+        case .giveOtherKey:
+            Sentence("firestore.giveOtherKey", "The data on this device can't be opened.")
         case .updateApp: Sentence("firestore.updateApp", "Please update the app.")
         case .waitForBudget:
             Sentence(

@@ -102,6 +102,18 @@ extension FirestoreSettings {
         set { set(\.cache, newValue) }
     }
 
+    /// How the cache is encrypted on the device: documents, and writes that wait. `TidemarkEncryption` makes
+    /// it. Nil, the default, leaves that to the encryption of the device. All users' caches take the same
+    /// key; a cache in memory takes none.
+    ///
+    /// The key is asked for whenever a file is opened. While it cannot be given, the cache is as on a locked
+    /// device: ``StorageFault/keyUnavailable(detail:)``. A cache that is not encrypted, or with another key,
+    /// is left as it is: ``StorageFault/notEncrypted``, ``StorageFault/wrongKey``.
+    public var cacheEncryption: CacheEncryption? {
+        get { values.cacheEncryption }
+        set { set(\.cacheEncryption, newValue) }
+    }
+
     /// Who uses the client from the start, by the app's own id of at most 128 bytes: each user has
     /// a cache and a queue of writes apart from all others'. Nil before anybody signed in. Later
     /// changes are ``Firestore/changeUser(to:erasingPrevious:)``.

@@ -10,6 +10,7 @@ extension FirestoreSettings {
         var dispatchQueue = DispatchQueue.main
         var cache = Cache.standard
         var freesAtOnce = false
+        var cacheEncryption: CacheEncryption?
         var user: String?
         var sharesCacheBetweenUsers = false
         var cacheSizeBytes: Int64? = 100 * 1024 * 1024

@@ -73,6 +73,7 @@ struct Setup: Sendable {
                 environment.transport = AdvisedTransport(environment.transport, advisor)
             }
             environment.transport = LoggedTransport(environment.transport)
+            environment.cacheEncryption = settings.cacheEncryption
             let engine = try engine(of: database, environment)
             return Client(settings, engine, environment, connection, fault: nil)
         } catch {

@@ -15,8 +15,10 @@ extension RPCStatus {
         let code: Code =
             switch error {
             case .full: .resourceExhausted
-            case .locked, .unreadable, .protected: .unavailable
+            case .locked, .unreadable, .protected, .keyUnavailable: .unavailable
             case .corrupt: .dataLoss
+            // A server's files are not encrypted by it.
+            case .keyMissing, .wrongKey, .notEncrypted: .failedPrecondition
             case .newerSchema, .invalidStatement: .internal
             }
         self.init(code, error.message)

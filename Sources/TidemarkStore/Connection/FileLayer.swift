@@ -3,8 +3,12 @@ import Synchronization
 import TidemarkSystem
 
 /// The system's layer under SQLite, but that a database's file is an ``OpenDatabase`` and its log an
-/// ``OpenLog`` (Decisions/0022, 0033). Every other file is the system's alone.
+/// ``OpenLog`` (Decisions/0022, 0033), or with a key a ``SealedDatabase`` and a ``SealedLog`` (0063).
+/// Every other file is the system's alone.
 enum FileLayer {
+    /// Of the database that is being opened; nil for one that is not encrypted.
+    @TaskLocal static var key: (any StoreKey)?
+
     /// To open a database by, over the system's layer; nil where that is somebody else's.
     static var name: UnsafePointer<CChar>? { overSystem?.pointee.zName }
 
@@ -67,9 +71,15 @@ private struct Layer: @unchecked Sendable {
     ) -> Int32 {
         let begin: (LayeredFile.File) -> Void
         if flags & SQLITE_OPEN_WAL != 0 {
-            begin = OpenLog.begin
+            guard let beginLog = Self.beginLog(name) else {
+                file.pointee.pMethods = nil
+                return LayeredFile.damaged
+            }
+            begin = beginLog
         } else if flags & SQLITE_OPEN_MAIN_DB != 0 {
-            begin = OpenDatabase.begin
+            begin =
+                FileLayer.key.map { key in { SealedDatabase.begin($0, key) } }
+                ?? OpenDatabase.begin
         } else {
             return base.pointee.xOpen(base, name, file, flags, outFlags)
         }
@@ -79,5 +89,17 @@ private struct Layer: @unchecked Sendable {
         let code = base.pointee.xOpen(base, name, inner, flags, outFlags)
         if inner.pointee.pMethods != nil { begin(file) }
         return code
+    }
+
+    /// A log is encrypted as its database is. Nil where that has lost what its cipher is made from.
+    private static func beginLog(
+        _ name: UnsafePointer<CChar>?
+    ) -> ((LayeredFile.File) -> Void)? {
+        // SQLite's own answer to the name that it gave.
+        guard let database = sqlite3_database_file_object(name), SealedDatabase.isOne(database)
+        else { return OpenLog.begin }
+        return SealedDatabase.cipher(of: database).map { cipher in
+            { SealedLog.begin($0, cipher) }
+        }
     }
 }

@@ -8,16 +8,29 @@ enum LayeredFile {
 
     /// As far as the record below has to be aligned.
     static let sizeBeforeFile =
-        (max(MemoryLayout<OpenLog>.size, MemoryLayout<OpenDatabase>.size) + 15) & ~15
+        (max(
+            MemoryLayout<OpenLog>.size, MemoryLayout<OpenDatabase>.size,
+            MemoryLayout<SealedLog>.size, MemoryLayout<SealedDatabase>.size) + 15) & ~15
 
     /// `SQLITE_IOERR_DATA`, which is a macro: what was read is not what was written.
     static let damaged = SQLITE_IOERR | 32 << 8
     /// `SQLITE_IOERR_SHORT_READ`, which is a macro: the file ends before, and the rest is zeros.
     static let shortRead = SQLITE_IOERR | 2 << 8
+    /// `SQLITE_IOERR_READ` and `SQLITE_IOERR_WRITE`, which are macros.
+    static let (failedRead, failedWrite) = (SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 3 << 8)
 
     static func inner(_ file: File?) -> File {
         (UnsafeMutableRawPointer(file!) + sizeBeforeFile)
             .assumingMemoryBound(to: sqlite3_file.self)
+    }
+
+    /// The open file of a connection; nil where it is not ours.
+    static func ofDatabase(_ handle: OpaquePointer) -> File? {
+        var found: File?
+        let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &found)
+        guard code == SQLITE_OK, let found, OpenDatabase.isOne(found) || SealedDatabase.isOne(found)
+        else { return nil }
+        return found
     }
 
     static func below(_ file: File?) -> sqlite3_io_methods {

@@ -32,6 +32,8 @@ struct OpenDatabase {
         self.scratch = scratch
     }
 
+    static func isOne(_ file: File) -> Bool { file.pointee.pMethods == methods }
+
     private static func database(_ file: File?) -> UnsafeMutablePointer<OpenDatabase> {
         UnsafeMutableRawPointer(file!).assumingMemoryBound(to: OpenDatabase.self)
     }
@@ -74,7 +76,7 @@ struct OpenDatabase {
 
 extension OpenDatabase {
     /// No operation of SQLite's.
-    private static let verification: Int32 = 0x7469_6465
+    static let verification: Int32 = 0x7469_6465
 
     /// Has a database that is about to be made keep room for the sums.
     static func reserve(in handle: OpaquePointer) {

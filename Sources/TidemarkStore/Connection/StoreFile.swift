@@ -22,20 +22,19 @@ final class StoreFile: @unchecked Sendable {
 extension StoreFile {
     /// Opens it, and brings it to the newest schema.
     ///
-    /// - Throws: ``StoreError``, having changed nothing of a file that is damaged or newer.
+    /// - Parameter key: Asked of a file; nil for one that is not encrypted.
+    /// - Throws: ``StoreError``, having changed nothing of a file that is damaged, newer or of another key.
     static func open(
         _ location: DocumentStore.Location, _ tuning: DocumentStore.Tuning,
-        _ migrations: [StoreMigration]
+        _ migrations: [StoreMigration], key: StoreKeySource? = nil
     ) throws(StoreError) -> StoreFile {
-        let file = try opened(location)
+        let key = location == .memory ? nil : try key.map(ask)
+        let file = try opened(location, key)
         try file.execute(lone)
         let steps = StoreMigration.ofStore + migrations
         let done = try file.doneMigrations()
         if !Set(done).isSubset(of: steps.map(\.name)) { throw .newerSchema }
-        // Without our layer nobody would write what the room is for.
-        if done.isEmpty, location != .memory, layer != nil {
-            OpenDatabase.reserve(in: file.handle)
-        }
+        if done.isEmpty, location != .memory { file.reserve(isSealed: key != nil) }
         try file.configure(location, tuning)
         if done.count < steps.count {
             for step in steps where !done.contains(step.name) { try file.perform(step) }
@@ -43,8 +42,22 @@ extension StoreFile {
         return file
     }
 
-    private static func opened(
-        _ location: DocumentStore.Location
+    static func ask(_ source: StoreKeySource) throws(StoreError) -> any StoreKey {
+        do { return try source() } catch { throw .keyUnavailable(detail: "\(error)") }
+    }
+
+    /// Has a database that is about to be made keep room at the end of its pages.
+    private func reserve(isSealed: Bool) {
+        // Without our layer nobody would write what the room is for.
+        if isSealed {
+            SealedDatabase.reserve(in: handle)
+        } else if Self.layer != nil {
+            OpenDatabase.reserve(in: handle)
+        }
+    }
+
+    static func opened(
+        _ location: DocumentStore.Location, _ key: (any StoreKey)?
     ) throws(StoreError) -> StoreFile {
         var flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         switch location {
@@ -54,7 +67,7 @@ extension StoreFile {
         case .file(let path):
             if access(path, F_OK) != 0 { try makeFolder(of: path) }
             makePrivate(path)
-            return try opened(path, flags, layer)
+            return try opened(path, flags, layer, key)
         }
     }
 
@@ -63,13 +76,16 @@ extension StoreFile {
     }
 
     private static func opened(
-        _ path: String, _ flags: Int32, _ layer: UnsafePointer<CChar>?
+        _ path: String, _ flags: Int32, _ layer: UnsafePointer<CChar>?, _ key: (any StoreKey)? = nil
     ) throws(StoreError) -> StoreFile {
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(path, &opened, flags, layer)
+        let code = FileLayer.$key.withValue(key) {
+            sqlite3_open_v2(path, &opened, flags, layer)
+        }
         guard let handle = opened else { throw StoreError(code: code, detail: "no memory") }
         let file = StoreFile(owning: handle)
         try file.check(code)
+        if key != nil { try SealedDatabase.requireKey(of: handle) }
         return file
     }
 
@@ -83,7 +99,7 @@ extension StoreFile {
 
     /// For this user alone, like the log beside it, which SQLite makes in the image of the file. What
     /// fails here fails again when the file is opened, which says why.
-    private static func makePrivate(_ path: String) {
+    static func makePrivate(_ path: String) {
         // Only a file that is new is opened: closing another one would end the locks that this process
         // may hold on it.
         let new = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -124,13 +140,24 @@ extension StoreFile {
 
 extension StoreFile {
     /// In their order. The table is GRDB's, which made the files once.
-    private func doneMigrations() throws(StoreError) -> [String] {
+    func doneMigrations() throws(StoreError) -> [String] {
         do throws(StoreError) {
             return try texts("SELECT identifier FROM grdb_migrations ORDER BY rowid")
         } catch {
             // SQLite says so of a table that is not there, and of nothing that a disk does.
             if case .invalidStatement = error { return [] }
+            if case .corrupt = error, isSealedWithoutKey { throw .keyMissing }
             throw error
+        }
+    }
+
+    private var isSealedWithoutKey: Bool {
+        guard let file = LayeredFile.ofDatabase(handle), OpenDatabase.isOne(file) else {
+            return false
+        }
+        switch SealedHeader.reading(of: file) {
+        case .sealed, .damaged: return true
+        case .plain, .unknown: return false
         }
     }
 
@@ -158,9 +185,15 @@ extension StoreFile {
 extension StoreFile {
     /// The rows of a query, up to the first that cannot be read. Pages that say where tables begin are
     /// believed even if they are damaged; those of the rows are not.
-    static func salvage(_ sql: String, from path: String) -> [[SQLValue]] {
-        guard let file = try? opened(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, layer)
-        else { return [] }
+    ///
+    /// - Parameter key: As of ``open(_:_:_:key:)``.
+    /// - Throws: Where the key cannot be given now.
+    static func salvage(
+        _ sql: String, from path: String, key: StoreKeySource? = nil
+    ) throws(StoreError) -> [[SQLValue]] {
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX
+        let key = try key.map(ask)
+        guard let file = try? opened(path, flags, layer, key) else { return [] }
         OpenDatabase.verify(false, in: file.handle)
         try? file.execute(lone)
         let connection = Connection(handle: file.handle, longestLog: .max)
@@ -179,7 +212,7 @@ extension StoreFile {
 // MARK: - Before there is a connection
 
 extension StoreFile {
-    private func execute(_ sql: String) throws(StoreError) {
+    func execute(_ sql: String) throws(StoreError) {
         try check(sqlite3_exec(handle, sql, nil, nil, nil))
     }
 

@@ -5,6 +5,10 @@ package enum StoreLayer {
     /// system's.
     @TaskLocal package static var name: String?
 
+    /// In the place of the system's way to put a file in the place of another one; nil for the system's.
+    @TaskLocal package static var replacing:
+        (@Sendable (_ path: String, _ new: String) throws -> Void)?
+
     #if TIDEMARK_DEFECTS
         /// As if pages were read without a look at their checksums: a planted defect.
         @TaskLocal package static var trustsPages = false

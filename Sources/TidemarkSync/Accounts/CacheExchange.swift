@@ -58,7 +58,7 @@ struct CacheExchange {
         saved.replace(storage.user, with: old.queue.pending.batches)
         let new = try LocalStore(
             location, database: context.database, user: storage.user,
-            fault: context.environment.storageFault)
+            key: context.environment.storeKey, fault: context.environment.storageFault)
         do {
             try new.queue.restore(saved, old.queue.writePosition)
             new.book.ledger.adopt(old.book.ledger)

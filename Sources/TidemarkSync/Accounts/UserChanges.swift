@@ -128,9 +128,9 @@ final class UserChanges {
             return swap(to: parked, of: change, try parked.targets.reopen(asked))
         }
         let location = storage.location(of: change.user)
-        let fault = context.environment.storageFault
+        let (key, fault) = (context.environment.storeKey, context.environment.storageFault)
         let new = try LocalStore.opening(
-            location, database: context.database, user: change.user, fault: fault)
+            location, database: context.database, user: change.user, key: key, fault: fault)
         do { swap(to: new, of: change, try new.targets.reopen(asked)) } catch {
             try? new.close()
             guard case .damaged? = StorageFault(error), case .file(let path) = location else {
@@ -138,7 +138,7 @@ final class UserChanges {
             }
             // It could be opened, and not read: the next attempt finds a new one.
             let renewed = try LocalStore.renewed(
-                path, database: context.database, user: change.user, fault: fault)
+                path, database: context.database, user: change.user, key: key, fault: fault)
             try renewed.close()
             throw error
         }

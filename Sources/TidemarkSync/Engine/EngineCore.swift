@@ -21,7 +21,8 @@ final class EngineCore: @unchecked Sendable {
             base: configuration.cacheFile, isShared: configuration.sharesCacheBetweenUsers)
         let (local, isReadOnly) = try LocalStore.opening(
             files.location(of: user), database: configuration.database, user: user,
-            viewsBusy: configuration.viewsBusyCache, fault: environment.storageFault)
+            viewsBusy: configuration.viewsBusyCache, key: environment.storeKey,
+            fault: environment.storageFault)
         context = EngineContext(configuration, environment, EngineGate(isReadOnly: isReadOnly))
         parts = EngineParts(context, CacheStorage(context, files, local, of: user))
         context.attach(self)

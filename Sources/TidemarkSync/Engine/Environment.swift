@@ -12,6 +12,9 @@ public struct SyncEnvironment: Sendable {
     public var random: @Sendable () -> Double
     /// Lets a test make the disk fail; nil for the disk as it is.
     package var storageFault: StorageFaultSource?
+    /// How the cache is encrypted; nil for one that is not.
+    public var cacheEncryption: CacheEncryption?
+    var storeKey: StoreKeySource? { cacheEncryption?.key }
 
     /// How many documents or index entries a read of the cache looks at before others have their turn, at
     /// most: what 3 ms are for. A test makes it small, to have much happen meanwhile.

@@ -30,6 +30,7 @@ public final class SyncEngine: Sendable {
         empty.user = nil
         var quiet = environment
         quiet.storageFault = nil
+        quiet.cacheEncryption = nil
         // SQLite's own memory fails only where the process has none left.
         core = try! EngineCore(empty, quiet)
         core.refuse(error)
@@ -136,6 +137,21 @@ extension SyncEngine {
             try DocumentStore.erase(cacheFile)
             for file in DocumentStore.files(beginningWith: CacheFiles.usersPrefix(of: cacheFile)) {
                 try DocumentStore.erase(file)
+            }
+        } catch { throw SyncError(storing: error) }
+    }
+
+    /// Encrypts the caches of all users that were opened with this ``Configuration/cacheFile`` with another
+    /// key, one after the other. Those that have the new key already are left as they are. No engine may
+    /// have one of them open.
+    package static func changeEncryption(
+        of cacheFile: String, from old: CacheEncryption?, to new: CacheEncryption
+    ) throws(SyncError) {
+        let users = DocumentStore.files(beginningWith: CacheFiles.usersPrefix(of: cacheFile))
+        do {
+            for file in [cacheFile] + users {
+                try DocumentStore.changeKey(
+                    of: file, migrations: LocalSchema.migrations, from: old?.key, to: new.key)
             }
         } catch { throw SyncError(storing: error) }
     }

@@ -26,7 +26,7 @@ final class LocalFile {
     private static let tuning = DocumentStore.Tuning(
         logPages: 500, longestLog: 4_000, cacheKibibytes: 16_000)
     init(
-        _ location: DocumentStore.Location, database: DatabaseID,
+        _ location: DocumentStore.Location, database: DatabaseID, key: StoreKeySource?,
         fault: SyncEnvironment.StorageFaultSource?, copy: StoreCopy?, _ targets: TargetTable,
         _ book: ReadBook
     ) throws {
@@ -39,7 +39,7 @@ final class LocalFile {
         }
         store = try DocumentStore(
             location, migrations: LocalSchema.migrations, indexBuilding: .onRequest,
-            tuning: Self.tuning, fault: stepFault)
+            tuning: Self.tuning, key: key, fault: stepFault)
     }
 
     // MARK: Transactions

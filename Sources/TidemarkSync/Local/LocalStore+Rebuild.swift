@@ -14,18 +14,20 @@ struct SavedQueue {
     init() {}
 
     /// What can still be read of a damaged file.
-    init(salvaging path: String) {
-        batches = DocumentStore.salvage(
-            "SELECT \(Self.batchColumns) FROM syncBatch ORDER BY id", from: path)
+    ///
+    /// - Throws: Where its key cannot be given now.
+    init(salvaging path: String, key: StoreKeySource?) throws(StoreError) {
+        batches = try DocumentStore.salvage(
+            "SELECT \(Self.batchColumns) FROM syncBatch ORDER BY id", from: path, key: key)
         if batches.isEmpty {
             // Of a file from before batches had users.
-            batches = DocumentStore.salvage(
+            batches = try DocumentStore.salvage(
                 """
                 SELECT id, localWriteTime, baseMutations, mutations, X'' FROM syncBatch ORDER BY id
-                """, from: path)
+                """, from: path, key: key)
         }
-        rejected = DocumentStore.salvage(
-            "SELECT \(Self.rejectedColumns) FROM syncRejected ORDER BY id", from: path)
+        rejected = try DocumentStore.salvage(
+            "SELECT \(Self.rejectedColumns) FROM syncRejected ORDER BY id", from: path, key: key)
     }
 
     /// Takes what is in memory for what can be read of the same user.
@@ -47,33 +49,34 @@ extension LocalStore {
     /// into a new one.
     static func opening(
         _ location: DocumentStore.Location, database: DatabaseID, user: String?,
-        fault: SyncEnvironment.StorageFaultSource?
+        key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource?
     ) throws -> LocalStore {
         do {
-            return try LocalStore(location, database: database, user: user, fault: fault)
+            return try LocalStore(location, database: database, user: user, key: key, fault: fault)
         } catch {
             guard case .damaged? = StorageFault(error), case .file(let path) = location else {
                 throw error
             }
-            return try renewed(path, database: database, user: user, fault: fault)
+            return try renewed(path, database: database, user: user, key: key, fault: fault)
         }
     }
 
-    /// As ``opening(_:database:user:fault:)`` or, when somebody else has the cache open and `viewsBusy`, a
+    /// As ``opening(_:database:user:key:fault:)`` or, when somebody else has the cache open and `viewsBusy`, a
     /// view of it.
     static func opening(
         _ location: DocumentStore.Location, database: DatabaseID, user: String?, viewsBusy: Bool,
-        fault: SyncEnvironment.StorageFaultSource?
+        key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource?
     ) throws -> (LocalStore, isView: Bool) {
         do {
-            let own = try opening(location, database: database, user: user, fault: fault)
+            let own = try opening(location, database: database, user: user, key: key, fault: fault)
             return (own, false)
         } catch {
             guard viewsBusy, case .locked? = StorageFault(error), case .file(let path) = location
             else { throw error }
             let copy = try StoreCopy(of: path)
             let view = try LocalStore(
-                .file(copy.path), database: database, user: user, fault: fault, copy: copy)
+                .file(copy.path), database: database, user: user, key: key, fault: fault,
+                copy: copy)
             return (view, true)
         }
     }
@@ -81,11 +84,12 @@ extension LocalStore {
     /// A new cache in the place of one that is damaged, which is closed.
     static func renewed(
         _ path: String, database: DatabaseID, user: String?,
-        fault: SyncEnvironment.StorageFaultSource?
+        key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource?
     ) throws -> LocalStore {
-        let saved = SavedQueue(salvaging: path)
+        let saved = try SavedQueue(salvaging: path, key: key)
         try DocumentStore.setAside(path)
-        let new = try LocalStore(.file(path), database: database, user: user, fault: fault)
+        let new = try LocalStore(
+            .file(path), database: database, user: user, key: key, fault: fault)
         try new.queue.restore(saved, nil)
         return new
     }

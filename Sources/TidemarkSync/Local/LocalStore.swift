@@ -17,10 +17,11 @@ final class LocalStore {
 
     init(
         _ location: DocumentStore.Location, database: DatabaseID, user: String? = nil,
-        fault: SyncEnvironment.StorageFaultSource? = nil, copy: StoreCopy? = nil
+        key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource? = nil,
+        copy: StoreCopy? = nil
     ) throws {
         file = try LocalFile(
-            location, database: database, fault: fault, copy: copy, table, book)
+            location, database: database, key: key, fault: fault, copy: copy, table, book)
         queue = LocalQueue(file, table, user: user)
         documents = LocalDocuments(file, queue)
         targets = LocalTargets(file, table, documents)

@@ -166,7 +166,7 @@ final class CacheStorage {
         // As long as it is open, nobody else may look at the file.
         try? current.store.close()
         guard case .file(let path) = files.location(of: user) else { return SavedQueue() }
-        let saved = SavedQueue(salvaging: path)
+        let saved = try SavedQueue(salvaging: path, key: context.environment.storeKey)
         try DocumentStore.setAside(path)
         return saved
     }

@@ -22,6 +22,14 @@ public enum StorageFault: Hashable, Sendable {
     /// The device is locked, and its system keeps the file from the app until it is unlocked. Nothing is
     /// lost and nothing has to be done: it is tried again.
     case deviceLocked
+    /// The app could not give the key of its encrypted cache. Nothing is lost: it is asked again.
+    case keyUnavailable(detail: String)
+    /// The cache is encrypted, and the settings have no key. Nothing is lost.
+    case keyMissing
+    /// The cache is encrypted with another key. Nothing is lost.
+    case wrongKey
+    /// The settings have a key, and the cache is not encrypted. Nothing is lost.
+    case notEncrypted
     /// A newer version of the library wrote the file.
     case newerVersion
     /// A fault of the library.
@@ -40,6 +48,12 @@ public enum StorageFault: Hashable, Sendable {
             Sentence("storage.unreadable", "The stored data cannot be read or written.")
         case .deviceLocked:
             Sentence("storage.deviceLocked", "The data can be read once the device is unlocked.")
+        case .keyUnavailable:
+            Sentence("storage.keyUnavailable", "The key of the stored data can't be read now.")
+        case .keyMissing, .wrongKey:
+            Sentence("storage.wrongKey", "The stored data is encrypted with another key.")
+        case .notEncrypted:
+            Sentence("storage.notEncrypted", "The stored data is not encrypted yet.")
         case .newerVersion:
             Sentence("storage.newerVersion", "The stored data was written by a newer version.")
         case .defect: Sentence("storage.defect", "Something went wrong while storing data.")
@@ -63,6 +77,10 @@ public enum StorageFault: Hashable, Sendable {
         case .corrupt(let detail): self = .damaged(detail: detail)
         case .unreadable(let detail): self = .unreadable(detail: detail)
         case .protected: self = .deviceLocked
+        case .keyUnavailable(let detail): self = .keyUnavailable(detail: detail)
+        case .keyMissing: self = .keyMissing
+        case .wrongKey: self = .wrongKey
+        case .notEncrypted: self = .notEncrypted
         case .newerSchema: self = .newerVersion
         case .invalidStatement(let detail): self = .defect(detail: detail)
         }

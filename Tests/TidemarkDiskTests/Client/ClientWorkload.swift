@@ -22,6 +22,7 @@ final class ClientWorkload {
     }
 
     private let disk: LossyDisk
+    private let atRest: AtRest
     private let healthy: URL
     private var dice: Dice
     private let defect: DiskDefect?
@@ -38,14 +39,18 @@ final class ClientWorkload {
     /// About as many as forty acts make.
     private static let mostChanges = 150
 
-    init(seed: UInt64, defect: DiskDefect? = nil, promisesAll: Bool = false) throws {
+    init(
+        seed: UInt64, _ atRest: AtRest = .plain, defect: DiskDefect? = nil,
+        promisesAll: Bool = false
+    ) throws {
+        self.atRest = atRest
         disk = try LossyDisk(seed: seed &+ 1)
         dice = Dice(seed: seed)
         self.defect = defect
         self.promisesAll = promisesAll
         healthy = URL(fileURLWithPath: disk.folder).appendingPathComponent("healthy")
         try FileManager.default.createDirectory(at: healthy, withIntermediateDirectories: true)
-        try Self.template.get().write(to: URL(fileURLWithPath: disk.path("cache.sqlite")))
+        try Self.templates[atRest]!.get().write(to: URL(fileURLWithPath: disk.path("cache.sqlite")))
     }
 
     /// - Throws: ``DiskViolation`` for what may not be.
@@ -162,7 +167,8 @@ final class ClientWorkload {
     // MARK: Stores
 
     private func open() throws -> LocalStore {
-        try LocalStore(.file(disk.path("cache.sqlite")), database: Self.database)
+        try LocalStore(
+            .file(disk.path("cache.sqlite")), database: Self.database, key: atRest.key)
     }
 
     private func makeTwin() throws -> LocalStore {
@@ -174,7 +180,7 @@ final class ClientWorkload {
                 try FileManager.default.copyItem(atPath: original, toPath: path + ending)
             }
         }
-        return try LocalStore(.file(path), database: Self.database)
+        return try LocalStore(.file(path), database: Self.database, key: atRest.key)
     }
 
     private func listen(_ store: LocalStore) throws -> Int32 {
@@ -190,10 +196,15 @@ final class ClientWorkload {
         try store.store.read { _ = try $0.rows("PRAGMA cache_size = 10") }
     }
 
-    private static let template = Result<Data, any Error> {
+    private static let templates = Dictionary(
+        uniqueKeysWithValues: AtRest.allCases.map { atRest in
+            (atRest, Result { try makeTemplate(atRest) })
+        })
+
+    private static func makeTemplate(_ atRest: AtRest) throws -> Data {
         let disk = try LossyDisk(seed: 0)
         let path = disk.path("template.sqlite")
-        let store = try LocalStore(.file(path), database: database)
+        let store = try LocalStore(.file(path), database: database, key: atRest.key)
         try store.store.write { transaction in
             let table = transaction.documents(of: database)
             let (n, g, tags) = (FieldPath(name: "n"), FieldPath(name: "g"), FieldPath(name: "tags"))

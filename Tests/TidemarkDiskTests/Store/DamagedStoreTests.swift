@@ -63,11 +63,16 @@ import TidemarkModel
         return states
     }
 
+    private static let allWritten = Dictionary(
+        uniqueKeysWithValues: AtRest.allCases.map { atRest in
+            (atRest, Result { try write(atRest) })
+        })
+
     /// Half of the transactions are in the file, and half in the log that a kill has left.
-    private static let written = Result<Written, any Error> {
+    private static func write(_ atRest: AtRest) throws -> Written {
         let disk = try LossyDisk(seed: 0)
         let path = disk.path("store.sqlite")
-        let store = try DocumentStore(.file(path))
+        let store = try DocumentStore(.file(path), key: atRest.key)
         var written = Written()
         written.states = try fill(store) { $0 == transactions / 2 }
         let copy = try StoreCopy(of: path)
@@ -103,6 +108,8 @@ import TidemarkModel
                 if try look() { harmless += 1 } else { shown.append(name) }
             } catch let error as DiskViolation {
                 shown.append("\(name): \(error)")
+            } catch StoreError.wrongKey, StoreError.keyMissing, StoreError.notEncrypted {
+                shown.append("\(name): damage is taken for another key")
             } catch { found += 1 }
         }
     }
@@ -113,7 +120,10 @@ import TidemarkModel
 extension DamagedStoreTests {
     private static let page = 4_096
 
-    private static func damage(_ bytes: inout Data, _ dice: inout Dice) {
+    private static func damage(
+        _ bytes: inout Data, _ dice: inout Dice, _ atRest: AtRest, isLog: Bool
+    ) {
+        if atRest == .encrypted, dice.chance(20) { return damageSealed(&bytes, &dice, isLog) }
         let pages = bytes.count / page
         let start = dice.roll(pages) * page
         switch dice.roll(6) {
@@ -136,35 +146,59 @@ extension DamagedStoreTests {
         }
     }
 
+    /// What only an encrypted file finds in every case: the end is gone, or two pages of the log have changed
+    /// their places, with their headers.
+    private static func damageSealed(_ bytes: inout Data, _ dice: inout Dice, _ isLog: Bool) {
+        let frames = (bytes.count - SealedFrame.logHeader) / SealedFrame.size
+        guard isLog, dice.chance(50), frames > 1 else {
+            return bytes.removeSubrange(dice.roll(bytes.count)...)
+        }
+        let places = [dice.roll(frames), dice.roll(frames)].map {
+            SealedFrame.logHeader + $0 * SealedFrame.size
+        }.map { $0..<$0 + SealedFrame.size }
+        let kept = places.map { bytes[$0] }
+        bytes.replaceSubrange(places[0], with: kept[1])
+        bytes.replaceSubrange(places[1], with: kept[0])
+    }
+
     /// A store that finds its files damaged.
-    private func reopened(_ seed: UInt64, isLog: Bool, _ tally: inout Tally) throws {
-        let written = try Self.written.get()
+    private func reopened(
+        _ seed: UInt64, _ atRest: AtRest, isLog: Bool, _ tally: inout Tally
+    ) throws {
+        let written = try Self.allWritten[atRest]!.get()
         var dice = Dice(seed: seed)
         let disk = try LossyDisk(seed: seed)
         let path = disk.path("store.sqlite")
         var (file, log) = (written.file, written.log)
-        if isLog { Self.damage(&log, &dice) } else { Self.damage(&file, &dice) }
+        if isLog {
+            Self.damage(&log, &dice, atRest, isLog: true)
+        } else {
+            Self.damage(&file, &dice, atRest, isLog: false)
+        }
         try file.write(to: URL(fileURLWithPath: path))
         try log.write(to: URL(fileURLWithPath: path + "-wal"))
         tally.count("seed \(seed)") {
-            let rows = try Self.read(try DocumentStore(.file(path)))
+            let rows = try Self.read(try DocumentStore(.file(path), key: atRest.key))
             // SQLite ends a log where it is damaged, as after a loss of power.
             return isLog ? written.states.contains(rows) : rows == written.states.last
         }
     }
 
     /// A store whose files the disk changes while it has them open.
-    private func beneath(_ seed: UInt64, isLog: Bool, _ tally: inout Tally) throws {
+    private func beneath(
+        _ seed: UInt64, _ atRest: AtRest, isLog: Bool, _ tally: inout Tally
+    ) throws {
         var dice = Dice(seed: seed)
         let disk = try LossyDisk(seed: seed)
         let path = disk.path("store.sqlite")
         let store = try DocumentStore(
-            .file(path), tuning: DocumentStore.Tuning(cacheKibibytes: 40))
+            .file(path), tuning: DocumentStore.Tuning(cacheKibibytes: 40), key: atRest.key)
         let states = try Self.fill(store) { !isLog && $0 >= Self.transactions / 2 }
         let victim = try FileHandle(
             forUpdating: URL(fileURLWithPath: isLog ? path + "-wal" : path))
         var bytes = try victim.readToEnd() ?? Data()
-        Self.damage(&bytes, &dice)
+        Self.damage(&bytes, &dice, atRest, isLog: isLog)
+        try victim.truncate(atOffset: UInt64(bytes.count))
         try victim.seek(toOffset: 0)
         try victim.write(contentsOf: bytes)
         tally.count("seed \(seed), open") {
@@ -174,21 +208,23 @@ extension DamagedStoreTests {
         }
     }
 
-    private func play(_ seeds: Range<UInt64>, isLog: Bool) throws -> Tally {
+    private func play(
+        _ seeds: Range<UInt64>, _ atRest: AtRest, isLog: Bool
+    ) throws -> Tally {
         var tally = Tally()
         for seed in seeds {
             if seed.isMultiple(of: 3) {
-                try beneath(seed, isLog: isLog, &tally)
+                try beneath(seed, atRest, isLog: isLog, &tally)
             } else {
-                try reopened(seed, isLog: isLog, &tally)
+                try reopened(seed, atRest, isLog: isLog, &tally)
             }
         }
         return tally
     }
 
-    @Test(arguments: [false, true])
-    func `damage of file and log is found or harmless`(isLog: Bool) throws {
-        let tally = try play(0..<Self.damages, isLog: isLog)
+    @Test(arguments: [false, true], AtRest.allCases)
+    func `damage of file and log is found or harmless`(isLog: Bool, atRest: AtRest) throws {
+        let tally = try play(0..<Self.damages, atRest, isLog: isLog)
         #expect(tally.shown.isEmpty, "\(tally.shown.count): \(tally.shown.prefix(5))")
         #expect(tally.found + tally.harmless == Int(Self.damages))
         // In a log that is read again after a kill, most is behind the end that the damage makes.
@@ -197,10 +233,10 @@ extension DamagedStoreTests {
     }
 
     #if TIDEMARK_DEFECTS
-        @Test(arguments: [false, true])
-        func `a store that trusts its pages is found`(isLog: Bool) throws {
+        @Test(arguments: [false, true], AtRest.allCases)
+        func `a store that trusts its pages is found`(isLog: Bool, atRest: AtRest) throws {
             let tally = try StoreLayer.$trustsPages.withValue(true) {
-                try play(0..<150, isLog: isLog)
+                try play(0..<150, atRest, isLog: isLog)
             }
             #expect(tally.shown.count > 5, "shown \(tally.shown.count) of 150")
         }
@@ -211,7 +247,7 @@ extension DamagedStoreTests {
 
 extension DamagedStoreTests {
     @Test func `every page of a new file has its checksum`() throws {
-        let file = try Self.written.get().file
+        let file = try Self.allWritten[.plain]!.get().file
         #expect(file[20] == UInt8(PageChecksum.size))
         for start in stride(from: 0, to: file.count, by: Self.page) {
             let page = [UInt8](file[start..<start + Self.page])

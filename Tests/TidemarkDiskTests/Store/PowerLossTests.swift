@@ -14,6 +14,7 @@ import TidemarkStore
 
     fileprivate struct Workload {
         let disk: LossyDisk
+        let atRest: AtRest
         var dice: Dice
         /// The states since the last sync, that one included, oldest first.
         var states: [Rows] = [[:]]
@@ -21,26 +22,27 @@ import TidemarkStore
         /// How many of them found less than everything that was written.
         var forgot = 0
 
-        init(seed: UInt64, defect: DiskDefect?) throws {
+        init(seed: UInt64, _ atRest: AtRest) throws {
+            self.atRest = atRest
             disk = try LossyDisk(seed: seed)
             dice = Dice(seed: seed)
-            disk.defect = defect
         }
 
         mutating func open() throws -> DocumentStore {
             let tuning = DocumentStore.Tuning(cacheKibibytes: dice.chance(30) ? 40 : 400)
-            return try DocumentStore(.file(disk.path("store.sqlite")), tuning: tuning)
+            return try DocumentStore(
+                .file(disk.path("store.sqlite")), tuning: tuning, key: atRest.key)
         }
     }
 
-    @Test(arguments: DiskSeeds.shares)
+    @Test(arguments: DiskSeeds.shares, AtRest.allCases)
     func `what was synced survives, and the rest by transactions`(
-        share: Range<UInt64>
+        share: Range<UInt64>, atRest: AtRest
     ) throws {
         var (losses, forgot) = (0, 0)
         for seed in share {
             do {
-                let played = try Self.play(seed, defect: nil)
+                let played = try Self.play(seed, atRest, defect: nil)
                 losses += played.losses
                 forgot += played.forgot
             } catch { Issue.record("TIDEMARK_DISK_SEEDS=\(seed): \(error)") }
@@ -49,11 +51,11 @@ import TidemarkStore
         if share.count >= 50 { #expect(forgot > share.count / 4, "\(forgot) of \(losses)") }
     }
 
-    @Test(arguments: [DiskDefect.syncsNothing, .keepsLastPieceBack])
-    func `a disk that lies is found`(defect: DiskDefect) {
+    @Test(arguments: [DiskDefect.syncsNothing, .keepsLastPieceBack], AtRest.allCases)
+    func `a disk that lies is found`(defect: DiskDefect, atRest: AtRest) {
         let found = (UInt64(0)..<50).filter { seed in
             do {
-                _ = try Self.play(seed, defect: defect)
+                _ = try Self.play(seed, atRest, defect: defect)
                 return false
             } catch { return true }
         }
@@ -61,9 +63,9 @@ import TidemarkStore
     }
 
     private static func play(
-        _ seed: UInt64, defect: DiskDefect?
+        _ seed: UInt64, _ atRest: AtRest, defect: DiskDefect?
     ) throws -> (losses: Int, forgot: Int) {
-        var workload = try Workload(seed: seed, defect: nil)
+        var workload = try Workload(seed: seed, atRest)
         try LossyDisk.mounted {
             try workload.make(in: database)
             workload.disk.defect = defect

@@ -135,9 +135,10 @@ import TidemarkStore
         }
     }
 
-    @Test func `a file that is being made opens afterwards`() throws {
+    @Test(arguments: AtRest.allCases)
+    func `a file that is being made opens afterwards`(atRest: AtRest) throws {
         try cutEverywhere(nil) {
-            try DocumentStore(.file($0), migrations: LocalSchema.migrations)
+            try DocumentStore(.file($0), migrations: LocalSchema.migrations, key: atRest.key)
         }
     }
 }

@@ -28,8 +28,8 @@ import TidemarkStore
         for _ in 0..<count { try table.put(document(dice.roll(400), round, &dice)) }
     }
 
-    @Test(arguments: UInt64(0)..<10)
-    func `a kill in a transaction leaves nothing of it`(seed: UInt64) throws {
+    @Test(arguments: UInt64(0)..<10, AtRest.allCases)
+    func `a kill in a transaction leaves nothing of it`(seed: UInt64, atRest: AtRest) throws {
         var dice = Dice(seed: seed)
         let disk = try LossyDisk(seed: seed)
         let path = disk.path("store.sqlite")
@@ -37,7 +37,7 @@ import TidemarkStore
         try LossyDisk.mounted {
             for round in 1...3 {
                 let tuning = DocumentStore.Tuning(cacheKibibytes: 40)
-                let store = try DocumentStore(.file(path), tuning: tuning)
+                let store = try DocumentStore(.file(path), tuning: tuning, key: atRest.key)
                 if round == 1 {
                     try store.write { transaction in
                         let index = IndexDefinition(
@@ -61,7 +61,7 @@ import TidemarkStore
                 spilled += try size(path + "-wal") - log
                 try? store.close()
                 disk.restartAfterKill()
-                let after = try DocumentStore(.file(path))
+                let after = try DocumentStore(.file(path), key: atRest.key)
                 #expect(try StoreInspection(store: after).rows() == before)
                 try StoreInspection(store: after).check()
                 try after.close()

@@ -134,7 +134,7 @@ extension LossyDisk {
     func open(_ path: String, isMade: Bool) -> DiskFile? {
         if isMade, step() != .done { return nil }
         if isOff { return nil }
-        if let known = entries[path] { return known }
+        if !isMade, let known = entries[path] { return known }
         let bytes = isMade ? nil : FileManager.default.contents(atPath: path)
         let file = DiskFile([UInt8](bytes ?? Data()))
         entries[path] = file
@@ -143,6 +143,17 @@ extension LossyDisk {
     }
 
     func mayDelete() -> Bool { step() == .done }
+
+    /// Puts a file in the place of another one: its name, and then the folder that is synced.
+    func replace(_ path: String, by new: String) throws {
+        guard step() == .done else { throw DiskViolation("the power is off") }
+        try Self.remove(path)
+        try FileManager.default.moveItem(atPath: new, toPath: path)
+        entries[path] = entries[new]
+        entries[new] = nil
+        guard step() == .done else { throw DiskViolation("the power is off") }
+        syncedEntries = entries
+    }
 
     func deleted(_ path: String, syncsFolder: Bool) {
         entries[path] = nil

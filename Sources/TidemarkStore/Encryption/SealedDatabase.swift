@@ -1,0 +1,231 @@
+import GRDBSQLite
+
+/// An open database file that is encrypted: each page is a ``SealedPage``, sealed when it is written and
+/// opened when it is read. The seal takes the place of a ``PageChecksum``.
+struct SealedDatabase {
+    typealias File = LayeredFile.File
+
+    /// First, because SQLite looks for a file's methods there.
+    private var base: sqlite3_file
+    private let key: any StoreKey
+    private var verifies = StoreLayer.verifiesPages
+    /// Nil until the file's beginning is there, and where its header is of another key.
+    private var made: (header: SealedHeader, cipher: any PageCipher)?
+    /// How long the file is, where that is known.
+    private var end: Int64?
+    /// What a page is written from, and a part of one is read from.
+    private let scratch: UnsafeMutableRawBufferPointer
+
+    private init(base: sqlite3_file, _ key: any StoreKey) {
+        self.base = base
+        self.key = key
+        scratch = .allocate(byteCount: SealedPage.size, alignment: 16)
+    }
+
+    /// Makes the record of a file that is open below.
+    static func begin(_ file: File, _ key: any StoreKey) {
+        database(file).initialize(
+            to: SealedDatabase(base: sqlite3_file(pMethods: methods), key))
+    }
+
+    static func isOne(_ file: File) -> Bool { file.pointee.pMethods == methods }
+
+    private static func database(_ file: File?) -> UnsafeMutablePointer<SealedDatabase> {
+        UnsafeMutableRawPointer(file!).assumingMemoryBound(to: SealedDatabase.self)
+    }
+
+    private static func inner(_ file: File?) -> File { LayeredFile.inner(file) }
+    private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
+
+    // Written once, before anybody has it.
+    nonisolated(unsafe) private static let methods: UnsafePointer<sqlite3_io_methods> = {
+        let methods = LayeredFile.passingOn()
+        methods.pointee.xClose = { file in
+            database(file).pointee.scratch.deallocate()
+            database(file).deinitialize(count: 1)
+            file!.pointee.pMethods = nil
+            return below(file).xClose(inner(file))
+        }
+        methods.pointee.xRead = { file, bytes, count, offset in
+            read(file, UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)), offset)
+        }
+        methods.pointee.xWrite = { file, bytes, count, offset in
+            write(file, UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset)
+        }
+        methods.pointee.xTruncate = { file, size in
+            database(file).pointee.end = nil
+            return below(file).xTruncate(inner(file), size)
+        }
+        methods.pointee.xSync = { file, flags in below(file).xSync(inner(file), flags) }
+        methods.pointee.xFileControl = { file, operation, argument in
+            guard operation == OpenDatabase.verification else {
+                return below(file).xFileControl(inner(file), operation, argument)
+            }
+            database(file).pointee.verifies = argument!.load(as: Int32.self) != 0
+            return SQLITE_OK
+        }
+        return UnsafePointer(methods)
+    }()
+}
+
+// MARK: - The cipher
+
+extension SealedDatabase {
+    /// Has a database that is about to be made keep room for the seals.
+    static func reserve(in handle: OpaquePointer) {
+        var count = Int32(SealedPage.sealSize)
+        sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count)
+    }
+
+    /// Says what keeps the key from being that of the file.
+    ///
+    /// - Throws: Nothing for a file that is new or damaged.
+    static func requireKey(of handle: OpaquePointer) throws(StoreError) {
+        guard let file = LayeredFile.ofDatabase(handle), isOne(file) else {
+            throw .unreadable(detail: "the system's files cannot be encrypted here")
+        }
+        switch SealedHeader.reading(of: file) {
+        case .plain: throw .notEncrypted
+        case .sealed: if cipher(of: file) == nil { throw .wrongKey }
+        case .unknown, .damaged: break
+        }
+    }
+
+    /// Nil where the file has no header yet, or one that is damaged or of another key.
+    static func cipher(of file: File) -> (any PageCipher)? {
+        if let made = database(file).pointee.made { return made.cipher }
+        guard case .sealed(let header) = SealedHeader.reading(of: file) else { return nil }
+        let (cipher, check) = database(file).pointee.key.cipher(salt: header.salt)
+        guard check == header.check else { return nil }
+        database(file).pointee.made = (header, cipher)
+        return cipher
+    }
+
+    /// Gives a file that is empty its header.
+    private static func makeHeader(_ file: File) {
+        let key = database(file).pointee.key
+        let salt = key.makeSalt()
+        let (cipher, check) = key.cipher(salt: salt)
+        database(file).pointee.made = (SealedHeader(salt: salt, check: check), cipher)
+    }
+}
+
+// MARK: - Reading
+
+extension SealedDatabase {
+    private static let pageSize = Int64(SealedPage.size)
+    /// As far as SQLite reads to learn a file's format.
+    private static let headerEnd: Int64 = 100
+
+    private static func read(
+        _ file: File?, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64
+    ) -> Int32 {
+        let number = offset / pageSize
+        let start = offset - number * pageSize
+        guard start + Int64(bytes.count) <= pageSize else { return LayeredFile.failedRead }
+        if bytes.count == SealedPage.size { return readPage(file!, bytes, number) }
+        let scratch = database(file).pointee.scratch
+        let code = readPage(file!, scratch, number)
+        switch code {
+        case SQLITE_OK: break
+        case LayeredFile.damaged where number == 0 && start + Int64(bytes.count) <= headerEnd:
+            SealedPage.writeKnownHeader(to: scratch)
+        case LayeredFile.shortRead:
+            bytes.initializeMemory(as: UInt8.self, repeating: 0)
+            return code
+        default: return code
+        }
+        let part = Int(start)..<Int(start) + bytes.count
+        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: scratch[part]))
+        return SQLITE_OK
+    }
+
+    private static func readPage(
+        _ file: File, _ page: UnsafeMutableRawBufferPointer, _ number: Int64
+    ) -> Int32 {
+        let offset = number * pageSize
+        let code = below(file).xRead(inner(file), page.baseAddress, Int32(page.count), offset)
+        if code == LayeredFile.shortRead {
+            // Of a file that is empty. SQLite asks for no page behind the end of another one, and would
+            // take what is missing for zeros.
+            var size: Int64 = 0
+            let code = below(file).xFileSize(inner(file), &size)
+            guard code == SQLITE_OK else { return code }
+            return size == 0 ? LayeredFile.shortRead : LayeredFile.damaged
+        }
+        guard code == SQLITE_OK else { return code }
+        guard let cipher = cipher(of: file),
+            SealedPage.open(
+                page, number: number, cipher, verifies: database(file).pointee.verifies)
+        else { return LayeredFile.damaged }
+        return SQLITE_OK
+    }
+}
+
+// MARK: - Writing
+
+extension SealedDatabase {
+    /// A page that SQLite could not read again as it was is refused: the transaction fails.
+    private static func write(
+        _ file: File?, _ page: UnsafeRawBufferPointer, _ offset: Int64
+    ) -> Int32 {
+        let number = offset / pageSize
+        guard number * pageSize == offset, SealedPage.isFit(page, isFirst: number == 0) else {
+            return LayeredFile.failedWrite
+        }
+        let learned = learn(file!)
+        guard learned == SQLITE_OK else { return learned }
+        let code = fill(file!, to: number)
+        return code == SQLITE_OK ? writePage(file!, page, number) : code
+    }
+
+    private static func learn(_ file: File) -> Int32 {
+        if cipher(of: file) != nil { return SQLITE_OK }
+        var size: Int64 = 0
+        let code = below(file).xFileSize(inner(file), &size)
+        guard code == SQLITE_OK else { return code }
+        // With another salt nobody could read what is in the file.
+        guard size == 0 else { return LayeredFile.damaged }
+        makeHeader(file)
+        return SQLITE_OK
+    }
+
+    private static func writePage(
+        _ file: File, _ page: UnsafeRawBufferPointer, _ number: Int64
+    ) -> Int32 {
+        let scratch = database(file).pointee.scratch
+        scratch.copyMemory(from: page)
+        guard let (header, cipher) = database(file).pointee.made,
+            SealedPage.seal(scratch, number: number, header, cipher)
+        else { return LayeredFile.failedWrite }
+        let offset = number * pageSize
+        let code = below(file).xWrite(
+            inner(file), scratch.baseAddress, Int32(SealedPage.size), offset)
+        let end = offset + pageSize
+        if code != SQLITE_OK {
+            database(file).pointee.end = nil
+        } else if let known = database(file).pointee.end, known < end {
+            database(file).pointee.end = end
+        }
+        return code
+    }
+
+    /// As in ``OpenDatabase``: what SQLite leaves out is filled, since zeros do not open.
+    private static func fill(_ file: File, to number: Int64) -> Int32 {
+        if database(file).pointee.end == nil {
+            var size: Int64 = 0
+            let code = below(file).xFileSize(inner(file), &size)
+            guard code == SQLITE_OK else { return code }
+            database(file).pointee.end = size
+        }
+        guard let end = database(file).pointee.end, end < number * pageSize else {
+            return SQLITE_OK
+        }
+        let zeros = [UInt8](repeating: 0, count: SealedPage.size)
+        for place in (end + pageSize - 1) / pageSize..<number {
+            let code = zeros.withUnsafeBytes { writePage(file, $0, place) }
+            guard code == SQLITE_OK else { return code }
+        }
+        return SQLITE_OK
+    }
+}
