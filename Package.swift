@@ -392,8 +392,8 @@ let package = Package(
             [
                 "TidemarkApp", "TidemarkAudit", "TidemarkServer", "TidemarkHTTP", "TidemarkTesting",
                 "TidemarkSimulation", "TidemarkModel", "TidemarkWire", "TidemarkGoogleAuth",
-                "TidemarkCLI", arguments, cryptoExtras, hummingbird, httpClient, crypto, nioCore, nioHTTP1, nioPosix, nioSSL,
-                metrics, metricsTestKit,
+                "TidemarkCLI", arguments, cryptoExtras, hummingbird, httpClient, crypto, nioCore,
+                nioHTTP1, nioPosix, nioSSL, metrics, metricsTestKit,
             ], planted),
         // A disk that loses what was not synced, and what the stores make of that.
         tests(

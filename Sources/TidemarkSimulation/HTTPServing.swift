@@ -1,4 +1,5 @@
 package import Hummingbird
+import Logging
 
 /// Serves on a port of this machine while `body` runs.
 ///
@@ -10,9 +11,13 @@ package func withServer(
     _ body: @escaping @Sendable (String) async throws -> Void
 ) async throws {
     let (ports, input) = AsyncStream.makeStream(of: Int.self)
+    // That it listens, and that a test which is done hangs up, is no result.
+    var logger = Logger(label: "tidemark.test-server")
+    logger.logLevel = .critical
     let application = Application(
         router: router, configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-        onServerRunning: { channel in input.yield(channel.localAddress?.port ?? 0) })
+        onServerRunning: { channel in input.yield(channel.localAddress?.port ?? 0) },
+        logger: logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await application.run() }
         for await port in ports {

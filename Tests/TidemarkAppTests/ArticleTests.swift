@@ -6,6 +6,9 @@ import TidemarkTesting
 
 // The examples of the articles, line by line: the tidy tests see to it that every one stands in a test.
 
+/// The examples print for their readers: a run of the tests shows results alone.
+private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
+
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `The articles' examples` {
     private struct Message: Decodable, Sendable { var text: String }
     private struct Settings: Codable, Equatable, Sendable { var theme: String }

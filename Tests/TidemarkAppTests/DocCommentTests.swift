@@ -6,6 +6,9 @@ import TidemarkTesting
 
 // The examples of doc comments and of articles, line by line: the tidy tests compare them.
 
+/// The examples print for their readers: a run of the tests shows results alone.
+private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
+
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `The doc comments' examples` {
     private struct Message: Decodable, Sendable { var text: String }
 

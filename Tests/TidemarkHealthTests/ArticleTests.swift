@@ -5,6 +5,9 @@ import Testing
 
 // The examples of the articles, line by line: the tidy tests compare them.
 
+/// The examples print for their readers: a run of the tests shows results alone.
+private func print(_ items: Any..., separator: String = " ", terminator: String = "\n") {}
+
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `The articles on health` {
     @Test func `import an export and show a summary`() async throws {
         let folder = FileManager.default.temporaryDirectory

@@ -1,3 +1,4 @@
+import GRPCCore
 import Synchronization
 import Testing
 import TidemarkModel
@@ -90,6 +91,15 @@ struct AccessTests {
         #expect(ended.withLock { $0 } == ["write", "query"])
         #expect(RPCMethod.commit.defaultTimeout == .seconds(60))
         #expect(RPCMethod.runQuery.defaultTimeout == .seconds(300))
+    }
+
+    @Test func `App Check's token is in the metadata that production reads, as it is`() {
+        let attested = CallContext(database: database, token: "T", appCheckToken: "attested")
+        let metadata = Metadata(attested)
+        #expect(Array(metadata[stringValues: "x-firebase-appcheck"]) == ["attested"])
+        #expect(Array(metadata[stringValues: "authorization"]) == ["Bearer T"])
+        let other = Metadata(CallContext(database: database, token: "T"))
+        #expect(Array(other[stringValues: "x-firebase-appcheck"]).isEmpty)
     }
 
     @Test func `label, client and the wish for a bill come over the wire`() async throws {

@@ -67,7 +67,7 @@ import TidemarkWire
         }
     }
 
-    @Test func `the label, the token and the database arrive with the call`() async throws {
+    @Test func `the label, the tokens and the database arrive with the call`() async throws {
         let seen = Facts<CallContext>()
         let transport = ScriptedTransport { _, context, receive in
             seen.add(context)
@@ -76,7 +76,7 @@ import TidemarkWire
         }
         let sent = CallContext(
             database: try DatabaseID(project: "p", database: "other"), label: "before",
-            timeout: .seconds(30), token: "owner")
+            timeout: .seconds(30), token: "owner", appCheckToken: "attested")
         try await Loopback.with(transport) { loopback in
             _ = await loopback.client.answer(to: .deleteDocument(path("a/b"), .none), sent)
         }

@@ -109,7 +109,7 @@ enum ImportRules {
         ],
         "Tidemark": [
             "TidemarkModel", "TidemarkResilience", "TidemarkStore", "TidemarkSync", "TidemarkWire",
-            "TidemarkWords", "CoreMetrics", "SwiftUI",
+            "TidemarkWords", "Combine", "CoreMetrics", "SwiftUI",
         ],
         "TidemarkEncryption": ["TidemarkStore", "TidemarkSync", "Crypto"],
         "TidemarkGoogleAuth": [
@@ -139,7 +139,7 @@ enum ImportRules {
         ],
         "TidemarkSimulation": [
             "TidemarkModel", "TidemarkStore", "TidemarkSync", "TidemarkServer", "Tidemark",
-            "TidemarkApp", "TidemarkTesting", "Hummingbird",
+            "TidemarkApp", "TidemarkTesting", "Hummingbird", "Logging",
         ],
         "TidemarkDemo": [
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",

@@ -64,6 +64,56 @@ import Testing
         #expect(found.isEmpty, "\(found.report)")
     }
 
+    /// Whatever its type and comment: a text in these targets has a key, is for programmers or a log by the
+    /// call that it is given to, or is counted with a reason.
+    @Test func `are all texts but those that are counted, with a reason`() {
+        let files = Self.sources.filter { UnspokenTexts.targets.contains($0.target ?? "") }
+        var allowed: [String: Int] = [:]
+        for (_, texts) in UnspokenTexts.counted {
+            for (path, count) in texts {
+                #expect(allowed[path] == nil, "\(path) is counted twice")
+                allowed[path] = count
+            }
+        }
+        var report: [Violation] = []
+        for file in files {
+            let texts = SpokenTexts.of(file.lines.joined(separator: "\n"))
+                .filter { !UnspokenTexts.isUnspoken($0) }
+            let expected = allowed.removeValue(
+                forKey: String(file.path.dropFirst("Sources/".count)))
+            if texts.count == expected ?? 0 { continue }
+            let why = "\(texts.count) texts without a key, where \(expected ?? 0) are counted"
+            report.append(Violation(file: file.path, line: 1, text: why))
+            report += texts.map {
+                Violation(file: file.path, line: $0.line, text: String($0.text.prefix(80)))
+            }
+        }
+        #expect(report.isEmpty, "\(report.report)")
+        #expect(allowed.isEmpty, "counted, and not there: \(allowed.keys.sorted())")
+    }
+
+    @Test func `and other texts are told apart by where they stand`() {
+        let source = ##"""
+            // "A comment."
+            let a = "Try again."
+            let words = Words(now: "Now", hours: { "\(f("x"))h ago" }, key: "a.b")
+            throw .invalidArgument("A limit of \(n) is none.")
+            let b = say(Sentence("a.b", "Nothing " + "is here."))
+            context(debugDescription: "no number here")
+            let c = isOld ? "SELECT a FROM b" : "<p>is markup</p>", d = "Yesterday"
+            precondition(n > 0, "of \(n) words")
+            let e = map { "goes to \($0)" }
+            let f = #"a \#(g) "quoted" text"#
+            """##
+        let found = SpokenTexts.of(source).filter { !UnspokenTexts.isUnspoken($0) }
+        #expect(found.map(\.line) == [2, 3, 3, 7, 9, 10])
+        #expect(
+            found.map(\.text) == [
+                "Try again.", "Now", "◌h ago", "Yesterday", "goes to ◌", #"a ◌ "quoted" text"#,
+            ])
+        #expect(found[1].label == "now" && found[1].call == "Words" && found[2].call.isEmpty)
+    }
+
     @Test func `are all in the article`() throws {
         let file = try #require(Repository.files.first { $0.path == Self.article })
         let listed = Set(

@@ -27,9 +27,10 @@
         }
     }
 
-    // @unchecked: one task calls the subscriber, after it has received its subscription.
     private final class SequenceSubscription<Base: AsyncSequence & Sendable>:
-        Subscription, @unchecked Sendable
+        Subscription,
+        // One task calls the subscriber, after it has received its subscription.
+        @unchecked Sendable
     where Base.Element: Sendable {
         private let receive: (Base.Element) -> Subscribers.Demand
         private let end: (Subscribers.Completion<Base.Failure>) -> Void

@@ -1,35 +1,17 @@
 #if canImport(Combine)
     public import Combine
 
-    extension Query {
-        /// Snapshots of the query, now and as they change, for each subscriber a listener of its own.
+    extension SnapshotSource {
+        /// Snapshots, now and as they change, for each subscriber a listener of its own.
         ///
-        /// Costs what ``snapshots(includeMetadataChanges:)`` costs. A subscriber that asks slowly gets
-        /// the newest. Fails with a ``FirestoreError``, and then listens no more.
-        ///
-        /// - Parameter includeMetadataChanges: Whether there is a snapshot also when only its metadata
-        ///   has changed.
-        public func snapshotPublisher(
-            includeMetadataChanges: Bool = false
-        ) -> AnyPublisher<QuerySnapshot, any Error> {
-            SequencePublisher { [self] in
-                snapshots(includeMetadataChanges: includeMetadataChanges)
-            }
-            .mapError { $0 as any Error }.eraseToAnyPublisher()
-        }
-    }
-
-    extension DocumentReference {
-        /// The document, now and as it changes, for each subscriber a listener of its own.
-        ///
-        /// Costs what ``snapshots(includeMetadataChanges:)`` costs. A subscriber that asks slowly gets
-        /// the newest. Fails with a ``FirestoreError``, and then listens no more.
+        /// Costs what ``SnapshotSource/snapshots(includeMetadataChanges:)`` costs. A subscriber that asks
+        /// slowly gets the newest. Fails with a ``FirestoreError``, and then listens no more.
         ///
         /// - Parameter includeMetadataChanges: Whether there is a snapshot also when only its metadata
         ///   has changed.
         public func snapshotPublisher(
             includeMetadataChanges: Bool = false
-        ) -> AnyPublisher<DocumentSnapshot, any Error> {
+        ) -> AnyPublisher<Snapshots.Element, any Error> {
             SequencePublisher { [self] in
                 snapshots(includeMetadataChanges: includeMetadataChanges)
             }

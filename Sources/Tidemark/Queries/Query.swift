@@ -2,7 +2,7 @@
 ///
 /// An invalid call makes a query whose every use throws `invalidArgument`, so that queries can be
 /// built without `try`.
-public class Query: @unchecked Sendable {
+public class Query: SnapshotSource, @unchecked Sendable {
     // `@unchecked`: a class that can be inherited from cannot be checked; all its properties are
     // constants of sendable types, and its one subclass is in this module.
 

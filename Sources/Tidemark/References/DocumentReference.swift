@@ -1,5 +1,5 @@
 /// A document, which need not exist. Making a reference reads nothing.
-public final class DocumentReference: Sendable {
+public final class DocumentReference: SnapshotSource {
     public let firestore: Firestore
     /// As in `rooms/blue`.
     public let path: String

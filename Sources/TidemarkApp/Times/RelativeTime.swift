@@ -1,5 +1,6 @@
 public import Foundation
 public import Tidemark
+import TidemarkWords
 
 /// How long ago something was, as lists of messages say it: "Now", "2m ago", "5h ago", "Yesterday",
 /// "Oct 19".
@@ -15,7 +16,7 @@ public import Tidemark
 /// Pure: the same times give the same text. Everything but the last row is a matter of seconds gone
 /// by, whatever the calendar says; only the day needs ``calendar`` and its time zone.
 public struct RelativeTime: Sendable {
-    /// The texts, for other languages.
+    /// The texts: in the language of the app, by its table `Tidemark`, unless it says otherwise.
     public struct Words: Sendable {
         public var now: String
         public var minutes: @Sendable (Int) -> String
@@ -36,17 +37,39 @@ public struct RelativeTime: Sendable {
             self.day = day
         }
 
-        /// "Oct 19"; a month that the calendar has beyond twelve is a number.
-        public static let english = Words(
-            now: "Now", minutes: { "\($0)m ago" }, hours: { "\($0)h ago" },
-            yesterday: "Yesterday",
-            day: { month, day in
-                let name = months.indices.contains(month - 1) ? months[month - 1] : "\(month)"
-                return "\(name) \(day)"
-            })
+        /// In the words of a table of your own, by the keys of the article *Sentences for people*: `time.now`,
+        /// `time.minutes`, `time.hours`, `time.yesterday`, `time.day` and `time.january` to
+        /// `time.december`. What it lacks is English.
+        public init(by table: @escaping @Sendable (_ key: String) -> String?) {
+            self.init(saying: { $0.localized(by: table) })
+        }
+
+        private init(saying say: @escaping @Sendable (Sentence) -> String) {
+            self.init(
+                now: say(Sentence("time.now", "Now")),
+                minutes: { say(Sentence("time.minutes", "%1$@m ago", arguments: ["\($0)"])) },
+                hours: { say(Sentence("time.hours", "%1$@h ago", arguments: ["\($0)"])) },
+                yesterday: say(Sentence("time.yesterday", "Yesterday")),
+                day: { month, day in
+                    let isNamed = Self.months.indices.contains(month - 1)
+                    let name = isNamed ? say(Self.months[month - 1]) : "\(month)"
+                    return say(Sentence("time.day", "%1$@ %2$@", arguments: [name, "\(day)"]))
+                })
+        }
+
+        /// In the language of the app: by its table `Tidemark`, and English where it has none.
+        public static var localized: Words { Words(saying: { $0.localized() }) }
+
+        /// Whatever the app's language is: "Oct 19"; a month that the calendar has beyond twelve is a number.
+        public static let english = Words(by: { _ in nil })
 
         private static let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+            Sentence("time.january", "Jan"), Sentence("time.february", "Feb"),
+            Sentence("time.march", "Mar"), Sentence("time.april", "Apr"),
+            Sentence("time.may", "May"), Sentence("time.june", "Jun"),
+            Sentence("time.july", "Jul"), Sentence("time.august", "Aug"),
+            Sentence("time.september", "Sep"), Sentence("time.october", "Oct"),
+            Sentence("time.november", "Nov"), Sentence("time.december", "Dec"),
         ]
     }
 
@@ -54,13 +77,13 @@ public struct RelativeTime: Sendable {
     public var calendar: Calendar
     public var words: Words
 
-    public init(calendar: Calendar, words: Words = .english) {
+    public init(calendar: Calendar, words: Words = .localized) {
         self.calendar = calendar
         self.words = words
     }
 
     /// In a time zone of the Gregorian calendar.
-    public init(timeZone: TimeZone, words: Words = .english) {
+    public init(timeZone: TimeZone, words: Words = .localized) {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = timeZone
         self.init(calendar: calendar, words: words)

@@ -108,7 +108,7 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         let plan = repair.flatMap(OrphanRepair.init)
         if let schedule = try schedule() {
             let service = DailyAudit(schedule) {
-                try await tell(try await audit.run(repair: plan))
+                await tell(try await audit.run(repair: plan))
             }
             let group = ServiceGroup(
                 services: [service], gracefulShutdownSignals: [.sigint, .sigterm],
@@ -124,11 +124,11 @@ struct AuditOrphansCommand: AsyncParsableCommand {
             throw CleanExit.message("tidemark audit: \(message)").asFailure
         }
         await transport.close()
-        try await tell(result)
+        await tell(result)
         if result.count > result.repaired { throw ExitCode(2) }
     }
 
-    private func audit(_ place: AuditPlace, _ transport: GRPCTransport) throws -> OrphanAudit {
+    func audit(_ place: AuditPlace, _ transport: GRPCTransport) throws -> OrphanAudit {
         do {
             return OrphanAudit(
                 accounts: place.accounts,
@@ -143,8 +143,13 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         } catch { throw ValidationError(error.message) }
     }
 
-    private func tell(_ result: OrphanReport) async throws {
+    private func tell(_ result: OrphanReport) async {
         print(result)
+        await post(result)
+    }
+
+    /// Tells the webhook of findings, and says where it took no report: the audit itself is done.
+    func post(_ result: OrphanReport) async {
         guard result.count > 0, let webhook = webhook.flatMap(AuditWebhook.init) else { return }
         do { try await webhook.post(result) } catch {
             FileHandle.standardError.write(Data("tidemark audit: \(error)\n".utf8))
@@ -156,24 +161,35 @@ struct AuditOrphansCommand: AsyncParsableCommand {
         FileHandle.standardOutput.write(Data((text + "\n").utf8))
     }
 
-    private static func json(_ result: OrphanReport) -> String {
+    /// `count`, `userIds` and `detectedAt` are of accounts without a profile, as the report's document has
+    /// them; `orphans` are those of both kinds.
+    static func json(_ result: OrphanReport) -> String {
         struct Side: Encodable {
             let count: Int
             let ids: [String]
+
+            init(_ orphans: OrphanReport.Orphans) {
+                count = orphans.count
+                ids = orphans.ids
+            }
         }
         struct Output: Encodable {
-            let accounts, profiles, count, tooYoung, reads, repaired: Int
+            let count: Int
+            let userIds: [String]
+            let detectedAt: String
+            let accounts, profiles, orphans, tooYoung, reads, repaired: Int
             let accountsWithoutProfile, profilesWithoutAccount: Side
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
+        let found = result.accountsWithoutProfile
+        let time = Date(timeIntervalSince1970: Double(result.detectedAt.seconds))
         let output = Output(
-            accounts: result.accounts, profiles: result.profiles, count: result.count,
-            tooYoung: result.tooYoung, reads: result.reads, repaired: result.repaired,
-            accountsWithoutProfile: Side(
-                count: result.accountsWithoutProfile.count, ids: result.accountsWithoutProfile.ids),
-            profilesWithoutAccount: Side(
-                count: result.profilesWithoutAccount.count, ids: result.profilesWithoutAccount.ids))
+            count: found.count, userIds: found.ids,
+            detectedAt: ISO8601DateFormatter().string(from: time), accounts: result.accounts,
+            profiles: result.profiles, orphans: result.count, tooYoung: result.tooYoung,
+            reads: result.reads, repaired: result.repaired, accountsWithoutProfile: Side(found),
+            profilesWithoutAccount: Side(result.profilesWithoutAccount))
         return String(decoding: (try? encoder.encode(output)) ?? Data(), as: UTF8.self)
     }
 

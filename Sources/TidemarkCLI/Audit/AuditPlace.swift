@@ -1,4 +1,5 @@
 import ArgumentParser
+import AsyncHTTPClient
 import Foundation
 import TidemarkAudit
 import TidemarkDemo
@@ -12,13 +13,27 @@ struct AuditPlace: Sendable {
     let project: String
     let tokens: AccountDirectory.Tokens
 
-    /// By options, then the environment; Google's where neither names a host.
+    /// Two services over TLS: Google's, or what a test has in their places.
+    struct Services: Sendable {
+        static let google = Services(
+            firestore: GRPCTransport.Endpoint(
+                host: "firestore.googleapis.com", port: 443, usesTLS: true),
+            accounts: AccountDirectory.cloud, client: nil)
+
+        let firestore: GRPCTransport.Endpoint
+        /// The address of the accounts, without a slash at its end.
+        let accounts: String
+        /// Who calls the accounts; nil for the one that the process shares.
+        let client: HTTPClient?
+    }
+
+    /// By options, then the environment; in the cloud where neither names a host.
     ///
     /// - Throws: `ValidationError` with a sentence.
     init(
         host: String?, accountsHost: String?, project: String?,
         environment: [String: String] = ProcessInfo.processInfo.environment,
-        token: String? = TokenVariable.value
+        token: String? = TokenVariable.value, cloud: Services = .google
     ) async throws {
         let host = host ?? environment["FIRESTORE_EMULATOR_HOST"]
         let accountsHost = accountsHost ?? environment["FIREBASE_AUTH_EMULATOR_HOST"]
@@ -30,10 +45,10 @@ struct AuditPlace: Sendable {
             tokens = { _ in shown }
             accounts = AccountDirectory(project: self.project, host: accountsHost, token: shown)
         case (nil, nil):
-            firestore = GRPCTransport.Endpoint(
-                host: "firestore.googleapis.com", port: 443, usesTLS: true)
-            (tokens, self.project) = try await Self.cloud(project, environment, token)
-            accounts = AccountDirectory(project: self.project, tokens: tokens)
+            firestore = cloud.firestore
+            (tokens, self.project) = try await Self.credentials(project, environment, token)
+            accounts = AccountDirectory(
+                project: self.project, base: cloud.accounts, client: cloud.client, tokens: tokens)
         case (nil, _?):
             throw ValidationError("Where is Firestore? Say it with --host HOST:PORT.")
         case (_?, nil):
@@ -41,7 +56,7 @@ struct AuditPlace: Sendable {
         }
     }
 
-    private static func cloud(
+    private static func credentials(
         _ project: String?, _ environment: [String: String], _ token: String?
     ) async throws -> (AccountDirectory.Tokens, String) {
         if let token {

@@ -72,6 +72,7 @@ struct IncomingMetadata: Sendable {
     var client: String?
     var reportsUsage: Bool
     var token: String?
+    var appCheckToken: String?
     var timeout: Duration?
     /// Whether requests may be in gzip.
     var isPacked: Bool
@@ -83,6 +84,7 @@ struct IncomingMetadata: Sendable {
         timeout = metadata[stringValues: MetadataKey.timeout].first { _ in true }
             .flatMap(Metadata.duration(timeout:))
         isPacked = metadata[stringValues: MetadataKey.packed].contains { _ in true }
+        appCheckToken = metadata[stringValues: MetadataKey.appCheck].first { _ in true }
         let bearer = "Bearer "
         token = metadata[stringValues: MetadataKey.authorization].first { _ in true }
             .flatMap { $0.hasPrefix(bearer) ? String($0.dropFirst(bearer.count)) : nil }
@@ -91,7 +93,7 @@ struct IncomingMetadata: Sendable {
     func context(_ database: DatabaseID) -> CallContext {
         CallContext(
             database: database, label: label, timeout: timeout, token: token, client: client,
-            reportsUsage: reportsUsage)
+            reportsUsage: reportsUsage, appCheckToken: appCheckToken)
     }
 }
 

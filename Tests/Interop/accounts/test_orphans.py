@@ -1,12 +1,14 @@
 """`tidemark audit orphans`: accounts without a profile and profiles without an account."""
 
 import datetime
+import http.server
 import json
 import os
 import re
 import select
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -60,10 +62,13 @@ def test_both_kinds_are_found_and_reported(server):
     assert found["accountsWithoutProfile"] == {"count": 2, "ids": ["ann", "cleo"]}
     assert found["profilesWithoutAccount"] == {"count": 1, "ids": ["eve"]}
     assert (found["accounts"], found["profiles"], found["repaired"]) == (4, 3, 0)
+    assert (found["count"], found["userIds"], found["orphans"]) == (2, ["ann", "cleo"], 3)
+    detected = datetime.datetime.fromisoformat(found["detectedAt"].replace("Z", "+00:00"))
     report = client.document("admin/orphanedUsers").get().to_dict()
     assert report["count"] == 2 and report["userIds"] == ["ann", "cleo"]
     assert report["orphans"] == 3 and report["ids"] == ["ann", "cleo", "eve"]
     assert abs(report["detectedAt"].timestamp() - time.time()) < 60
+    assert int(report["detectedAt"].timestamp()) == int(detected.timestamp())
     # Nothing was touched.
     assert client.document("users/eve").get().exists
     assert len(Client(server).session.get(
@@ -85,7 +90,7 @@ def test_nothing_to_find(server):
     make_accounts(server, ["ann"])
     make_profiles(server, ["ann"])
     code, found = audit(server)
-    assert code == 0 and found["count"] == 0
+    assert code == 0 and found["count"] == 0 and found["orphans"] == 0 and found["userIds"] == []
 
 
 def test_who_signs_up_just_now_is_no_orphan(server):
@@ -116,6 +121,69 @@ def test_without_a_server_it_fails_and_says_so(server):
     assert result.returncode == 1 and "cannot be reached" in result.stderr
 
 
+class Hook:
+    """A chat's webhook on a port of this machine, which keeps what is posted."""
+
+    def __init__(self):
+        self.posts = []
+        self.status = 204
+        hook = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                hook.posts.append((self.path, self.headers["content-type"], json.loads(body)))
+                self.send_response(hook.status)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}/hook"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+
+@pytest.fixture
+def hook():
+    hook = Hook()
+    yield hook
+    hook.server.shutdown()
+    hook.server.server_close()
+
+
+def test_a_webhook_hears_of_findings_alone(server, hook):
+    make_accounts(server, ["ann", "bea"])
+    client = make_profiles(server, ["bea"])
+    code, found = audit(server, "--webhook", hook.address)
+    assert code == 2
+    [(path, kind, body)] = hook.posts
+    assert (path, kind) == ("/hook", "application/json")
+    assert body["count"] == 1 and body["userIds"] == ["ann"]
+    assert body["profilesWithoutAccount"] == 0
+    assert body["detectedAt"] == found["detectedAt"]
+    assert body["text"] == "1 accounts without a profile, 0 profiles without an account."
+    # A profile without an account is a finding too.
+    make_profiles(server, ["ann", "eve"])
+    assert audit(server, "--webhook", hook.address)[0] == 2
+    assert [body["count"] for _, _, body in hook.posts] == [1, 0]
+    assert hook.posts[1][2]["profilesWithoutAccount"] == 1
+    client.document("users/eve").delete()
+    assert audit(server, "--webhook", hook.address)[0] == 0
+    assert len(hook.posts) == 2, "nothing was found"
+
+
+def test_a_webhook_that_takes_nothing_is_named_and_changes_no_result(server, hook):
+    make_accounts(server, ["ann"])
+    hook.status = 404
+    result = server.run(
+        "audit", "orphans", "--project", "accounts", "--accounts-host",
+        f"127.0.0.1:{server.accounts_port}", "--json", "--webhook", hook.address)
+    assert result.returncode == 2 and json.loads(result.stdout)["userIds"] == ["ann"]
+    assert "The webhook took no report" in result.stderr
+    assert len(hook.posts) == 1, "what is refused is not sent again"
+
+
 def audit_daily(server, *flags):
     return subprocess.Popen(
         [BINARY, "audit", "orphans", "--project", "accounts", "--accounts-host",
@@ -142,7 +210,7 @@ def test_daily_says_when_and_stays_until_it_is_told_to_end(server, end):
 
 @pytest.mark.parametrize("flags", [
     ("--daily", "25:00"), ("--daily", "two"), ("--daily", "02:00", "--time-zone", "Nowhere/At_All"),
-    ("--time-zone", "Asia/Tokyo"), ("--grace", "-1"), ("--repair",),
+    ("--time-zone", "Asia/Tokyo"), ("--grace", "-1"), ("--repair",), ("--webhook", "ftp://a/b"),
 ])
 def test_what_is_no_order_is_refused_before_anything_is_read(server, flags):
     process = audit_daily(server, *flags)

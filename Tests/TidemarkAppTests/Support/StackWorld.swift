@@ -15,8 +15,10 @@ final class StackWorld {
         port = try await local.serve().port
     }
 
+    /// - Parameter probe: Called at each step of a job.
     func stack(
-        _ signals: AppSignals = .none, change: (inout StackSettings) -> Void = { _ in }
+        _ signals: AppSignals = .none, change: (inout StackSettings) -> Void = { _ in },
+        probe: AccountJobs.Probe? = nil
     ) throws -> TidemarkStack {
         let client = FirestoreSettings(host: "127.0.0.1:\(port)", isSSLEnabled: false)
         client.readDeadline = .seconds(2)
@@ -33,7 +35,7 @@ final class StackWorld {
         }
         settings.signals = signals
         change(&settings)
-        return try TidemarkStack(settings)
+        return try TidemarkStack(settings, probe: probe)
     }
 
     func stop() async {

@@ -46,6 +46,32 @@ import TidemarkTesting
         #expect(other.text(for: time, at: time) == "jetzt")
     }
 
+    @Test func `speak the app's language, as its table has the words`() {
+        let german: [String: String] = [
+            "time.now": "jetzt", "time.minutes": "vor %1$@ Min.", "time.hours": "vor %1$@ Std.",
+            "time.yesterday": "gestern", "time.day": "%2$@. %1$@", "time.october": "Okt.",
+        ]
+        var times = utc
+        times.words = RelativeTime.Words(by: { german[$0] })
+        let texts = [1, 120, 7_200, 90_000, 200_000, 86_400 * 20].map { ago in
+            times.text(for: now.advanced(by: .seconds(-ago)), at: now)
+        }
+        // 30 September has no month of its own in the table.
+        let wanted = ["jetzt", "vor 2 Min.", "vor 2 Std.", "gestern", "18. Okt.", "30. Sep"]
+        #expect(texts == wanted)
+    }
+
+    @Test func `are English where the app has no table`() {
+        let english = RelativeTime(calendar: utc.calendar, words: .english)
+        for ago in [1, 120, 7_200, 90_000, 200_000] {
+            let time = now.advanced(by: .seconds(-ago))
+            #expect(utc.text(for: time, at: now) == english.text(for: time, at: now))
+        }
+        // Each month has a name of its own, and a thirteenth its number.
+        #expect(Set((1...12).map { RelativeTime.Words.localized.day($0, 1) }).count == 12)
+        #expect(RelativeTime.Words.localized.day(13, 7) == "13 7")
+    }
+
     @Test func `are of the whole range of times`() {
         // Calendars differ on which day began the year 1.
         #expect(utc.text(for: .min, at: .max).hasPrefix("Jan "))

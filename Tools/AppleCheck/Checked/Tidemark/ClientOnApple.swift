@@ -91,7 +91,7 @@ public final class Firestore: Sendable {
 }
 
 // `@unchecked`: as the client's, whose one subclass is in its module; all is constant.
-public class Query: Hashable, @unchecked Sendable {
+public class Query: Hashable, SnapshotSource, @unchecked Sendable {
     fileprivate let firestore: Firestore
     fileprivate let text: String
 
@@ -153,7 +153,7 @@ public class Query: Hashable, @unchecked Sendable {
 
 public final class CollectionReference: Query, @unchecked Sendable {}  // as its superclass
 
-public final class DocumentReference: Hashable, Sendable {
+public final class DocumentReference: Hashable, SnapshotSource {
     fileprivate let firestore: Firestore
     public let path: String
 

@@ -1,0 +1,112 @@
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkServer
+import TidemarkTesting
+
+@testable import TidemarkApp
+
+/// What the parts of a stack do when the system says something.
+@Suite(.timeLimit(.minutes(20))) struct `A signal to a stack` {
+    private let store = ScriptedStore()
+    private let way = AccountJobs.Way.password(email: "ada@b.c", "correct horse")
+    private let profile: MapValue = ["name": .string("Ada")]
+
+    private var stages: StackSettings.Stages { StackSettings.Stages(beginSignUp: { _, _, _ in }) }
+
+    private func until(_ launch: Launch, _ isThere: (LaunchMachine.State) -> Bool) async {
+        for await machine in launch.machines where isThere(machine.state) { return }
+    }
+
+    @Test func `that the device is unlocked loads the session, and the launch goes on`()
+        async throws
+    {
+        let world = try await StackWorld()
+        var stack = try world.stack { $0.credentials = store }
+        await stack.accounts.load()
+        var news = stack.jobs.news.makeAsyncIterator()
+        try await stack.jobs.signUp(way, profile: profile)
+        let told = await news.next()
+        let user = try #require(told.flatMap(Self.finished))
+        await stack.close()
+
+        // Started in the background, before anybody has unlocked the device.
+        store.fail(.locked)
+        stack = try world.stack { $0.credentials = store }
+        let launch = stack.launch(stages)
+        launch.start()
+        launch.contentShown()
+        await until(launch) { $0 == .locked }
+        #expect(stack.accounts.state == .locked)
+        // It is told of what concerns others, and stays.
+        await stack.signal(.networkIsBack)
+        #expect(stack.accounts.state == .locked && launch.machine.state == .locked)
+
+        store.fail(nil)
+        await stack.signal(.protectedDataIsReadable)
+        #expect(stack.accounts.state == .signedIn(user), "by the signal, whatever a launch does")
+        await until(launch) { $0 == .live(user) }
+        #expect(launch.machine.problem == nil)
+        launch.close()
+        await stack.close()
+        await world.stop()
+    }
+
+    @Test func `that the device is unlocked goes on with a job that could not read its secret`()
+        async throws
+    {
+        let world = try await StackWorld()
+        let store = store
+        // Locked between two steps, as a device in a pocket is.
+        let stack = try world.stack(
+            change: { $0.credentials = store },
+            probe: { if $0 == "secret kept" { store.fail(.locked) } })
+        await stack.accounts.load()
+        var news = stack.jobs.news.makeAsyncIterator()
+        try await stack.jobs.signUp(way, profile: profile)
+        #expect(await news.next() == .waiting)
+        #expect(stack.accounts.user == nil)
+
+        store.fail(nil)
+        await stack.signal(.protectedDataIsReadable)
+        let told = await news.next()
+        let user = try #require(told.flatMap(Self.finished))
+        #expect(stack.accounts.user == user)
+        #expect(try await stack.firestore.document("users/\(user)").getDocument().exists)
+        await stack.close()
+        await world.stop()
+    }
+
+    private static func finished(_ news: JobNews) -> UserID? {
+        if case .finished(let user) = news { user } else { nil }
+    }
+
+    /// A connection over the network before may be dead, and nobody has noticed: nothing but the signal
+    /// makes a listener that is up to date connect anew.
+    @Test(arguments: [AppSignal.networkIsBack, .protectedDataIsReadable, .cameForward])
+    func `that may mean a network has listeners connect anew`(signal: AppSignal) async throws {
+        let world = try await StackWorld()
+        let recorded = RecordedTransport(world.local.server)
+        let served = try await ServedTransport(recorded)
+        let stack = try world.stack { $0.firestore.host = "127.0.0.1:\(served.port)" }
+        await stack.accounts.load()
+        let shown = AsyncStream.makeStream(of: Bool.self)
+        let room = stack.firestore.document("rooms/blue")
+        let listener = room.addSnapshotListener(includeMetadataChanges: true) { snapshot, _ in
+            guard let snapshot, !snapshot.metadata.isFromCache else { return }
+            shown.continuation.yield(snapshot.exists)
+        }
+        var rooms = shown.stream.makeAsyncIterator()
+        #expect(await rooms.next() == false)
+        #expect(recorded.listens.count == 1)
+        await stack.signal(signal)
+        while recorded.listens.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        // What it hears, it hears over the new one.
+        try await world.local.firestore(label: "writer").document("rooms/blue").setData(["n": 1])
+        while let exists = await rooms.next(), !exists {}
+        listener.remove()
+        await stack.close()
+        await served.stop()
+        await world.stop()
+    }
+}

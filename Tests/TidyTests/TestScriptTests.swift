@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+
+/// `Scripts/swift-tests` with tests of the test's own.
+@Suite(.timeLimit(.minutes(20))) struct `The script that runs the tests` {
+    /// As many as it may print beside its results.
+    private static let most = 200
+
+    /// - Parameters:
+    ///   - lines: What the tests print, as a line of the shell's.
+    ///   - status: With which they end.
+    /// - Returns: What was printed, and the exit status.
+    private func run(_ lines: String, status: Int32 = 0) throws -> (text: String, status: Int32) {
+        let folder = FileManager.default.temporaryDirectory
+            .appendingPathComponent("tidemark-tests-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for name in ["Scripts", ".build"] {
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+        }
+        let script = folder.appendingPathComponent("Scripts/swift-tests")
+        try FileManager.default.copyItem(
+            at: Repository.root.appendingPathComponent("Scripts/swift-tests"), to: script)
+        // The histories print nothing, and the compiler says where the tests are: here, itself.
+        let tests = folder.appendingPathComponent("tidemarkPackageTests.xctest")
+        let text = """
+            #!/bin/bash
+            case "$*" in
+                *--show-bin-path*) echo '\(folder.path)'; exit ;;
+                *--skip-build*--skip*|--testing-library*--skip*) \(lines); exit \(status) ;;
+            esac
+
+            """
+        try text.write(to: tests, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: tests.path)
+
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = script
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["SWIFT": tests.path], uniquingKeysWith: { $1 })
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+    }
+
+    private func logging(_ count: Int) -> String {
+        #"for n in $(seq \#(count)); do echo "07:0$((n % 9)) info: write $n failed"; done"#
+    }
+
+    private let results = #"printf '\033[92m✔\033[0m Test run with 7 tests passed.\n'"#
+
+    @Test func `passes where results are most of what is printed`() throws {
+        let many =
+            "for n in $(seq 900); do printf '\\033[90m◇\\033[0m Test %d started.\\n' $n; done"
+        let result = try run("\(many); \(logging(Self.most)); \(results)")
+        #expect(result.status == 0 && result.text.contains("7 tests passed"))
+        #expect(!result.text.contains("are no results"))
+    }
+
+    @Test func `fails for a log, and names its most frequent line`() throws {
+        let result = try run("\(logging(Self.most + 1)); echo once; \(results)")
+        #expect(result.status == 1)
+        #expect(result.text.contains("The tests print 202 lines that are no results"))
+        let last = result.text.split(separator: "\n").last ?? ""
+        #expect(last.hasSuffix("201 #:# info: write # failed"), "\(last)")
+    }
+
+    @Test func `ends as the tests do, however much one of them says that failed`() throws {
+        let failure = #"printf '✘ Test "a" recorded an issue.\n'"#
+        let result = try run("\(logging(Self.most * 2)); \(failure)", status: 1)
+        #expect(result.status == 1 && !result.text.contains("are no results"))
+        let last = result.text.split(separator: "\n").last
+        #expect(last == #"✘ Test "a" recorded an issue."#)
+    }
+}

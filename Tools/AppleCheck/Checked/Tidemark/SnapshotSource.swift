@@ -1,0 +1,1 @@
+../../../../Sources/Tidemark/Combine/SnapshotSource.swift
