@@ -67,7 +67,7 @@ struct SignUpAppCommand: AsyncParsableCommand {
             FileHandle.standardOutput.write(
                 Data("state \(transition.from) left after \(time) s\n".utf8))
         }
-        let app = try TidemarkStack(settings, probe: makeProbe())
+        let app = try TidemarkStack.$probe.withValue(makeProbe()) { try TidemarkStack(settings) }
         // The session of a sign-up that was killed is known before the journal is looked at.
         await app.accounts.load()
         let (email, name) = (email, side.rawValue)

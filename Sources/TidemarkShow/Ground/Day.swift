@@ -1,7 +1,7 @@
 import ExampleKit
 import Foundation
 import Tidemark
-import TidemarkApp
+import TidemarkPhones
 import TidemarkRules
 import TidemarkServer
 
@@ -35,7 +35,11 @@ struct Day: Sendable {
                     label: "town", token: "owner"))
             let email = "ada.\(example.name).\(number)@\(side.rawValue).test"
             var user = PhoneUser(id: "ada", name: "Ada", email: email)
-            if example.hasAccount { user.id = try await account(user, side, ground) }
+            if example.hasAccount {
+                user.id = try await user.signUp(
+                    at: ground.accountsPlace,
+                    secrets: folder.appendingPathComponent("\(side.rawValue)-desk").path)
+            }
             let town = Town(firestore: firestore, user: user, dayStart: start)
             try await example.seed(town)
             towns[side] = town
@@ -44,17 +48,6 @@ struct Day: Sendable {
 
     private func project(_ side: PhoneSide) -> String {
         "\(example.name)-\(number)-\(side.rawValue)"
-    }
-
-    private func account(
-        _ user: PhoneUser, _ side: PhoneSide, _ ground: ShowGround
-    ) async throws -> String {
-        let secrets = folder.appendingPathComponent("\(side.rawValue)-desk").path
-        let accounts = Accounts(
-            HTTPAccountsTransport(.local(ground.accountsPlace)),
-            store: try FileCredentialStore(folder: secrets), installation: "desk")
-        await accounts.load()
-        return try await accounts.signUp(email: user.email, password: user.password).text
     }
 
     func label(_ side: PhoneSide) -> String { "\(example.name).\(number).\(side.rawValue)" }

@@ -4,6 +4,7 @@ import Tidemark
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkPhones
 import TidemarkRules
 import TidemarkServer
 import TidemarkWire
@@ -106,20 +107,9 @@ final class ShowGround: Sendable {
                 }
             })
         for ways in ways.values {
-            try await Self.play(profile, at: ways.firestore)
-            try await Self.play(profile, at: ways.accounts)
+            try await ways.firestore.insist(on: profile)
+            try await ways.accounts.insist(on: profile)
         }
-    }
-
-    /// A network that refuses gives its port up, and somebody else may have it for a moment: it is asked
-    /// for again, for ten seconds.
-    private static func play(_ profile: NetworkProfile, at gate: NetworkGate) async throws {
-        for _ in 0..<40 {
-            do { return try await gate.play(profile) } catch {
-                try await Task.sleep(for: .milliseconds(250))
-            }
-        }
-        try await gate.play(profile)
     }
 
     /// Puts the rules of an app in force for all phones. Who is past all networks is an administrator.

@@ -1,5 +1,6 @@
 import ExampleKit
 import TidemarkConsole
+import TidemarkPhones
 
 /// A row of a screen.
 enum RowPart {
