@@ -231,7 +231,7 @@ let package = Package(
         example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
         example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
         example("Chats", ["TidemarkApp"]),
-        example("Stamps", ["TidemarkApp"]),
+        example("Stamps", ["TidemarkApp", "TidemarkImages"]),
         example("Homes", ["TidemarkApp"]),
         // An app of an example in a process of its own, and what it runs on.
         library(

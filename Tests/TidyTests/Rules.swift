@@ -154,7 +154,7 @@ enum ImportRules {
         ],
         // What adopters' apps import, and nothing else.
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
-        "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "MessagesCore": [

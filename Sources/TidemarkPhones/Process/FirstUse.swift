@@ -23,7 +23,8 @@ package enum FirstUse {
     }
 
     private static func isComplete(_ screen: Screen) -> Bool {
-        let isWaiting = screen.sections.contains { $0.rows.contains { $0.kind == .skeleton } }
+        let rows = screen.sections.flatMap(\.rows)
+        let isWaiting = rows.contains { $0.kind == .skeleton || $0.picture?.isLoaded == false }
         return screen.hasContent && !isWaiting
             && (screen.state == .fresh || screen.state == .quiet)
     }

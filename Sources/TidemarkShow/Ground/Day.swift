@@ -53,13 +53,15 @@ struct Day: Sendable {
     func label(_ side: PhoneSide) -> String { "\(example.name).\(number).\(side.rawValue)" }
 
     func settings(_ side: PhoneSide, _ ground: ShowGround) -> PhoneSettings {
-        let place = ground.place(side)
+        let places = ground.places(side)
         // There is one for each side.
         let town = towns[side]!
-        return PhoneSettings(
+        var settings = PhoneSettings(
             folder: folder.appendingPathComponent(side.rawValue).path, project: project(side),
-            firestore: place.firestore, accounts: place.accounts, user: town.user,
+            firestore: places.firestore, accounts: places.accounts, user: town.user,
             label: label(side), token: RulesPerson.user(town.user.id).unsignedToken)
+        settings.pictures = "http://\(places.pictures)/\(label(side))"
+        return settings
     }
 
     /// Beside a full read.
