@@ -248,7 +248,8 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
                 "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
                 "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-                "TidemarkPhones", "ExampleKit", arguments, httpClient, nioCore, nioHTTP1,
+                "TidemarkPhones", "ExampleKit", "StampsCore", arguments, httpClient, nioCore,
+                nioHTTP1,
             ]),
         // `tidemark show`: both phones of an example in a browser.
         .target(
@@ -391,7 +392,10 @@ let package = Package(
             ], planted),
         tests(
             "TidemarkDemoTests",
-            ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
+            [
+                "TidemarkDemo", "TidemarkPhones", "TidemarkModel", "TidemarkResilience",
+                "TidemarkServer", "ExampleKit",
+            ]),
         tests("TidemarkPhonesTests", ["TidemarkPhones", "ExampleKit"]),
         tests(
             "TidemarkShowTests",

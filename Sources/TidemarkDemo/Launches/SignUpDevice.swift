@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkPhones
 import Synchronization
 
 /// A device on which somebody signs up, and whose app is killed at one step.
@@ -22,11 +23,13 @@ struct SignUpDevice: Sendable {
     func play(_ gates: LaunchGates) async -> SignUpOutcome {
         var outcome = SignUpOutcome(device: self)
         guard let place = gates.places[network] else { return outcome }
-        let first = await launch(place, network.label, killAt: killAt, Self.patience)
+        let first = await launch(
+            place, network.label(side == .before ? .before : .after), killAt: killAt, Self.patience)
         outcome.note("sign-up", first)
         outcome.wasKilledAtStep = first.wasKilledAtStep
         if !first.isUsable, !first.wasKilledAtStep { outcome.isDeadEnd = true }
-        let second = await launch(place, network.label, killAt: 0, Self.patience)
+        let second = await launch(
+            place, network.label(side == .before ? .before : .after), killAt: 0, Self.patience)
         outcome.note("again", second)
         if !second.isUsable { outcome.isDeadEnd = true }
         let last = await launch(
