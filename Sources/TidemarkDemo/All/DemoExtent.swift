@@ -38,8 +38,8 @@ enum DemoExtent: Sendable {
 
     var signUps: SignUpDemo {
         switch self {
-        case .small: SignUpDemo(networks: [.healthy], together: 13)
-        case .telling: SignUpDemo(networks: [.healthy, .threeG], together: 26)
+        case .small: SignUpDemo(networks: [.healthy], together: 16)
+        case .telling: SignUpDemo(networks: [.healthy, .threeG], together: 32)
         case .full: SignUpDemo()
         }
     }
