@@ -252,8 +252,16 @@ let package = Package(
         example("Messages", ["TidemarkApp", "TidemarkImages", "TidemarkResilience"]),
         example("Health", ["TidemarkApp", "TidemarkHealth", "TidemarkHealthSync"]),
         example("Chats", ["TidemarkApp"]),
-        example("Stamps", ["TidemarkApp"]),
+        example("Stamps", ["TidemarkApp", "TidemarkImages"]),
         example("Homes", ["TidemarkApp"]),
+        // An app of an example in a process of its own, and what it runs on.
+        library(
+            "TidemarkPhones",
+            [
+                "TidemarkServer", "TidemarkHTTP", "TidemarkApp", "TidemarkImages", "ExampleKit",
+                "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments,
+                httpClient, nioCore, nioHTTP1, nioPosix,
+            ]),
         // What `tidemark demo` plays.
         library(
             "TidemarkDemo",
@@ -261,15 +269,16 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
                 "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
                 "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-                "ExampleKit", arguments, httpClient, nioCore, nioHTTP1, nioPosix,
+                "TidemarkPhones", "ExampleKit", "HomesCore", "StampsCore", arguments, httpClient,
+                nioCore, nioHTTP1,
             ]),
         // `tidemark show`: both phones of an example in a browser.
         .target(
             name: "TidemarkShow",
             dependencies: [
                 "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkHTTP", "TidemarkWire",
-                "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore",
-                "HealthCore", "HomesCore", "MessagesCore", "StampsCore", arguments, unixSignals,
+                "TidemarkConsole", "Tidemark", "TidemarkPhones", "ExampleKit", arguments,
+                unixSignals,
             ],
             resources: [
                 .embedInCode("Assets/show.css"), .embedInCode("Assets/show.js"),
@@ -281,9 +290,9 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore",
                 "TidemarkWire", "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP",
                 "TidemarkConsole", "Tidemark", "TidemarkExport", "TidemarkApp",
-                "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkShow",
-                "TidemarkSystem", "TidemarkWords", arguments, httpClient, log, nioCore, nioHTTP1,
-                serviceLifecycle, unixSignals,
+                "TidemarkGoogleAuth", "TidemarkHealth", "TidemarkDemo", "TidemarkPhones",
+                "TidemarkShow", "TidemarkSystem", "TidemarkWords", arguments, httpClient, log,
+                nioCore, nioHTTP1, serviceLifecycle, unixSignals,
             ],
             swiftSettings: settings),
 
@@ -410,12 +419,17 @@ let package = Package(
             ]),
         tests(
             "TidemarkDemoTests",
-            ["TidemarkDemo", "TidemarkModel", "TidemarkResilience", "TidemarkServer"]),
+            [
+                "TidemarkDemo", "TidemarkPhones", "TidemarkModel", "TidemarkResilience",
+                "TidemarkServer", "ExampleKit",
+            ]),
+        tests("TidemarkPhonesTests", ["TidemarkPhones", "ExampleKit"]),
         tests(
             "TidemarkShowTests",
             [
-                "TidemarkShow", "ExampleKit", "StampsCore", "HomesCore", "TidemarkModel",
-                "TidemarkRules", "TidemarkServer", "TidemarkTesting", "Tidemark", "TidemarkApp",
+                "TidemarkShow", "TidemarkPhones", "ExampleKit", "StampsCore", "HomesCore",
+                "TidemarkModel", "TidemarkRules", "TidemarkServer", "TidemarkTesting", "Tidemark",
+                "TidemarkApp",
             ]),
         tests(
             "TidemarkGoogleAuthTests",

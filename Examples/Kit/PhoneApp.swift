@@ -64,6 +64,11 @@ public struct PhoneSettings: Codable, Hashable, Sendable {
     public var label: String
     /// Of the user, where an app has no accounts of its own: security rules see it.
     public var token: String?
+    /// What stands before the name of a picture in its address; nil where there are no pictures.
+    public var pictures: String?
+    /// Whether the app looks what is the matter with its connection. A demo launches it without, to see
+    /// what that costs.
+    public var diagnoses = true
 
     public init(
         folder: String, project: String, firestore: String, accounts: String, user: PhoneUser,

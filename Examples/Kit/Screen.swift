@@ -119,6 +119,8 @@ public struct Picture: Codable, Equatable, Sendable {
     public var text: String
     /// One of twelve colours, from 0.
     public var tint: Int
+    /// Whether the photograph is there that this stands for; nil where there is none.
+    public var isLoaded: Bool?
 
     public init(_ text: String, tint: Int) {
         precondition((0..<12).contains(tint))

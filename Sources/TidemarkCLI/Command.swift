@@ -1,5 +1,6 @@
 import ArgumentParser
 import TidemarkDemo
+import TidemarkPhones
 import TidemarkShow
 
 @main

@@ -7,7 +7,7 @@ package struct DemoCommand: AsyncParsableCommand {
         subcommands: [
             ChatsCommand.self, MessagesCommand.self, SignUpDemoCommand.self, LaunchDemoCommand.self,
             HealthDemoCommand.self, PicturesCommand.self, AllCommand.self, ChartsCommand.self,
-            SendCommand.self, SignUpAppCommand.self, PageCommand.self, HealthAppCommand.self,
+            SendCommand.self, PageCommand.self, HealthAppCommand.self,
             PictureAppCommand.self,
         ])
 

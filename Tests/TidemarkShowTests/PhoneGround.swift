@@ -53,17 +53,18 @@ struct PhoneGround {
         await local.stop()
     }
 
-    /// - Parameter isOnline: Whether anybody answers at its addresses.
+    /// - Parameters:
+    ///   - isOnline: Whether anybody answers at its addresses.
+    ///   - pictures: What stands before the name of a picture.
     func phone<App: PhoneApp>(
-        _ type: App.Type, _ name: String = "phone", isOnline: Bool = true
+        _ type: App.Type, _ name: String = "phone", isOnline: Bool = true, pictures: String? = nil
     ) throws -> App {
-        try App(
-            PhoneEnvironment(
-                PhoneSettings(
-                    folder: "\(folder)/\(name)", project: "phones",
-                    firestore: isOnline ? socket.host : "127.0.0.1:1",
-                    accounts: isOnline ? accounts.host : "127.0.0.1:1", user: town.user,
-                    label: name)))
+        var settings = PhoneSettings(
+            folder: "\(folder)/\(name)", project: "phones",
+            firestore: isOnline ? socket.host : "127.0.0.1:1",
+            accounts: isOnline ? accounts.host : "127.0.0.1:1", user: town.user, label: name)
+        settings.pictures = pictures
+        return try App(PhoneEnvironment(settings))
     }
 }
 

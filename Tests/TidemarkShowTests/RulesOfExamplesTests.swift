@@ -3,6 +3,7 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkModel
+import TidemarkPhones
 import TidemarkRules
 import TidemarkTesting
 

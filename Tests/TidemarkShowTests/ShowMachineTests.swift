@@ -1,6 +1,7 @@
 import ExampleKit
 import Foundation
 import Testing
+import TidemarkPhones
 
 @testable import TidemarkShow
 
@@ -167,16 +168,5 @@ import Testing
             OrderForm("tap", side: .after, id: "x", text: String(repeating: "x", count: 2_001)),
         ]
         for form in wrong { #expect(throws: OrderError.self) { try form.parsed() } }
-    }
-
-    @Test func `lines are cut wherever the pipe cuts them`() throws {
-        var cutter = LineCutter()
-        let line = JSONLine.encode(PhoneOrder.tap(id: "a", text: "ü\n"))
-        var found: [PhoneOrder] = []
-        for byte in line + line {
-            let lines = cutter.add(Data([byte]))
-            found += try #require(lines).compactMap { JSONLine.decode(PhoneOrder.self, $0) }
-        }
-        #expect(found == [.tap(id: "a", text: "ü\n"), .tap(id: "a", text: "ü\n")])
     }
 }

@@ -1,6 +1,7 @@
 import ExampleKit
 import Foundation
 import Testing
+import TidemarkPhones
 
 @testable import TidemarkShow
 

@@ -2,6 +2,7 @@ import ExampleKit
 import Foundation
 import Testing
 import Tidemark
+import TidemarkPhones
 import TidemarkServer
 import TidemarkTesting
 
@@ -62,6 +63,52 @@ import TidemarkTesting
         }
     }
 
+    private func hasProfile(_ screen: Screen) -> Bool {
+        let row = screen.sections.first?.rows.first
+        return row?.title == "Stamps of Ada" && row?.trailing == "40"
+    }
+
+    private func loaded(_ screen: Screen) -> [Bool] {
+        screen.sections.flatMap(\.rows).compactMap { $0.picture?.isLoaded }
+    }
+
+    private let nine = Array(repeating: true, count: 9)
+
+    @Test func `profile and pictures are there from disk when nobody answers`() async throws {
+        let server = try PictureServer.ofSmallPictures()
+        let address = "http://127.0.0.1:\(try await server.start())/after"
+        try await PhoneGround.play(.stamps) { ground in
+            let first = try ground.phone(StampsAfter.self, pictures: address)
+            try await signIn(first)
+            _ = try await first.screen("all pictures") { loaded($0) == nine && hasProfile($0) }
+            await first.close()
+            #expect(server.served("after").requests == 9)
+            await server.stop()
+
+            let second = try ground.phone(StampsAfter.self, isOnline: false, pictures: address)
+            let screen = try await second.screen("all from disk") {
+                loaded($0) == nine && hasProfile($0)
+            }
+            #expect(!screen.documents.isEmpty)
+            await second.close()
+        }
+    }
+
+    @Test func `the old app loads each picture at each launch`() async throws {
+        let server = try PictureServer.ofSmallPictures()
+        let address = "http://127.0.0.1:\(try await server.start())/before"
+        try await PhoneGround.play(.stamps) { ground in
+            for launch in 1...2 {
+                let app = try ground.phone(StampsBefore.self, "before", pictures: address)
+                if launch == 1 { try await signIn(app) }
+                _ = try await app.screen("all pictures") { loaded($0) == nine && hasProfile($0) }
+                await app.close()
+                #expect(server.served("before").whole == 9 * launch)
+            }
+        }
+        await server.stop()
+    }
+
     @Test func `each state of the model is a screen of its own`() {
         let now = Date(timeIntervalSince1970: 1_000_000)
         var model = StampsModel()
@@ -77,6 +124,11 @@ import TidemarkTesting
         model.lines = [StampsModel.Line(id: "s1", stamp: stamp)]
         let row = model.screen(now: now).sections[1].rows[0]
         #expect(row.title == "Comet" && row.trailing == "2m ago" && row.isDocument)
+        #expect(row.picture?.isLoaded == nil)
+        model.lines[0].stamp.picture = "7"
+        #expect(model.screen(now: now).sections[1].rows[0].picture?.isLoaded == false)
+        model.pictures = ["s1"]
+        #expect(model.screen(now: now).sections[1].rows[0].picture?.isLoaded == true)
         model.state = .stale(age: 60, reason: "Looking for news.")
         #expect(model.screen(now: now).state == .stale(age: 60, reason: "Looking for news."))
         model.message = "You're offline."

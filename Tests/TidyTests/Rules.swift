@@ -145,11 +145,17 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
             "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-            "ExampleKit", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
+            "TidemarkPhones", "ExampleKit", "HomesCore", "StampsCore", "ArgumentParser",
+            "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+        ],
+        "TidemarkPhones": [
+            "TidemarkServer", "TidemarkHTTP", "TidemarkApp", "TidemarkImages", "ExampleKit",
+            "ChatsCore", "HealthCore", "HomesCore", "MessagesCore", "StampsCore", "ArgumentParser",
+            "AsyncHTTPClient", "NIOCore", "NIOHTTP1", "NIOPosix",
         ],
         // What adopters' apps import, and nothing else.
         "ExampleKit": ["Tidemark", "TidemarkApp", "SwiftUI"],
-        "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
+        "StampsCore": ["ExampleKit", "Tidemark", "TidemarkApp", "TidemarkImages"],
         "HomesCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "ChatsCore": ["ExampleKit", "Tidemark", "TidemarkApp"],
         "MessagesCore": [
@@ -160,8 +166,8 @@ enum ImportRules {
         ],
         "TidemarkShow": [
             "TidemarkModel", "TidemarkRules", "TidemarkWire", "TidemarkServer", "TidemarkHTTP",
-            "TidemarkConsole", "Tidemark", "TidemarkApp", "ExampleKit", "ChatsCore", "HealthCore",
-            "HomesCore", "MessagesCore", "StampsCore", "ArgumentParser", "UnixSignals",
+            "TidemarkConsole", "Tidemark", "TidemarkPhones", "ExampleKit", "ArgumentParser",
+            "UnixSignals",
         ],
         // Swift's own parser is for the linter alone.
         "TidemarkLint": ["TidemarkModel", "TidemarkRules", "SwiftParser", "SwiftSyntax"],
@@ -172,9 +178,9 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkStore", "TidemarkWire",
             "TidemarkServer", "TidemarkREST", "TidemarkAudit", "TidemarkHTTP", "TidemarkConsole",
             "Tidemark", "TidemarkExport", "TidemarkApp", "TidemarkGoogleAuth", "TidemarkHealth",
-            "TidemarkDemo", "TidemarkSystem", "TidemarkWords", "TidemarkShow", "ArgumentParser",
-            "ServiceLifecycle",
-            "UnixSignals", "AsyncHTTPClient", "Logging", "NIOCore", "NIOHTTP1",
+            "TidemarkDemo", "TidemarkPhones", "TidemarkSystem", "TidemarkWords", "TidemarkShow",
+            "ArgumentParser", "ServiceLifecycle", "UnixSignals", "AsyncHTTPClient", "Logging",
+            "NIOCore", "NIOHTTP1",
         ],
     ]
 

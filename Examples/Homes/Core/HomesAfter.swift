@@ -11,6 +11,8 @@ public final class HomesAfter: PhoneApp {
         var launch: Launch?
         /// Whose feed is being watched.
         var user: UserID?
+        /// Whose profile is being listened to.
+        var profileOf: UserID?
         /// Whether the onboarding of an earlier run was taken up again.
         var hasResumed = false
         var tasks: [Task<Void, Never>] = []
@@ -85,6 +87,11 @@ public final class HomesAfter: PhoneApp {
         }
         resumeOnce(screen)
         if case .local(let user?) = screen.content { watch(user) }
+        // Before the session is known, calls would go without a token.
+        switch machine.state {
+        case .signedIn(let user), .profileReady(let user), .live(let user): watchProfile(of: user)
+        default: break
+        }
     }
 
     /// An onboarding that was interrupted goes on by itself at the next launch.
@@ -115,15 +122,23 @@ public final class HomesAfter: PhoneApp {
         }
         guard !isKnown, let feed = try? stack.feeds(of: user).first else { return }
         let members = TypedFeed(of: Member.self, feed).states
+        let watching = Task { [weak self] in for await state in members { self?.show(state) } }
+        state.withLock { $0.tasks.append(watching) }
+    }
+
+    private func watchProfile(of user: UserID) {
         let profile = stack.firestore.collection(Paths.users).document(user.text)
             .values(as: Profile.self)
-        let tasks = [
-            Task { [weak self] in for await state in members { self?.show(state) } },
-            Task { [weak self] in
-                do { for try await state in profile { self?.show(state.value) } } catch { return }
-            },
-        ]
-        state.withLock { $0.tasks += tasks }
+        state.withLock { state in
+            if state.profileOf == user { return }
+            state.profileOf = user
+            state.tasks.append(
+                Task { [weak self] in
+                    do { for try await state in profile { self?.show(state.value) } } catch {
+                        return
+                    }
+                })
+        }
     }
 
     private func show(_ profile: Profile?) {

@@ -6,6 +6,8 @@ public struct Stamp: Codable, Equatable, Sendable {
     public var name: String
     public var country: String
     public var createdAt: Timestamp
+    /// The name of its picture.
+    public var picture: String?
 }
 
 /// A document of `users`.
@@ -24,4 +26,6 @@ enum Paths {
     static let deleted = "deletedAt"
     /// Stamps on the first screen.
     static let window = 50
+    /// Rows that a phone has room for: their pictures are loaded at a launch.
+    static let onScreen = 9
 }

@@ -68,8 +68,8 @@ enum StampsWorld {
     private static func fields(_ number: Int, _ created: Any, _ updated: Any) -> [String: Any] {
         [
             "name": "\(motifs[number % motifs.count]) No. \(number + 1)",
-            "country": countries[number % countries.count], Paths.created: created,
-            Paths.updated: updated,
+            "country": countries[number % countries.count], "picture": "\(number)",
+            Paths.created: created, Paths.updated: updated,
         ]
     }
 

@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import Tidemark
 import TidemarkApp
+import TidemarkImages
 
 /// The app as it was: a check of the connection in its initialiser, forced from the server and without a
 /// deadline, and everything else behind it. When the check fails, the app goes on.
@@ -20,6 +21,7 @@ public final class StampsBefore: PhoneApp {
     private let model = Mutex(StampsModel())
     private let work = Mutex<Task<Void, Never>?>(nil)
     private let usersRead = Mutex(0)
+    private let pictures = Mutex<[String: Task<Void, Never>]>([:])
 
     public var screens: AsyncStream<Screen> { publisher.screens }
 
@@ -46,6 +48,7 @@ public final class StampsBefore: PhoneApp {
             return change { $0.place = .signIn }
         }
         let users = stack.firestore.collection(Paths.users)
+        guard phone.settings.diagnoses else { return await read(user) }
         _ = try? await users.limit(to: 1).getDocuments(source: .server, within: Self.patience)
         await read(user)
     }
@@ -60,6 +63,7 @@ public final class StampsBefore: PhoneApp {
         if Task.isCancelled { return }
         change { model in
             model.place = .stamps
+            model.name = (try? profile?.data(as: Collector.self))?.name
             model.profile = profile?.exists == true ? .known("\(total)", isFresh: true) : .unknown
             model.lines = (stamps?.documents ?? []).compactMap { document in
                 (try? document.data(as: Stamp.self)).map {
@@ -71,6 +75,7 @@ public final class StampsBefore: PhoneApp {
                 stamps.map { $0.isEmpty ? .empty("No stamps yet.") : .quiet }
                 ?? .failed(reason: "Something went wrong.", wayOut: "refresh")
         }
+        loadPictures()
         let above = try? await users.whereField(Paths.total, isGreaterThan: total)
             .getDocuments(source: .server, within: Self.patience)
         if Task.isCancelled { return }
@@ -78,6 +83,34 @@ public final class StampsBefore: PhoneApp {
         change { model in
             model.rank = above.map { .known("\($0.count + 1)", isFresh: true) } ?? .unknown
         }
+    }
+
+    /// Each picture whole, by a plain call that is shared while it is under way. Nothing is kept on disk.
+    private func loadPictures() {
+        guard let address = phone.settings.pictures else { return }
+        for line in model.withLock({ $0.lines }).prefix(Paths.onScreen) {
+            guard let name = line.stamp.picture else { continue }
+            pictures.withLock { pictures in
+                if pictures[line.id] != nil { return }
+                pictures[line.id] = Task { [weak self] in
+                    let whole = try? await Self.download("\(address)/\(name)")
+                    if whole != nil { self?.change { $0.pictures.insert(line.id) } }
+                    self?.pictures.withLock { $0[line.id] = nil }
+                }
+            }
+        }
+    }
+
+    private static func download(_ address: String) async throws -> [UInt8] {
+        let file = Mutex<[UInt8]>([])
+        try await HTTPPictureTransport().get(PictureGet(address: address)) { answer in
+            switch answer {
+            case .head(let status, _):
+                if status != 200 { throw PictureError.notFound }
+            case .body(let part): file.withLock { $0 += part }
+            }
+        }
+        return file.withLock { $0 }
     }
 
     private func change(_ body: (inout StampsModel) -> Void) {
@@ -123,6 +156,7 @@ public final class StampsBefore: PhoneApp {
 
     public func close() async {
         work.withLock { $0 }?.cancel()
+        for picture in pictures.withLock({ Array($0.values) }) { picture.cancel() }
         await stack.close()
         publisher.finish()
     }

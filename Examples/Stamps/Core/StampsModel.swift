@@ -17,7 +17,7 @@ public struct StampsModel: Equatable, Sendable {
         case stamps
     }
 
-    /// Of the profile and the rank, which are there sooner or later and block nothing.
+    /// Of the profile and the rank, which come from disk or later, and block nothing.
     public enum Figure: Equatable, Sendable {
         case loading
         case known(String, isFresh: Bool)
@@ -27,7 +27,11 @@ public struct StampsModel: Equatable, Sendable {
     public var place = Place.opening
     /// Newest first.
     public var lines: [Line] = []
+    /// The stamps whose pictures are there, by their ids.
+    public var pictures: Set<String> = []
     public var state = Screen.State.loading
+    /// Of the profile.
+    public var name: String?
     public var profile = Figure.loading
     public var rank = Figure.loading
     /// What a diagnosis has found; nil before it has.
@@ -37,6 +41,12 @@ public struct StampsModel: Equatable, Sendable {
     public var actions: [Control] = []
 
     public init() {}
+
+    /// What is not known by now is no skeleton any more.
+    mutating func giveUpFigures() {
+        if profile == .loading { profile = .unknown }
+        if rank == .loading { rank = .unknown }
+    }
 
     /// - Parameter now: For the ages of the stamps.
     public func screen(now: Date) -> Screen {
@@ -74,7 +84,10 @@ public struct StampsModel: Equatable, Sendable {
             case .unknown: Row(id, title, kind: .figure, trailing: "not known")
             }
         }
-        var rows = [row("profile", "Your stamps", profile), row("rank", "Your rank", rank)]
+        var rows = [
+            row("profile", name.map { "Stamps of \($0)" } ?? "Your stamps", profile),
+            row("rank", "Your rank", rank),
+        ]
         if let connection {
             rows.append(Row("connection", "Connection", kind: .figure, detail: connection))
         }
@@ -86,12 +99,16 @@ public struct StampsModel: Equatable, Sendable {
         let times = RelativeTime(timeZone: .gmt)
         return Screen.Section(
             "Newest",
-            lines.map { line in
+            lines.enumerated().map { index, line in
                 Row(
                     line.id, line.stamp.name, detail: line.stamp.country,
                     trailing: times.text(for: line.stamp.createdAt, at: Timestamp(date: now)),
                     picture: Picture(of: line.stamp.country)
-                ).with { $0.isDocument = true }
+                ).with { row in
+                    row.isDocument = true
+                    if line.stamp.picture == nil || index >= Paths.onScreen { return }
+                    row.picture?.isLoaded = pictures.contains(line.id)
+                }
             })
     }
 

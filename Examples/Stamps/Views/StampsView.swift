@@ -3,6 +3,7 @@
     import Foundation
     import StampsCore
     import SwiftUI
+    import TidemarkImages
 
     /// The first screen: what the device holds at once, and the rest when it comes.
     struct StampsView: View {
@@ -16,7 +17,9 @@
                         StateLine(state: screen.state)
                         ForEach(Array(screen.sections.enumerated()), id: \.offset) { _, section in
                             Section(section.title ?? "") {
-                                ForEach(section.rows) { StampRow(row: $0) }
+                                ForEach(section.rows) { row in
+                                    StampRow(row: row, image: app.picture(of: row.id))
+                                }
                             }
                         }
                     }
@@ -37,11 +40,16 @@
     /// A skeleton has no words yet: others stand for them, and are covered.
     struct StampRow: View {
         let row: Row
+        /// Nil until it is there: then the letter stands for it.
+        let image: TidemarkImages.Picture?
 
         var body: some View {
             let isSkeleton = row.kind == .skeleton
             HStack {
-                if let picture = row.picture {
+                if let image = image?.makeCGImage() {
+                    Image(decorative: image, scale: 3).resizable().frame(width: 36, height: 36)
+                        .clipShape(.rect(cornerRadius: 10))
+                } else if let picture = row.picture {
                     Text(picture.text).frame(width: 36, height: 36)
                         .background(.tint.opacity(0.2), in: .rect(cornerRadius: 10))
                 }

@@ -37,16 +37,14 @@ public final class TidemarkStack: Sendable {
 
     private let state = Mutex(State())
 
+    /// Called at each step of a job, of stacks that are made while it is set: a demo kills the app there.
+    @TaskLocal package static var probe: AccountJobs.Probe?
+
     /// Opens what is on this device, and asks no server.
     ///
     /// - Throws: ``LaunchFiles/Failure``, ``CredentialStoreError`` or `FirestoreError` when the folder
     ///   cannot be read or written: nothing is taken for missing then.
-    public convenience init(_ settings: StackSettings) throws {
-        try self.init(settings, probe: nil)
-    }
-
-    /// - Parameter probe: Called at each step of a job, for tests that kill the app there.
-    package init(_ settings: StackSettings, probe: AccountJobs.Probe?) throws {
+    public init(_ settings: StackSettings) throws {
         self.settings = settings
         files = try LaunchFiles(folder: settings.folder + "/launch")
         accounts = Accounts(
@@ -62,7 +60,7 @@ public final class TidemarkStack: Sendable {
         firestore = try Firestore(projectID: settings.projectID, settings: own)
         accounts.attach(firestore)
         jobs = AccountJobs(
-            accounts, profiles: settings.profiles(firestore), files: files, probe: probe)
+            accounts, profiles: settings.profiles(firestore), files: files, probe: Self.probe)
         let signals = settings.signals.stream()
         let listening = Task { [weak self] in
             for await signal in signals { await self?.signal(signal) }

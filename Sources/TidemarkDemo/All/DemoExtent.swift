@@ -25,10 +25,12 @@ enum DemoExtent: Sendable {
 
     var launches: LaunchDemo {
         switch self {
-        case .small: LaunchDemo(documents: 1_000, launches: 5, networks: [.healthy, .threeG])
+        case .small:
+            LaunchDemo(
+                documents: 1_000, launches: 3, wholeLaunches: 1, networks: [.healthy, .threeG])
         case .telling:
             LaunchDemo(
-                documents: 20_000, launches: 50,
+                documents: 20_000, launches: 40, wholeLaunches: 2,
                 networks: [.healthy, .threeG, .blackhole, .captive])
         case .full: LaunchDemo()
         }
@@ -36,8 +38,8 @@ enum DemoExtent: Sendable {
 
     var signUps: SignUpDemo {
         switch self {
-        case .small: SignUpDemo(networks: [.healthy], together: 13)
-        case .telling: SignUpDemo(networks: [.healthy, .threeG], together: 26)
+        case .small: SignUpDemo(networks: [.healthy], together: 16)
+        case .telling: SignUpDemo(networks: [.healthy, .threeG], together: 32)
         case .full: SignUpDemo()
         }
     }

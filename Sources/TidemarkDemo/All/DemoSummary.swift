@@ -157,8 +157,9 @@ extension LaunchDemoFigures {
         let shown = launches.map { launch in
             SummaryRow(
                 name: "first content", network: launch.network,
-                before: SummaryRow.time(launch.before.firstContentMs),
-                after: SummaryRow.time(launch.after.firstContentP99Ms) + " (p99)",
+                before: SummaryRow.time(launch.before.firstContentMs) + launch.before.rest,
+                after: SummaryRow.time(launch.after.firstContentP99Ms) + " (p99)"
+                    + launch.after.rest,
                 holds: launch.holds)
         }
         let found = diagnoses.filter { !$0.holds }.map { diagnosis in
@@ -179,5 +180,14 @@ extension LaunchDemoFigures {
                 after: String(format: "%.1f %%", cost.after.percent), holds: cost.holds)
         }
         return shown + found + [rank, cost].compactMap(\.self)
+    }
+}
+
+extension LaunchFigure {
+    /// What comes after the first content, where it does.
+    fileprivate var rest: String {
+        [("live", liveMs), ("a picture", pictureMs)].map { name, time in
+            time.map { ", \(name) \(SummaryRow.time($0))" } ?? ""
+        }.joined()
     }
 }

@@ -9,19 +9,28 @@ struct DiagnosisFigure: Encodable, Sendable {
         let detail: String
     }
 
-    /// How long nothing else was done for it; nil for ever, or where nothing waits for it.
+    /// When the launch showed something that waits for its own diagnosis first, in milliseconds; nil for
+    /// never, or where nothing waits for one.
     var heldUpMs: Double?
+    /// What the app told the person of its connection; nil where it said nothing.
+    var told: String?
     var tookMs: Double?
     var verdict: String?
     var message: String?
     var steps: [Step] = []
     var holds = false
 
-    private enum CodingKeys: String, CodingKey { case heldUpMs, tookMs, verdict, message, steps }
+    private enum CodingKeys: String, CodingKey {
+        case heldUpMs, told, tookMs, verdict, message, steps
+    }
 
     init(heldUpMs: Double?) { self.heldUpMs = heldUpMs }
 
-    init(_ report: DiagnosisReport, of network: LaunchNetwork) {
+    /// - Parameters:
+    ///   - report: Of a diagnosis on that network, alone.
+    ///   - told: What the app said at its launch.
+    init(_ report: DiagnosisReport, told: String?, of network: LaunchNetwork) {
+        self.told = told
         verdict = report.verdict.rawValue
         message = report.verdict.message
         steps = report.steps.map {
@@ -32,12 +41,13 @@ struct DiagnosisFigure: Encodable, Sendable {
         tookMs = steps.reduce(0) { $0 + $1.milliseconds }
         // What a step's end takes beyond its deadline.
         let isInTime = steps.allSatisfy { $0.milliseconds <= 5_050 }
-        holds = network.verdicts.contains(report.verdict) && isInTime
+        let isTold = network.verdicts.contains { $0.message == told }
+        holds = network.verdicts.contains(report.verdict) && isInTime && isTold
     }
 
     static func bar(of network: LaunchNetwork) -> String {
         let verdicts = network.verdicts.map(\.rawValue).sorted().joined(separator: " or ")
-        return "found: \(verdicts); no step longer than 5 s"
+        return "found, and told by the app: \(verdicts); no step longer than 5 s"
     }
 }
 
@@ -55,7 +65,4 @@ extension LaunchNetwork {
         case .captive: [.captivePortal]
         }
     }
-
-    /// Whether an answer comes before a person has gone.
-    var reachesServer: Bool { self == .healthy || self == .threeG }
 }

@@ -1,22 +1,30 @@
 import ExampleKit
 import Foundation
+import Tidemark
 import TidemarkModel
+import TidemarkPhones
 
-/// Launches of one app on bad networks, as it was and on Tidemark.
+/// Launches of the app of journeys 1 on bad networks, as it was and on Tidemark.
 struct LaunchDemo: Sendable {
     /// That the device holds.
     var documents = 100_000
-    /// On each network.
+    /// For the time to first content, on each network.
     var launches = 200
+    /// To their end, where the server is reached.
+    var wholeLaunches = 5
     var networks = LaunchNetwork.allCases
 
     /// Plays them, and prints their tables as a detail.
     func play(_ output: DemoOutput) async throws -> LaunchDemoFigures {
         let start = ContinuousClock.now
         return try await LaunchGround.play("launch", under: .stamps, on: networks) { ground in
-            let app = StampsApp(folder: ground.folder.appendingPathComponent("device").path)
-            try await prepare(app, ground)
-            let figures = try await play(app, networks, ground)
+            let pictures = try await LaunchPictures()
+            let town = try ground.town()
+            let phones = try await LaunchSeed(documents: documents).phones(ground, pictures)
+            var play = LaunchPlay(ground: ground, pictures: pictures, phones: phones, town: town)
+            let figures = try await figures(of: &play, ground)
+            await town.firestore.terminate()
+            await pictures.close()
             output.detail("\n" + figures.table)
             let seconds = (ContinuousClock.now - start).milliseconds / 1_000
             output.detail(
@@ -25,56 +33,54 @@ struct LaunchDemo: Sendable {
         }
     }
 
-    private func play(
-        _ app: StampsApp, _ networks: [LaunchNetwork], _ ground: LaunchGround
+    private func figures(
+        of play: inout LaunchPlay, _ ground: LaunchGround
     ) async throws -> LaunchDemoFigures {
         var figures = LaunchDemoFigures()
         for network in networks {
             guard let place = ground.gates.places[network] else { continue }
-            ProgressLine.show("\(network.rawValue): as it was")
             // tidemark:ignore read-in-loop there are seven networks at the most
-            let before = await app.launchAsItWas(place, network.label)
-            ProgressLine.show("\(network.rawValue): on Tidemark, \(launches) launches")
-            // tidemark:ignore read-in-loop there are seven networks at the most
-            let after = try await app.launch(place, network.label, times: launches)
-            figures.launches.append(
-                LaunchScenario(
-                    name: "launch", network: network.rawValue, holds: after.holds,
-                    bar: LaunchFigure.bar, before: before, after: after))
-            ProgressLine.show("\(network.rawValue): a diagnosis")
-            let found = try await app.diagnose(place, network)
-            figures.diagnoses.append(
-                LaunchScenario(
-                    name: "diagnosis", network: network.rawValue, holds: found.holds,
-                    bar: DiagnosisFigure.bar(of: network),
-                    before: DiagnosisFigure(heldUpMs: before.diagnosisMs), after: found))
-            guard network.reachesServer else { continue }
-            ProgressLine.show("\(network.rawValue): a rank")
-            // tidemark:ignore read-in-loop there are seven networks at the most
-            figures.ranks.append(try await RankPlay(ground: ground).play(network, place))
+            try await self.play(&play, network, place, into: &figures)
         }
         if let place = ground.gates.places[.healthy] {
             ProgressLine.show("launches with and without a diagnosis")
-            figures.costs.append(try await app.costOfDiagnosis(place, times: min(launches, 100)))
+            let times = min(launches, 100)
+            let before = try await play.costOfDiagnosis(.before, place, times: times)
+            let after = try await play.costOfDiagnosis(.after, place, times: times)
+            figures.costs.append(
+                LaunchScenario(
+                    name: "with and without a diagnosis", network: LaunchNetwork.healthy.rawValue,
+                    holds: after.holds, bar: DiagnosisCost.bar, before: before, after: after))
         }
         return figures
     }
 
-    /// A person who has used the app for a while: an account, a profile, and a full cache.
-    private func prepare(_ app: StampsApp, _ ground: LaunchGround) async throws {
-        ProgressLine.show("\(documents) documents on the server")
-        let direct = DirectServer(ground.server)
-        let stamps = (0..<documents).map { number in
-            let time = Value.timestamp(
-                Timestamp(seconds: 1_700_000_000 + Int64(number), nanoseconds: 0))
-            return Mutation(
-                path: DocumentPath(unchecked: "stamps/s\(number)"),
-                .set(["name": .string("Stamp \(number)"), "createdAt": time, "updatedAt": time]))
+    private func play(
+        _ play: inout LaunchPlay, _ network: LaunchNetwork, _ place: LaunchPlace,
+        into figures: inout LaunchDemoFigures
+    ) async throws {
+        ProgressLine.show("\(network.rawValue): \(launches) launches")
+        let firsts = try await play.firstContents(network, place, times: launches)
+        ProgressLine.show("\(network.rawValue): both apps, to the end of a launch")
+        let (old, new) = try await play.wholeLaunches(network, place, times: wholeLaunches)
+        let before = LaunchFigure(firsts: [], whole: old)
+        var after = LaunchFigure(firsts: firsts, whole: new)
+        after.overDeadlineMs = try await play.overDeadline(network, place)
+        figures.launches.append(
+            LaunchScenario(
+                name: "launch", network: network.rawValue, holds: after.holds(on: network),
+                bar: LaunchFigure.bar(of: network), before: before, after: after))
+        ProgressLine.show("\(network.rawValue): a diagnosis")
+        let report = try await play.diagnose(network, place)
+        let told = new.last?.use.last?.connection
+        let found = DiagnosisFigure(report, told: told, of: network)
+        figures.diagnoses.append(
+            LaunchScenario(
+                name: "diagnosis", network: network.rawValue, holds: found.holds,
+                bar: DiagnosisFigure.bar(of: network),
+                before: DiagnosisFigure(heldUpMs: before.firstContentMs), after: found))
+        if network.reachesServer, let old = old.last, let new = new.last {
+            figures.ranks.append(LaunchScenario(network, before: old, after: new))
         }
-        try await direct.play(stamps, together: 500)
-        try await direct.play(RankPlay.users, together: 500)
-        await direct.close()
-        ProgressLine.show("\(documents) documents on the device")
-        try await app.prepare(ground.gates.direct)
     }
 }

@@ -6,11 +6,12 @@ struct LaunchDemoCommand: AsyncParsableCommand {
         commandName: "launch",
         abstract: "Launch an app on seven networks, as it was and on Tidemark.",
         discussion: """
-            The app as it was forces a diagnosis from the server first, without a deadline, and its feed \
-            waits behind it. On \
-            Tidemark it shows what the device holds, whatever the network does, and says what is the \
-            matter. Ends with an error when first content is late, a read outlives its deadline, a \
-            diagnosis is wrong or makes a launch longer, or a rank costs a read a user.
+            Each launch is a process of its own. The app as it was forces a diagnosis from the server \
+            first, without a deadline, and profile, feed and pictures wait behind it. On Tidemark it \
+            shows what the device holds, whatever the network does, and says what is the matter. Ends \
+            with an error when first content is late, when live data or pictures are late on 3G, when a \
+            stamp is missed, a read outlives its deadline, a diagnosis is wrong or makes a launch longer, \
+            or a rank costs a read a user.
             """)
 
     @Option(help: "Documents that the device holds.") var documents = 100_000

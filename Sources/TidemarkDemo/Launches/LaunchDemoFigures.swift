@@ -1,4 +1,7 @@
+import ExampleKit
 import Foundation
+import TidemarkModel
+import TidemarkPhones
 
 /// All that the launches came to.
 struct LaunchDemoFigures: Sendable {
@@ -37,34 +40,41 @@ struct LaunchDemoFigures: Sendable {
     }
 
     private var launchTable: [String] {
-        let widths = [10, 7, 14, 11, 12, 14, 40]
+        let widths = [10, 7, 13, 10, 16, 10, 19, 15, 14, 40]
         let head = [
-            "network", "side", "first content", "p99", "live", "over deadline",
-            "what the person sees",
+            "network", "side", "first content", "p99", "of the app (p99)", "live",
+            "picture (worst)", "reads, of rules", "over deadline", "what the person sees",
         ]
         return [Self.row(head, widths)]
             + launches.flatMap { scenario in
                 [("before", scenario.before), ("after", scenario.after)].map { side, figure in
-                    let cells = [
-                        scenario.network, side, Self.text(figure.firstContentMs, "nothing"),
-                        Self.text(figure.firstContentP99Ms, "-"), Self.text(figure.liveMs, "no"),
-                        Self.text(figure.overDeadlineMs, "-"),
-                        figure.shown
-                            + (side == "after" && !scenario.holds ? "  DOES NOT HOLD" : ""),
-                    ]
-                    return Self.row(cells, widths)
+                    Self.row(Self.cells(scenario, side, figure), widths)
                 }
             }
     }
 
+    private static func cells(
+        _ scenario: LaunchScenario<LaunchFigure>, _ side: String, _ figure: LaunchFigure
+    ) -> [String] {
+        let worst = figure.pictureWorstMs.map { String(format: " (%.0f)", $0) } ?? ""
+        let reads = figure.reads.map { "\(grouped($0)), \(figure.readsOfRules ?? 0)" }
+        return [
+            scenario.network, side, text(figure.firstContentMs, "nothing"),
+            text(figure.firstContentP99Ms, "-"), text(figure.firstContentOfInitP99Ms, "-"),
+            text(figure.liveMs, "no"), text(figure.pictureMs, "-") + worst, reads ?? "-",
+            text(figure.overDeadlineMs, "-"),
+            figure.shown + (side == "after" && !scenario.holds ? "  DOES NOT HOLD" : ""),
+        ]
+    }
+
     private var diagnosisTable: [String] {
         let widths = [10, 18, 10, 60]
-        let head = ["network", "launch held up", "found in", "what the doctor says"]
+        let head = ["network", "before: shown at", "found in", "what the doctor says"]
         return [Self.row(head, widths)]
             + diagnoses.map { scenario in
                 let found = scenario.after
                 let cells = [
-                    scenario.network, Self.text(scenario.before.heldUpMs, "for good") + " before",
+                    scenario.network, Self.text(scenario.before.heldUpMs, "never"),
                     Self.text(found.tookMs, "-"),
                     "\(found.verdict ?? "-"): \(found.message ?? "")"
                         + (scenario.holds ? "" : "  DOES NOT HOLD"),
@@ -78,7 +88,8 @@ struct LaunchDemoFigures: Sendable {
             let (before, after) = (scenario.before, scenario.after)
             return """
                 rank on \(scenario.network): \(after.rank) for \(grouped(after.reads)) reads, \
-                \(before.rank) for \(grouped(before.reads)) before\
+                \(Self.text(after.ms, "never")) after the launch; before \(before.rank) for \
+                \(grouped(before.reads)), \(Self.text(before.ms, "never"))\
                 \(scenario.holds ? "" : "  DOES NOT HOLD")
                 """
         }
@@ -98,36 +109,6 @@ struct LaunchDemoFigures: Sendable {
     }
 }
 
-/// What launches on one network came to.
-struct LaunchFigure: Encodable, Sendable {
-    static let bar =
-        "first content p99 at most 20 ms\(Bar.remark), "
-        + "no read over its deadline by more than 50 ms, a way on"
-
-    /// The median; nil for nothing as long as anybody looked.
-    var firstContentMs: Double?
-    var firstContentP99Ms: Double?
-    /// Of it, until client, cache and session were there; the median.
-    var openedMs: Double?
-    /// To what the server holds; nil when it was not reached.
-    var liveMs: Double?
-    /// Until the diagnosis was answered that comes first in the app as it was; nil for never.
-    var diagnosisMs: Double?
-    /// By how much a read with a deadline of 500 ms was late.
-    var overDeadlineMs: Double?
-    /// The last thing that the person was shown.
-    var shown = "nothing"
-    var isUsable = false
-    /// Items of the first content.
-    var items = 0
-
-    var holds: Bool {
-        guard let first = firstContentP99Ms, let over = overDeadlineMs else { return false }
-        let isInTime = !Bar.isRelease || first <= 20
-        return isInTime && over <= 50 && isUsable && items > 0
-    }
-}
-
 /// How long a launch takes until it is live, with a diagnosis and without: medians.
 struct DiagnosisCost: Encodable, Sendable {
     static let bar = "the launch is less than 5 % longer with a diagnosis\(Bar.remark)"
@@ -143,4 +124,38 @@ struct DiagnosisCost: Encodable, Sendable {
     }
 
     var percent: Double { (withMs / withoutMs - 1) * 100 }
+}
+
+/// A rank among all users, as a launch showed it.
+struct RankFigure: Encodable, Sendable {
+    /// What the row said.
+    let rank: String
+    /// Documents, or counts, by the server's meter.
+    let reads: Int
+    /// From the launch on; nil for never.
+    let ms: Double?
+
+    /// - Parameters:
+    ///   - method: By which the app asks for it.
+    ///   - others: Reads of that kind that the launch makes for something else.
+    init(_ launch: WholeLaunch, by method: RPCMethod, others: Int = 0) {
+        rank = launch.use.last?.rank?.trailing ?? "none"
+        reads = launch.bill.reads(by: method, on: "users") - others
+        ms = launch.use.first { $0.rank != nil && $0.rank?.detail == nil }
+    }
+}
+
+extension LaunchScenario<RankFigure> {
+    /// Every user with more stamps read, as it was, and counted.
+    init(_ network: LaunchNetwork, before: WholeLaunch, after: WholeLaunch) {
+        // The check of the connection reads one user.
+        let old = RankFigure(before, by: .runQuery, others: 1)
+        let new = RankFigure(after, by: .runAggregationQuery)
+        let most = (old.reads + 999) / 1_000
+        self.init(
+            name: "rank", network: network.rawValue,
+            holds: new.rank == old.rank && new.ms != nil && (1...most).contains(new.reads),
+            bar: "the same rank for a read for each 1,000 users above: \(most)", before: old,
+            after: new)
+    }
 }

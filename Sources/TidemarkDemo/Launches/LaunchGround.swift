@@ -1,9 +1,10 @@
 import ExampleKit
 import Foundation
+import Tidemark
 
 /// What apps are launched on: a server with accounts and the app's security rules, and a gate for each
 /// network in front of it.
-struct LaunchGround {
+struct LaunchGround: Sendable {
     let folder: URL
     let server: ServerProcess
     let gates: LaunchGates
@@ -38,6 +39,18 @@ struct LaunchGround {
             await gates.close()
             throw error
         }
+    }
+
+    /// What an example does to its server: past all networks, as an administrator.
+    func town() throws -> Town {
+        let firestore = try Firestore(
+            projectID: DemoPlace.project,
+            settings: FirestoreSettings(
+                host: gates.direct.firestore, isSSLEnabled: false, cache: .memory, label: "town",
+                token: TokenVariable.value ?? "owner"))
+        return Town(
+            firestore: firestore, user: PhoneUser(id: "town", name: "Town", email: ""),
+            dayStart: Timestamp(date: Date()))
     }
 
     private struct Ports: Decodable {

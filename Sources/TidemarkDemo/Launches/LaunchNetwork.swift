@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import TidemarkHTTP
+import TidemarkPhones
 import TidemarkServer
 
 /// The seven networks of journeys 1 on which an app is launched.
@@ -17,14 +18,23 @@ enum LaunchNetwork: String, CaseIterable, Sendable, ExpressibleByArgument {
     case offline
     case captive
 
-    /// What clients on the slow network say of themselves, for the server to be slow with them.
-    static let slowLabel = "slow"
-    static let serverOptions = ["--fault", "label=\(slowLabel),latency=18s"]
+    /// What a phone there says of itself.
+    func label(_ side: PhoneSide) -> String { "\(rawValue).\(side.rawValue)" }
 
-    var label: String { self == .slow ? Self.slowLabel : rawValue }
+    /// For the server to be slow with the phones of the slow network.
+    static let serverOptions = PhoneSide.allCases.flatMap { side in
+        ["--fault", "label=\(Self.slow.label(side)),latency=18s"]
+    }
+
+    /// Of the pictures' server, which has one gate for all networks: the address of a picture is its name
+    /// on the device.
+    var pictures: NetworkProfile { self == .offline ? .refuse : profile }
+
+    /// Whether an answer comes before a person has gone.
+    var reachesServer: Bool { self == .healthy || self == .threeG }
 
     /// At the gate.
-    fileprivate var profile: NetworkProfile {
+    var profile: NetworkProfile {
         switch self {
         case .healthy, .slow, .offline: .healthy
         case .threeG: .threeG

@@ -1,10 +1,12 @@
 import AsyncHTTPClient
 import ExampleKit
 import Foundation
+import HomesCore
 import NIOCore
 import NIOHTTP1
 import Tidemark
 import TidemarkModel
+import TidemarkPhones
 
 /// Apps that are killed at each step of a sign-up, as they were and on Tidemark.
 struct SignUpDemo: Sendable {
@@ -18,15 +20,18 @@ struct SignUpDemo: Sendable {
     func play(_ output: DemoOutput) async throws -> [LaunchScenario<SignUpFigures>] {
         let start = ContinuousClock.now
         return try await LaunchGround.play("signup", under: .homes, on: networks) { ground in
+            let town = try ground.town()
+            try await Example.homes.seed(town)
+            await town.firestore.terminate()
             let devices = networks.flatMap { network in
-                Side.allCases.flatMap { side in
+                PhoneSide.allCases.flatMap { side in
                     (1...SignUpDevice.steps(of: side)).map {
                         SignUpDevice(
                             network: network, side: side, killAt: $0, folder: ground.folder)
                     }
                 }
             }
-            let outcomes = await play(devices, ground.gates, output)
+            let outcomes = try await play(devices, ground.gates, output)
             let scenarios = try await judge(
                 outcomes, networks, ground.server, ground.accountsPort)
             output.detail("\n" + table(scenarios))
@@ -38,18 +43,20 @@ struct SignUpDemo: Sendable {
 
     private func play(
         _ devices: [SignUpDevice], _ gates: LaunchGates, _ output: DemoOutput
-    ) async -> [SignUpOutcome] {
-        await withTaskGroup(of: SignUpOutcome.self) { group in
+    ) async throws -> [SignUpOutcome] {
+        try await withThrowingTaskGroup(of: SignUpOutcome.self) { group in
             var waiting = devices[...]
             var outcomes: [SignUpOutcome] = []
-            for device in waiting.prefix(together) { group.addTask { await device.play(gates) } }
+            for device in waiting.prefix(together) {
+                group.addTask { try await device.play(gates) }
+            }
             waiting = waiting.dropFirst(together)
-            for await outcome in group {
+            for try await outcome in group {
                 outcomes.append(outcome)
                 ProgressLine.show("\(outcomes.count) of \(devices.count) devices")
                 if tellsEach { output.detail(outcome.story) }
                 guard let device = waiting.popFirst() else { continue }
-                group.addTask { await device.play(gates) }
+                group.addTask { try await device.play(gates) }
             }
             ProgressLine.clear()
             return outcomes
@@ -68,12 +75,12 @@ struct SignUpDemo: Sendable {
         await direct.close()
         let withProfile = Set(profiles.map(\.path.id))
         let withAccount = Set(accounts.map(\.localId))
-        func figures(_ network: LaunchNetwork, _ side: Side) -> SignUpFigures {
+        func figures(_ network: LaunchNetwork, _ side: PhoneSide) -> SignUpFigures {
             let prefix = "\(network.rawValue)-\(side.rawValue)-"
             let own = accounts.filter { $0.email?.hasPrefix(prefix) == true }
             let alone = profiles.filter { document in
-                guard case .string(let email)? = document.fields["email"] else { return false }
-                return email.hasPrefix(prefix) && !withAccount.contains(document.path.id)
+                guard case .string(let name)? = document.fields["name"] else { return false }
+                return name.hasPrefix(prefix) && !withAccount.contains(document.path.id)
             }
             let mine = outcomes.filter { $0.device.network == network && $0.device.side == side }
             return SignUpFigures(

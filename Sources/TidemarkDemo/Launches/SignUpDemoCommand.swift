@@ -5,9 +5,9 @@ struct SignUpDemoCommand: AsyncParsableCommand {
         commandName: "signup",
         abstract: "Kill an app at every step of a sign-up, on every network, and start it again.",
         discussion: """
-            Every device signs up on a bad network and is killed (-9) at one step; it is started again \
-            on the same network, and killed again; then its network is mended and it is started once \
-            more. In the end accounts are compared with profiles. Ends with an error when an orphan is \
+            Every launch is a process. Each device signs up on a bad network and is killed (-9) at one \
+            step; it is started again on the same network, and killed again; then its network is mended \
+            and it is started once more. In the end accounts are compared with profiles. Ends with an error when an orphan is \
             left, or a launch has no way on.
             """)
 

@@ -1,5 +1,6 @@
 import Foundation
 import TidemarkImages
+import TidemarkPhones
 
 /// What is shown, and what has to hold.
 struct PictureRow: Sendable {

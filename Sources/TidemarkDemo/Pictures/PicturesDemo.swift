@@ -1,5 +1,6 @@
 import Foundation
 import TidemarkImages
+import TidemarkPhones
 
 /// Pictures shown in processes of their own, as an app did and on Tidemark.
 struct PicturesDemo: Sendable {

@@ -68,13 +68,15 @@ final class ServerProcess: Sendable {
 
     /// What was billed under a label so far: for documents, and for what security rules have read.
     func reads(of label: String) async throws -> (documents: Int, rules: Int) {
-        let data = try await send(nil, .GET, to: "meter?by=label,target")
-        let own = try JSONDecoder().decode([MeterDetail].self, from: data)
-            .filter { $0.label == label }
-        let rules = own.filter { $0.target == MeterDetail.ofRules }
-        let all = own.reduce(0) { $0 + $1.reads }
-        let ofRules = rules.reduce(0) { $0 + $1.reads }
-        return (all - ofRules, ofRules)
+        let bill = try await bill(of: label)
+        return (bill.documents, bill.rules)
+    }
+
+    /// What was billed under a label so far, by target and method.
+    func bill(of label: String) async throws -> Bill {
+        let data = try await send(nil, .GET, to: "meter?by=label,target,method")
+        let all = try JSONDecoder().decode([MeterDetail].self, from: data)
+        return Bill(all.filter { $0.label == label })
     }
 
     /// Plays a network for all clients, and lets go wrong what the rules say; both in the place of

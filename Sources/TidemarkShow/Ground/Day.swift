@@ -1,7 +1,7 @@
 import ExampleKit
 import Foundation
 import Tidemark
-import TidemarkApp
+import TidemarkPhones
 import TidemarkRules
 import TidemarkServer
 
@@ -35,7 +35,11 @@ struct Day: Sendable {
                     label: "town", token: "owner"))
             let email = "ada.\(example.name).\(number)@\(side.rawValue).test"
             var user = PhoneUser(id: "ada", name: "Ada", email: email)
-            if example.hasAccount { user.id = try await account(user, side, ground) }
+            if example.hasAccount {
+                user.id = try await user.signUp(
+                    at: ground.accountsPlace,
+                    secrets: folder.appendingPathComponent("\(side.rawValue)-desk").path)
+            }
             let town = Town(firestore: firestore, user: user, dayStart: start)
             try await example.seed(town)
             towns[side] = town
@@ -46,27 +50,18 @@ struct Day: Sendable {
         "\(example.name)-\(number)-\(side.rawValue)"
     }
 
-    private func account(
-        _ user: PhoneUser, _ side: PhoneSide, _ ground: ShowGround
-    ) async throws -> String {
-        let secrets = folder.appendingPathComponent("\(side.rawValue)-desk").path
-        let accounts = Accounts(
-            HTTPAccountsTransport(.local(ground.accountsPlace)),
-            store: try FileCredentialStore(folder: secrets), installation: "desk")
-        await accounts.load()
-        return try await accounts.signUp(email: user.email, password: user.password).text
-    }
-
     func label(_ side: PhoneSide) -> String { "\(example.name).\(number).\(side.rawValue)" }
 
     func settings(_ side: PhoneSide, _ ground: ShowGround) -> PhoneSettings {
-        let place = ground.place(side)
+        let places = ground.places(side)
         // There is one for each side.
         let town = towns[side]!
-        return PhoneSettings(
+        var settings = PhoneSettings(
             folder: folder.appendingPathComponent(side.rawValue).path, project: project(side),
-            firestore: place.firestore, accounts: place.accounts, user: town.user,
+            firestore: places.firestore, accounts: places.accounts, user: town.user,
             label: label(side), token: RulesPerson.user(town.user.id).unsignedToken)
+        settings.pictures = "http://\(places.pictures)/\(label(side))"
+        return settings
     }
 
     /// Beside a full read.

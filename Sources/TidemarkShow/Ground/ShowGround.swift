@@ -4,24 +4,29 @@ import Tidemark
 import TidemarkConsole
 import TidemarkHTTP
 import TidemarkModel
+import TidemarkPhones
 import TidemarkRules
 import TidemarkServer
 import TidemarkWire
 
 /// What both phones are on: one server with accounts and a meter, and a network for each phone.
 final class ShowGround: Sendable {
-    /// Of a phone's two ways out.
+    /// Of a phone's ways out.
     private struct Ways: Sendable {
-        let firestore: NetworkGate
-        let accounts: NetworkGate
-        let firestorePlace: String
-        let accountsPlace: String
+        let gates: [NetworkGate]
+        let places: Places
+    }
+
+    /// `HOST:PORT` of each, as a phone finds them.
+    struct Places: Sendable {
+        let firestore, accounts, pictures: String
     }
 
     let server: FirestoreServer
     private let faulty: FaultyTransport
     private let recorded: RecordedTransport
     private let accounts: AccountsServer
+    private let pictures: PictureServer
     /// `HOST:PORT`, past all networks.
     let firestorePlace: String
     let accountsPlace: String
@@ -66,28 +71,29 @@ final class ShowGround: Sendable {
         guard let firestorePort = ports.firestore, let accountsPort = ports.accounts else {
             throw OrderError("The show's server cannot listen on loopback.")
         }
+        let pictures = try PictureServer.ofSmallPictures()
+        let picturesPort = try await pictures.start()
         var ways: [PhoneSide: Ways] = [:]
         for side in PhoneSide.allCases {
-            let firestore = NetworkGate(host: "127.0.0.1", port: 0)
-            let accounts = NetworkGate(host: "127.0.0.1", port: 0)
-            let first = try await firestore.open(to: firestorePort, .healthy)
-            let second = try await accounts.open(to: accountsPort, .healthy)
+            let gates = (0..<3).map { _ in NetworkGate(host: "127.0.0.1", port: 0) }
+            var places: [String] = []
+            for (gate, port) in zip(gates, [firestorePort, accountsPort, picturesPort]) {
+                places.append("127.0.0.1:\(try await gate.open(to: port, .healthy))")
+            }
             ways[side] = Ways(
-                firestore: firestore, accounts: accounts, firestorePlace: "127.0.0.1:\(first)",
-                accountsPlace: "127.0.0.1:\(second)")
+                gates: gates,
+                places: Places(firestore: places[0], accounts: places[1], pictures: places[2]))
         }
         (self.faulty, self.recorded, self.accounts, self.ways) = (faulty, recorded, accounts, ways)
+        self.pictures = pictures
         firestorePlace = "127.0.0.1:\(firestorePort)"
         accountsPlace = "127.0.0.1:\(accountsPort)"
     }
 
     private enum Opened { case firestore(Int), accounts(Int) }
 
-    func place(_ side: PhoneSide) -> (firestore: String, accounts: String) {
-        // There is one for each side.
-        let ways = ways[side]!
-        return (ways.firestorePlace, ways.accountsPlace)
-    }
+    /// There is one for each side.
+    func places(_ side: PhoneSide) -> Places { ways[side]!.places }
 
     /// Plays a network for both phones.
     ///
@@ -105,21 +111,7 @@ final class ShowGround: Sendable {
                     return own
                 }
             })
-        for ways in ways.values {
-            try await Self.play(profile, at: ways.firestore)
-            try await Self.play(profile, at: ways.accounts)
-        }
-    }
-
-    /// A network that refuses gives its port up, and somebody else may have it for a moment: it is asked
-    /// for again, for ten seconds.
-    private static func play(_ profile: NetworkProfile, at gate: NetworkGate) async throws {
-        for _ in 0..<40 {
-            do { return try await gate.play(profile) } catch {
-                try await Task.sleep(for: .milliseconds(250))
-            }
-        }
-        try await gate.play(profile)
+        for gate in ways.values.flatMap(\.gates) { try await gate.insist(on: profile) }
     }
 
     /// Puts the rules of an app in force for all phones. Who is past all networks is an administrator.
@@ -154,10 +146,8 @@ final class ShowGround: Sendable {
     static func now() -> Int64 { Int64(Date().timeIntervalSince1970 * 1_000_000) }
 
     func close() async {
-        for ways in ways.values {
-            await ways.firestore.close()
-            await ways.accounts.close()
-        }
+        for gate in ways.values.flatMap(\.gates) { await gate.close() }
+        await pictures.stop()
         serving.cancel()
         await serving.value
         server.close()

@@ -1,4 +1,5 @@
 import ExampleKit
+import TidemarkPhones
 
 /// What happens in a show.
 enum ShowEvent: Equatable, Sendable {
@@ -211,6 +212,7 @@ struct ShowMachine: Equatable, Sendable {
         case .plan(let lines):
             state[side].plan = lines
             return []
+        case .begins, .reached: return []
         case .screen(let screen, let milliseconds):
             state[side].screen = screen
             state[side].comparison = nil

@@ -1,4 +1,5 @@
 import ExampleKit
+import TidemarkPhones
 
 /// What the person at the page asks for.
 enum ShowOrder: Equatable, Sendable {

@@ -1,10 +1,16 @@
 import ExampleKit
+import TidemarkPhones
 
-/// Which of the two phones.
-enum PhoneSide: String, Codable, CaseIterable, Sendable {
-    case before, after
-
+extension PhoneSide {
     var title: String { self == .before ? "As it was" : "On Tidemark" }
+}
+
+extension Example {
+    var shown: ShowState.App {
+        ShowState.App(
+            name: name, title: title, problem: problem, promise: promise,
+            acts: secondDevice.map { ShowState.Named(id: $0.id, title: $0.title) })
+    }
 }
 
 /// All that the page shows, as a value: it is drawn from nothing else, kept in a recording, and compared in

@@ -1,5 +1,6 @@
 import ExampleKit
 import TidemarkConsole
+import TidemarkPhones
 
 /// One phone, with what is known of it below.
 enum PhonePart {

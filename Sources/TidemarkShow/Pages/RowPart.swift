@@ -1,5 +1,6 @@
 import ExampleKit
 import TidemarkConsole
+import TidemarkPhones
 
 /// A row of a screen.
 enum RowPart {
@@ -34,7 +35,8 @@ enum RowPart {
 
     @HTMLBuilder private static func content(_ row: Row) -> HTML {
         if let picture = row.picture {
-            Tag.span(.class("picture tint\(picture.tint)")) { picture.text }
+            let mark = picture.isLoaded.map { $0 ? " loaded" : " waiting" } ?? ""
+            Tag.span(.class("picture tint\(picture.tint)" + mark)) { picture.text }
         }
         Tag.span(.class("words")) {
             Tag.span(.class("title")) { Tag.bdi { row.title } }

@@ -2,6 +2,7 @@ import ExampleKit
 import Foundation
 import Tidemark
 import TidemarkConsole
+import TidemarkPhones
 
 /// The page: a pure function of a show's state. Its parts are sent again when they change.
 enum ShowPage {

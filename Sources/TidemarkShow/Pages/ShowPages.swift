@@ -1,6 +1,7 @@
 import Foundation
 import TidemarkConsole
 import TidemarkHTTP
+import TidemarkPhones
 
 /// The show's pages: the page itself, its parts as they change, and its orders.
 struct ShowPages: WebPages {

@@ -1,5 +1,6 @@
 import ExampleKit
 import TidemarkConsole
+import TidemarkPhones
 
 /// What is shown, and the story that plays by itself.
 enum StoryPart {

@@ -1,4 +1,5 @@
 import TidemarkConsole
+import TidemarkPhones
 
 /// The calls of both phones over the last minute, and what they asked.
 enum TimelinePart {

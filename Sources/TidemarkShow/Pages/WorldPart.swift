@@ -1,5 +1,6 @@
 import ExampleKit
 import TidemarkConsole
+import TidemarkPhones
 
 /// Everything outside the phones: network, other people, the second device, the clock.
 enum WorldPart {

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TidemarkPhones
 
 /// One state of a show, and when it was.
 struct Moment: Codable, Equatable, Sendable {

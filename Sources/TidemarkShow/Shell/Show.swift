@@ -1,6 +1,7 @@
 import ExampleKit
 import Foundation
 import Tidemark
+import TidemarkPhones
 
 /// Where the page's states come from, and where its orders go: a show, or a recording of one.
 protocol ShowSource: Sendable {
@@ -316,7 +317,7 @@ actor Show: ShowSource {
                 for side in PhoneSide.allCases {
                     let settings = day.settings(side, ground)
                     group.addTask { [dawn] in
-                        await FirstUse.play(
+                        _ = try? await FirstUse.play(
                             example, side, settings, clock: dawn, patience: Self.firstUse)
                     }
                 }

@@ -2,6 +2,7 @@ public import ArgumentParser
 import ExampleKit
 import Foundation
 import TidemarkHTTP
+import TidemarkPhones
 import TidemarkServer
 import UnixSignals
 
@@ -47,8 +48,6 @@ public struct ShowCommand: AsyncParsableCommand {
     }
 
     public func run() async throws {
-        // A phone that was killed does not read its orders; that is no reason to end.
-        _ = Foundation.signal(SIGPIPE, SIG_IGN)
         if let playback {
             let kept: Playback
             do throws(OrderError) { kept = try Playback(playback) } catch {

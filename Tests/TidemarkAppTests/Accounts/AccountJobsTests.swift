@@ -37,9 +37,11 @@ private final class JobDevice {
     }
 
     /// What was under way in the one before is never heard of again.
-    func relaunch() async throws {
+    ///
+    /// - Parameter loads: Whether the session is read at once.
+    func relaunch(loads: Bool = true) async throws {
         (files, accounts, jobs) = try Self.start(folder, accountsServer, profiles)
-        await accounts.load()
+        if loads { await accounts.load() }
     }
 
     func profile(_ user: String) async throws -> MapValue? {
@@ -141,6 +143,25 @@ private final class UnsureProfiles: ProfileStore {
         #expect(await device.news() == .finished(UserID("u1")!))
         #expect(device.accountsServer.made == 1)
         try await expectComplete()
+    }
+
+    @Test(.timeLimit(.minutes(20)))
+    func `are known at a launch by the session that they have made`()
+        async throws
+    {
+        device.profiles.fail("create", .hangs)
+        try await device.jobs.signUp(way, profile: profile, step: 3)
+        try await device.profiles.untilHanging("create")
+        // As it is between the session and the journal's next word.
+        var record = try #require(try device.files.record())
+        record.phase = .account
+        try device.files.setRecord(record)
+        try await device.relaunch(loads: false)
+        let parts = LaunchParts(
+            device.accounts, device.jobs, device.files, showContent: { _ in },
+            runFeeds: { _, _ in }, beginSignUp: { _, _ in })
+        let facts = try await parts.openLocal()
+        #expect(facts.unfinished == UnfinishedJob(.signUp, user: UserID("u1"), step: 3))
     }
 
     @Test(.timeLimit(.minutes(20)), arguments: ["create", "compare"])

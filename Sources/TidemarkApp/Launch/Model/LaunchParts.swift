@@ -69,6 +69,8 @@ public struct LaunchParts: Sendable {
         self.runBackground = runBackground
         self.beginSignUp = beginSignUp
         openLocal = {
+            // Who a sign-up was for may be known by its session alone, if it was killed behind that.
+            if try files.record() != nil { await accounts.load() }
             let known = files.known
             return LocalFacts(
                 lastUser: known.lastUser, completeProfile: known.completeProfile,

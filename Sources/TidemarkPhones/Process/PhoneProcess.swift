@@ -1,10 +1,10 @@
 import Dispatch
-import ExampleKit
+package import ExampleKit
 import Foundation
 import Synchronization
 
 /// The parent's hold on a phone's process.
-final class PhoneProcess: Sendable {
+package final class PhoneProcess: Sendable {
     private struct Life {
         var hasStarted = false
         var isKilled = false
@@ -13,27 +13,40 @@ final class PhoneProcess: Sendable {
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// A phone that was killed does not read its orders; that is no reason for its parent to end.
+    private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
+
     private let process = Process()
     private let input = Pipe()
+    /// Whether it runs an app, and no script of a test.
+    private let isPhone: Bool
     private let life = Mutex(Life())
-    private let writing = DispatchQueue(label: "tidemark.show.phone.orders")
+    private let writing = DispatchQueue(label: "tidemark.phone.orders")
 
     /// This executable, told to be a phone.
-    convenience init(
-        _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double
+    ///
+    /// - Parameters:
+    ///   - clock: Seconds that its clock is ahead.
+    ///   - killAt: The step of a sign-up at which it kills itself; 0 for none.
+    package convenience init(
+        _ app: String, _ side: PhoneSide, _ settings: PhoneSettings, clock: Double = 0,
+        killAt: Int = 0
     ) {
         let text = String(decoding: JSONLine.encode(settings).dropLast(), as: UTF8.self)
         self.init(
             Bundle.main.executableURL,
             [
                 "phone", app, "--side", side.rawValue, "--clock", "\(clock)", "--settings", text,
-            ])
+                "--kill-at", "\(killAt)",
+            ], isPhone: true)
     }
 
     /// - Parameters:
     ///   - executable: What is to run.
     ///   - arguments: Behind its name.
-    init(_ executable: URL?, _ arguments: [String]) {
+    init(_ executable: URL?, _ arguments: [String], isPhone: Bool = false) {
+        self.isPhone = isPhone
+        _ = Self.ignoresBrokenPipes
         process.executableURL = executable
         process.arguments = arguments
         process.standardInput = input
@@ -44,7 +57,7 @@ final class PhoneProcess: Sendable {
     ///
     /// - Parameter former: The process that had the same files: as on a phone, the app is not launched
     ///   again before that has ended. A process that dies holds the locks of its files for a moment more.
-    func start(after former: PhoneProcess? = nil) async throws -> AsyncStream<PhoneNews> {
+    package func start(after former: PhoneProcess? = nil) async throws -> AsyncStream<PhoneNews> {
         await former?.ended()
         // A slow reader skips to the newest: of screens and plans only the last counts.
         let (news, sink) = AsyncStream.makeStream(
@@ -60,6 +73,8 @@ final class PhoneProcess: Sendable {
         }
         let output = Pipe()
         process.standardOutput = output
+        let asked = String(decoding: JSONLine.encode(ContinuousClock.now).dropLast(), as: UTF8.self)
+        if isPhone { process.arguments? += ["--asked", asked] }
         do { try process.run() } catch {
             end("It cannot be started: \(error)")
             throw error
@@ -71,7 +86,7 @@ final class PhoneProcess: Sendable {
 
     private func read(_ output: Pipe, into sink: AsyncStream<PhoneNews>.Continuation) {
         let descriptor = output.fileHandleForReading
-        DispatchQueue(label: "tidemark.show.phone").async { [self] in
+        DispatchQueue(label: "tidemark.phone").async { [self] in
             var cutter = LineCutter()
             while let data = PipeReading.next(of: descriptor) {
                 guard let lines = cutter.add(data) else {
@@ -101,7 +116,7 @@ final class PhoneProcess: Sendable {
     }
 
     /// Returns when it has ended.
-    private func ended() async {
+    package func ended() async {
         await withCheckedContinuation { continuation in
             let isOver = life.withLock { life in
                 if life.ending == nil { life.waiting.append(continuation) }
@@ -112,9 +127,9 @@ final class PhoneProcess: Sendable {
     }
 
     /// How it ended; nil while it goes on.
-    var ending: String? { life.withLock(\.ending) }
+    package var ending: String? { life.withLock(\.ending) }
 
-    func tell(_ order: PhoneOrder) {
+    package func tell(_ order: PhoneOrder) {
         // A process that is gone does not read, and the pipe says so with an error.
         writing.async { [input] in
             try? input.fileHandleForWriting.write(contentsOf: JSONLine.encode(order))
@@ -122,7 +137,7 @@ final class PhoneProcess: Sendable {
     }
 
     /// At once, as a system does that needs the memory.
-    func kill9() {
+    package func kill9() {
         let hasStarted = life.withLock { life in
             life.isKilled = true
             return life.hasStarted

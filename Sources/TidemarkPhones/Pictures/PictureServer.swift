@@ -6,14 +6,14 @@ import Synchronization
 
 /// Pictures on a port of this machine: with tags, whole or from where they are asked for, and with what
 /// goes wrong on the way. Says by label what it was asked and what it sent.
-final class PictureServer: Sendable {
+package final class PictureServer: Sendable {
     /// What one label asked for.
-    struct Served: Sendable {
-        var requests = 0
+    package struct Served: Sendable {
+        package var requests = 0
         /// Answers that were whole, or the whole rest.
-        var whole = 0
+        package var whole = 0
         /// Of bodies.
-        var bytes = 0
+        package var bytes = 0
     }
 
     /// What becomes of a request.
@@ -24,13 +24,13 @@ final class PictureServer: Sendable {
     private let channel = Mutex<(any Channel)?>(nil)
 
     /// - Parameter pictures: JPEGs. There is one under every number, again and again.
-    init(_ pictures: [[UInt8]]) {
+    package init(_ pictures: [[UInt8]]) {
         precondition(!pictures.isEmpty)
         self.pictures = pictures
     }
 
     /// - Returns: The port.
-    func start() async throws -> Int {
+    package func start() async throws -> Int {
         let channel = try await ServerBootstrap(group: HTTPClient.defaultEventLoopGroup)
             .serverChannelOption(.backlog, value: 256)
             .childChannelInitializer { [self] channel in
@@ -44,12 +44,12 @@ final class PictureServer: Sendable {
         return channel.localAddress?.port ?? 0
     }
 
-    func stop() async { try? await channel.withLock { $0 }?.close() }
+    package func stop() async { try? await channel.withLock { $0 }?.close() }
 
-    func served(_ label: String) -> Served { served.withLock { $0[label] ?? Served() } }
+    package func served(_ label: String) -> Served { served.withLock { $0[label] ?? Served() } }
 
     /// How many bytes so many pictures are, each once.
-    func bytes(of count: Int) -> Int {
+    package func bytes(of count: Int) -> Int {
         (0..<count).reduce(0) { $0 + pictures[$1 % pictures.count].count }
     }
 

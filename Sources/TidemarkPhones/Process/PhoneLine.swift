@@ -1,8 +1,8 @@
-import ExampleKit
-import Foundation
+package import ExampleKit
+package import Foundation
 
 /// What a phone's process is told, a line of JSON each.
-enum PhoneOrder: Codable, Equatable, Sendable {
+package enum PhoneOrder: Codable, Equatable, Sendable {
     case tap(id: String, text: String)
     case networkIsBack
     /// Seconds that the clock is ahead.
@@ -11,18 +11,22 @@ enum PhoneOrder: Codable, Equatable, Sendable {
 }
 
 /// What a phone's process says, a line of JSON each.
-enum PhoneNews: Codable, Equatable, Sendable {
-    /// With the milliseconds since the process began.
+package enum PhoneNews: Codable, Equatable, Sendable {
+    /// The app's `init` begins, so many milliseconds after its process was asked for.
+    case begins(Double)
+    /// With the milliseconds since its process was asked for.
     case screen(Screen, Double)
     case plan([String])
+    /// A step of a sign-up, by its name.
+    case reached(String)
 }
 
 /// Lines of JSON on a pipe.
-enum JSONLine {
+package enum JSONLine {
     /// A longer line is no line of ours.
     static let maxBytes = 4 << 20
 
-    static func encode(_ value: some Encodable) -> Data {
+    package static func encode(_ value: some Encodable) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         // Texts and numbers: there is nothing in them that JSON cannot say.
@@ -30,17 +34,19 @@ enum JSONLine {
     }
 
     /// Nil for what is no value of that type.
-    static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) -> Value? {
+    package static func decode<Value: Decodable>(_ type: Value.Type, _ line: Data) -> Value? {
         try? JSONDecoder().decode(type, from: line)
     }
 }
 
 /// Cuts what arrives into lines.
-struct LineCutter {
+package struct LineCutter {
     private var rest = Data()
 
+    package init() {}
+
     /// - Returns: The lines that are whole now, without their ends; nil when one is too long.
-    mutating func add(_ data: Data) -> [Data]? {
+    package mutating func add(_ data: Data) -> [Data]? {
         rest += data
         var lines: [Data] = []
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {

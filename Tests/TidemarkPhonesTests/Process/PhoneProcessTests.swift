@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import TidemarkShow
+@testable import TidemarkPhones
 
 @Suite(.timeLimit(.minutes(20))) struct `A phone's process` {
     private func shell(_ script: String, in folder: URL) -> PhoneProcess {

@@ -1,24 +1,29 @@
-public import ArgumentParser
+package import ArgumentParser
 import Dispatch
 import ExampleKit
 import Foundation
 import Synchronization
+import TidemarkApp
 
-/// One phone of a show, in a process of its own: an app that tells its screens on standard output, and is
+/// One phone of a show or a demo, in a process of its own: an app that tells its screens on standard output, and is
 /// told what to do on standard input.
-public struct PhoneCommand: AsyncParsableCommand {
-    public static let configuration = CommandConfiguration(
-        commandName: "phone", abstract: "One phone of a show.", shouldDisplay: false)
+package struct PhoneCommand: AsyncParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "phone", abstract: "One phone of a show or a demo.", shouldDisplay: false)
 
     @Argument(help: "The app's name.") var app: String
     @Option(help: "Which phone: before or after.") var side: String
     @Option(help: "Seconds that its clock is ahead.") var clock = 0.0
     @Option(help: "Its settings, as JSON.") var settings: String
+    @Option(help: "When it was asked for, as JSON, by the clock that goes on in sleep.")
+    var asked: String?
+    @Option(help: "The step of a sign-up at which it kills itself; 0 for none.") var killAt = 0
 
-    public init() {}
+    package init() {}
 
-    public func run() async throws {
-        let start = ContinuousClock.now
+    package func run() async throws {
+        let start =
+            asked.flatMap { JSONLine.decode(ContinuousClock.Instant.self, Data($0.utf8)) } ?? .now
         guard let example = Examples.named(app), let side = PhoneSide(rawValue: side),
             let settings = JSONLine.decode(PhoneSettings.self, Data(settings.utf8))
         else { throw ValidationError("A phone takes an app, a side and settings.") }
@@ -26,7 +31,8 @@ public struct PhoneCommand: AsyncParsableCommand {
         let environment = PhoneEnvironment(
             settings, now: { Date(timeIntervalSinceNow: ahead.seconds.withLock { $0 }) })
         let type = side == .before ? example.before : example.after
-        let phone = try type.init(environment)
+        Self.say(.begins((ContinuousClock.now - start) / .milliseconds(1)))
+        let phone = try TidemarkStack.$probe.withValue(probe()) { try type.init(environment) }
         let orders = Self.orders()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.tell(phone, since: start) }
@@ -37,6 +43,19 @@ public struct PhoneCommand: AsyncParsableCommand {
             }
             await group.next()
             await group.next()
+        }
+    }
+
+    /// Tells each step of a sign-up, and ends the process there as a system does that needs the memory.
+    private func probe() -> @Sendable (String) -> Void {
+        let count = Mutex(0)
+        return { [killAt] name in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            Self.say(.reached(name))
+            if number == killAt { kill(getpid(), SIGKILL) }
         }
     }
 

@@ -1,0 +1,160 @@
+import ExampleKit
+import Foundation
+import TidemarkPhones
+
+/// What launches of one app on one network came to. Each was a process of its own, and times are counted
+/// from the moment at which it was asked for, as a person does who taps on an icon; `ofInit` are those of
+/// the app alone, from its `init` on.
+struct LaunchFigure: Encodable, Sendable {
+    /// To the stamps of the device or of the server: the median; nil for nothing as long as anybody looked.
+    var firstContentMs: Double?
+    var firstContentP99Ms: Double?
+    var firstContentOfInitMs: Double?
+    var firstContentOfInitP99Ms: Double?
+    /// What the system and the program took to start, before the app's `init`: the median.
+    var startMs: Double?
+    /// To a profile: the median.
+    var profileMs: Double?
+    /// To what the server holds, just issued stamps among it: the median, and the worst. Nil when one did
+    /// not come so far.
+    var liveMs: Double?
+    var liveWorstMs: Double?
+    /// From the row to its picture, of those that came from the network: the median, and the worst.
+    var pictureMs: Double?
+    var pictureWorstMs: Double?
+    /// How many these were.
+    var picturesLoaded = 0
+    /// To all of that, with the pictures of all rows on the screen: the worst.
+    var completeMs: Double?
+    /// Documents that the last of the launches was billed, by the server's meter; and what rules read.
+    var reads: Int?
+    var readsOfRules: Int?
+    /// By how much a read with a deadline of 500 ms was late.
+    var overDeadlineMs: Double?
+    /// At the end, beside a full read: stamps that are not shown, and such as should not be.
+    var missed: Int?
+    var extra: Int?
+    /// The last thing that the person was shown.
+    var shown = "nothing"
+    var isUsable = false
+    /// Items of the last screen.
+    var items = 0
+
+    // MARK: What has to hold
+
+    /// Of the app on Tidemark, in milliseconds.
+    private static let most = (ofInit: 20.0, first: 1_000.0, overDeadline: 50.0, live: 3_000.0)
+    /// A picture takes a round trip of 400 ms and what its bytes need. One that loses packets takes 400 ms
+    /// more for each, and of those on the screen some do: the worst may have lost two.
+    private static let picture = (median: 500.0, worst: 1_300.0)
+
+    static func bar(of network: LaunchNetwork) -> String {
+        var parts = [
+            "first content p99 at most 20 ms after the app's init and 1 s after its process was asked for"
+                + Bar.remark, "no read over its deadline by more than 50 ms", "a way on",
+        ]
+        if network.reachesServer { parts.append("live, with 0 missed and all pictures") }
+        if network == .threeG {
+            parts.append(
+                "live within 3 s\(Bar.remark), a picture in at most 500 ms (median) and 1.3 s (worst)"
+            )
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    func holds(on network: LaunchNetwork) -> Bool {
+        guard let first = firstContentP99Ms, let ofInit = firstContentOfInitP99Ms,
+            let over = overDeadlineMs
+        else { return false }
+        let isInTime = !Bar.isRelease || (ofInit <= Self.most.ofInit && first <= Self.most.first)
+        guard isInTime, over <= Self.most.overDeadline, isUsable, items > 0 else { return false }
+        guard network.reachesServer else { return true }
+        guard let live = liveWorstMs, let missed, let extra, completeMs != nil else {
+            return false
+        }
+        guard missed == 0, extra == 0 else { return false }
+        guard network == .threeG else { return true }
+        let isLive = !Bar.isRelease || live <= Self.most.live
+        guard let median = pictureMs, let worst = pictureWorstMs else { return false }
+        return isLive && median <= Self.picture.median && worst <= Self.picture.worst
+    }
+}
+
+extension LaunchFigure {
+    /// - Parameters:
+    ///   - firsts: Launches for the first content alone; none where the whole ones are all there are.
+    ///   - whole: Launches to their end, on which all else is measured.
+    init(firsts: [PhoneUse], whole: [WholeLaunch]) {
+        let all = firsts.isEmpty ? whole.map(\.use) : firsts
+        // A launch that showed nothing is no fast one.
+        let contents = all.map { $0.first { !$0.documents.isEmpty } ?? .infinity }
+        let starts = all.map { $0.begins ?? .infinity }
+        firstContentMs = contents.share(0.5)
+        firstContentP99Ms = contents.share(0.99)
+        let ofInit = zip(contents, starts).map { $0 - $1 }
+        firstContentOfInitMs = ofInit.share(0.5)
+        firstContentOfInitP99Ms = ofInit.share(0.99)
+        startMs = starts.share(0.5)
+        profileMs = whole.map { $0.use.first { $0.profile != nil } ?? .infinity }.share(0.5)
+        let lives = whole.map { $0.liveMs ?? .infinity }
+        (liveMs, liveWorstMs) = (lives.share(0.5), lives.share(1))
+        let pictures = whole.flatMap(\.pictureMs)
+        (pictureMs, pictureWorstMs) = (pictures.share(0.5), pictures.share(1))
+        picturesLoaded = pictures.count
+        completeMs = whole.map { $0.completeMs ?? .infinity }.share(1)
+        guard let last = whole.last else { return }
+        (reads, readsOfRules) = (last.bill.documents, last.bill.rules)
+        let ids = last.use.last?.documents ?? []
+        (missed, extra) = (
+            Set(last.truth).subtracting(ids).count,
+            Set(ids).subtracting(last.truth).count + ids.count - Set(ids).count
+        )
+        items = ids.count
+        guard let screen = last.use.last else { return }
+        isUsable = screen.isUsable
+        shown =
+            ids.isEmpty
+            ? "a loading screen" : "\(items) items" + (screen.remark.map { ": " + $0 } ?? "")
+    }
+}
+
+extension [Double] {
+    /// What this share of them does not exceed; nil where there is none, and where it is infinite.
+    fileprivate func share(_ share: Double) -> Double? {
+        guard !isEmpty else { return nil }
+        let rank = Int((Double(count) * share).rounded(.up))
+        let value = sorted()[Swift.min(Swift.max(rank, 1), count) - 1]
+        return value.isFinite ? value : nil
+    }
+}
+
+/// One launch to its end: all that the app shows when nobody does anything.
+struct WholeLaunch: Sendable {
+    let use: PhoneUse
+    /// The ids that a full read found.
+    let truth: [String]
+    let bill: Bill
+    /// Whether the server could be reached: without it, nothing is live.
+    let isReached: Bool
+    /// The rows whose pictures came from the network; nil for all.
+    let fromNetwork: Set<String>?
+
+    /// When it showed what the server holds, and nothing that a person takes for old.
+    var liveMs: Double? { isReached ? use.first(isLive) : nil }
+    var completeMs: Double? { use.first { isLive($0) && $0.hasAllPictures } }
+
+    private func isLive(_ screen: Screen) -> Bool {
+        screen.isUpToDate && screen.documents == truth
+    }
+
+    /// Of each picture that came from the network: how long its row was there without it.
+    var pictureMs: [Double] {
+        let ids = use.last.map { Set($0.pictures.keys) } ?? []
+        return ids.intersection(fromNetwork ?? ids).compactMap { id in
+            guard let row = use.first({ $0.pictures[id] != nil }),
+                let picture = use.first({ $0.pictures[id] == true })
+            else { return nil }
+            return picture - row
+        }
+    }
+}
