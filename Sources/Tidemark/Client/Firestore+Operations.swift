@@ -245,6 +245,48 @@ extension Firestore {
     }
 }
 
+// MARK: Writes that FirebaseFirestore has not sent
+
+extension Firestore {
+    /// Queues what FirebaseFirestore accepted and did not send: each batch once, in the order in which they
+    /// were made, behind what waits already. Costs no reads.
+    ///
+    /// It may be called at each start. A batch and the note that it was queued are one transaction, so that
+    /// an app that is killed meanwhile goes on where it was, and loses and doubles nothing. What cannot be
+    /// sent is told, and not dropped. A batch that FirebaseFirestore had sent, without having stored the
+    /// answer, is sent again, as FirebaseFirestore does it.
+    ///
+    /// - Parameters:
+    ///   - store: What was read of FirebaseFirestore's store. That is not changed.
+    ///   - user: Whose writes: the id by Firebase Authentication, which has to be this client's user
+    ///     (``changeUser(to:erasingPrevious:)``). Nil for those that were made while nobody was signed in;
+    ///     this client must then have no user. The writes of others stay for them.
+    /// - Returns: What was queued, now or before, and what cannot be sent.
+    /// - Throws: ``FirestoreError``: `failedPrecondition` for another user than this client's, and for a
+    ///   cache in memory, in which writes would be lost; `resourceExhausted` while the queue is full; why
+    ///   this device cannot store. What was queued until then stays, and the next call goes on behind it. A
+    ///   cancelled task throws `cancelled`; the batch that it was at may be queued all the same.
+    @discardableResult
+    public func sendWrites(
+        of store: FirebaseStore, user: String?
+    ) async throws(FirestoreError) -> MovedWrites {
+        try await WriteMoving(self).send(store, of: user)
+    }
+
+    /// What of FirebaseFirestore's store is in no queue of this device: the batches of users who have not
+    /// signed in since the update, and those that cannot be sent. When it is empty, nothing is left in the
+    /// store but a cache, and its folder may be removed. Costs no reads.
+    ///
+    /// - Parameter store: What was read of FirebaseFirestore's store.
+    /// - Returns: By user, and a user's in the order in which they were made.
+    /// - Throws: ``FirestoreError``: as ``sendWrites(of:user:)``.
+    public func writesLeft(
+        in store: FirebaseStore
+    ) async throws(FirestoreError) -> [FirebaseStore.Batch] {
+        try await WriteMoving(self).left(in: store)
+    }
+}
+
 // MARK: Indexes
 
 extension Firestore {

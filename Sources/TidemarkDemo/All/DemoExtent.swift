@@ -12,6 +12,9 @@ enum DemoExtent: Sendable {
         self == .telling ? [.threeG, .offline] : DemoNetwork.allCases
     }
 
+    /// Messages of the longest chat, of which the old app reads all on each network.
+    var longChat: Int { self == .full ? 100_000 : 20_000 }
+
     /// What is written must survive calls that fail.
     var messages: [DemoNetwork] {
         self == .telling ? [.failing, .offline] : DemoNetwork.allCases

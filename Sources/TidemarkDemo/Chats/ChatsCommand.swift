@@ -23,7 +23,9 @@ struct ChatsCommand: AsyncParsableCommand {
         let history = try source.load()
         var figures = DemoFigures(
             clients: try await clients.play(history, seed: source.seed, .verbose))
-        figures.chats = try await scenarios.playChats(history, seed: source.seed, .verbose)
+        let extent: DemoExtent = scenarios.small ? .small : .full
+        figures.chats = try await scenarios.playChats(
+            history, seed: source.seed, longChat: extent.longChat, .verbose)
         for line in Headline(figures.chats)?.lines ?? [] { DemoOutput.verbose.result(line) }
         try scenarios.conclude(figures, .verbose)
     }
@@ -32,7 +34,9 @@ struct ChatsCommand: AsyncParsableCommand {
 /// How the three clients are compared.
 struct ClientOptions: ParsableArguments {
     @Option(help: "How often the app is opened, evenly spread over the history.")
-    var opens = 120
+    var opens = Self.usualOpens
+
+    static let usualOpens = 120
 
     func validate() throws {
         if opens < 1 || opens > 100_000 { throw ValidationError("--opens must be 1 to 100000.") }
@@ -54,10 +58,12 @@ struct ClientOptions: ParsableArguments {
 }
 
 extension ScenarioOptions {
+    /// - Parameter longChat: Messages of the longest chat, at full size.
     func playChats(
-        _ history: History, seed: UInt64, _ output: DemoOutput
+        _ history: History, seed: UInt64, longChat: Int, _ output: DemoOutput
     ) async throws -> [ScenarioResult] {
-        let chats = ChatsScenarios(scale: scale, history: history, seed: seed)
+        let chats = ChatsScenarios(
+            scale: scale, longChat: longChat, history: history, seed: seed)
         output.detail("\nThe chat app, each row on each network. \(chats.remark)")
         return try await play(chats.rows, clock: chats.clock, under: .chats, output)
     }

@@ -6,6 +6,8 @@ import TidemarkModel
 struct ChatsScenarios {
     /// By what all sizes are divided: 1, or 10 for a quick look.
     var scale = 1
+    /// Messages of the longest chat, at a scale of 1.
+    var longChat = 100_000
     let history: History
     let seed: UInt64
 
@@ -16,9 +18,11 @@ struct ChatsScenarios {
             openChat, notifications, activity, clearThenReopen, afterAWeek,
             afterAMonth, newChat,
             NewDeviceRow(history.stretched(to: 1_000 / scale), above: 100 / scale),
-            LongChatRow(history.stretched(to: 20_000 / scale)),
+            LongChatRow(history.stretched(to: longChat / scale)),
             ThreeDaysRow(history.stretched(to: 360 / scale), daily: 30 / scale),
             PrefetchRow(history.stretched(to: 1_200 / scale), daily: 40 / scale),
+            BadgesRow(
+                conversations: 1_000 / scale, changed: 20 / scale, clock: clock),
             BlockedUsersRow(
                 held: 500 / scale, blocked: 20 / scale, unblocked: 10 / scale, clock: clock),
             SearchRow(users: 8_000 / scale), SingleDocumentsRow(),

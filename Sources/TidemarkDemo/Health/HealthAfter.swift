@@ -7,6 +7,9 @@ import TidemarkHealthSync
 
 /// The screen from what is on disk, as it comes; the server behind it.
 struct HealthAfter: Sendable {
+    /// Reads of the summary while nothing else is done.
+    private static let idleReads = 1_000
+
     let firestore: Firestore
     let store: HealthStore
     let collection: String
@@ -14,22 +17,12 @@ struct HealthAfter: Sendable {
 
     @MainActor
     func run(_ export: String) async throws {
-        let start = ContinuousClock.now
         let model = HealthSummaryModel(store, moment: { [store] in HealthMoment.last(of: store) })
-        _ = try await HealthImport(into: store).run(export) { progress in
-            if progress.phase == .reading { say("importing") }
-        }
-        let importing = ContinuousClock.now - start
-        try Self.show(store)
-        say("shown")
-        say("figure first 7 days ms \((ContinuousClock.now - start).milliseconds)")
-        let idle = try await SummaryReads.median(of: 100, store)
-        say("figure summary ms \(idle.milliseconds)")
-
-        let packing = try await send()
-        let beside = (packing.summary ?? .zero) / max(idle, .nanoseconds(1))
-        say("figure local ms \((importing + packing.spent).milliseconds)")
-        say("figure reads beside it, times idle \(beside)")
+        let beside = SummaryReads()
+        let importing = try await bringIn(export, beside)
+        let sending = try await send(beside)
+        say("sent")
+        say("figure local ms \((importing + sending).milliseconds)")
         // Until the screen shows the last change.
         for _ in 0..<100 where !Self.isFresh(model.summary) {
             try await Task.sleep(for: .milliseconds(20))
@@ -38,20 +31,58 @@ struct HealthAfter: Sendable {
             throw ValidationError("The screen did not show the last change within two seconds.")
         }
         say("figure refreshes \(model.refreshes)")
+        let idle = SummaryReads()
+        try await idle.run(store, count: Self.idleReads)
+        Self.tell(beside, idle)
+    }
+
+    /// Brings in the export. The screen shows its seven days as soon as they are in the store, and from
+    /// then on is read again and again while the rest comes.
+    ///
+    /// - Returns: How long the import took.
+    @MainActor
+    private func bringIn(_ export: String, _ reads: SummaryReads) async throws -> Duration {
+        let start = ContinuousClock.now
+        let (stored, input) = AsyncStream.makeStream(
+            of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let screen = Task { [store] in
+            for await _ in stored { break }
+            try Task.checkCancellation()
+            try Self.show(store)
+            say("shown")
+            say("figure first 7 days ms \((ContinuousClock.now - start).milliseconds)")
+        }
+        let reading = Task { [store] in
+            try await screen.value
+            try await reads.run(store)
+        }
+        defer {
+            screen.cancel()
+            reading.cancel()
+        }
+        _ = try await HealthImport(into: store).run(export) { progress in
+            if progress.phase == .reading { say("importing") }
+            if progress.firstDays == .stored { input.yield() }
+        }
+        let spent = ContinuousClock.now - start
+        reading.cancel()
+        // What came with the rest is shown now.
+        input.finish()
+        try await screen.value
+        return spent
     }
 
     /// Sends all days, and reads the summary again and again meanwhile.
     ///
-    /// - Returns: How much of the time was this device's work, and what a summary took.
-    private func send() async throws -> (spent: Duration, summary: Duration?) {
+    /// - Returns: How much of the time was this device's work.
+    private func send(_ reads: SummaryReads) async throws -> Duration {
         let history = TimedHistory(
             try HealthHistory(
                 store, to: firestore.collection(collection), daysPerPart: daysPerPart,
                 now: { Timestamp() }))
-        guard let job = try history.history.job() else { return (.zero, nil) }
+        guard let job = try history.history.job() else { return .zero }
         let backfill = Backfill([.init(job, from: history, to: history)])
         let states = await backfill.progress
-        let reads = SummaryReads()
         let reading = Task { [store] in try await reads.run(store) }
         defer { reading.cancel() }
         try await backfill.start()
@@ -63,7 +94,18 @@ struct HealthAfter: Sendable {
             if state.phase == .failed { throw BackfillEnded(failures: state.failures) }
         }
         await backfill.stop()
-        return (history.spent.total, reads.median)
+        return history.spent.total
+    }
+
+    /// What a summary takes, and how many times that it takes beside the import and the sending.
+    private static func tell(_ beside: SummaryReads, _ idle: SummaryReads) {
+        let times = (beside: beside.times, idle: idle.times)
+        for (share, name) in [(0.5, ""), (0.99, "p99 ")] {
+            guard let alone = times.idle.percentile(share) else { continue }
+            say("figure summary \(name)ms \(alone.milliseconds)")
+            let ratio = (times.beside.percentile(share) ?? .zero) / max(alone, .nanoseconds(1))
+            say("figure reads beside it, \(name)times idle \(ratio)")
+        }
     }
 
     private static func isFresh(_ summary: HealthSummary) -> Bool {
@@ -71,7 +113,9 @@ struct HealthAfter: Sendable {
     }
 
     /// Seven days, read as the screen reads them.
-    private static func show(_ store: HealthStore) throws {
+    ///
+    /// - Throws: When there is nothing to be shown.
+    static func show(_ store: HealthStore) throws {
         let bars = try store.read { snapshot in
             guard let last = try snapshot.days()?.upperBound else { return 0 }
             let charts = try HealthApp.kinds.map {
@@ -127,26 +171,19 @@ extension HealthMoment {
 
 /// How long the eight values take to read.
 private final class SummaryReads: Sendable {
-    private let times = Mutex<[Duration]>([])
+    private let all = Mutex<[Duration]>([])
 
-    var median: Duration? { times.withLock { $0.median } }
+    var times: [Duration] { all.withLock { $0 } }
 
-    /// One every few milliseconds, until it is cancelled.
-    func run(_ store: HealthStore) async throws {
-        while !Task.isCancelled {
+    /// One every few milliseconds, until there are so many or it is cancelled.
+    func run(_ store: HealthStore, count: Int = .max) async throws {
+        var read = 0
+        while !Task.isCancelled, read < count {
             let time = try await Self.one(store)
-            times.withLock { $0.append(time) }
+            all.withLock { $0.append(time) }
+            read += 1
             try await Task.sleep(for: .milliseconds(2))
         }
-    }
-
-    static func median(of count: Int, _ store: HealthStore) async throws -> Duration {
-        var times: [Duration] = []
-        for _ in 0..<count {
-            times.append(try await one(store))
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        return times.median ?? .zero
     }
 
     @concurrent

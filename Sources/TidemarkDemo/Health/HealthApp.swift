@@ -62,6 +62,7 @@ struct HealthApp {
 
     private func hear(_ words: [String]) {
         if words == ["shown"] { return visit.sawContent() }
+        if words == ["sent"] { return visit.isUpToDate() }
         guard words.first == "figure", let figure = words.last.flatMap(Double.init) else { return }
         visit.measured(words.dropFirst().dropLast().joined(separator: " "), figure)
     }

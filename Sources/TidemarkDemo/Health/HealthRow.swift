@@ -30,22 +30,24 @@ struct HealthRow: ScenarioRow {
     let seed: [Mutation] = []
 
     var bar: Bar {
-        // The other device reads each day once. Ten years take longer to read from a file than the
-        // device is without a network, and a build for debugging is slow at it.
+        // The other device reads each day once. A build for debugging takes longer to read the file than
+        // the device is without a network.
         var bar = Bar(
             reads: days(of: export.shownDays).count, isKnownToDevice: true,
-            showsContentOffline: isShort && Bar.isRelease,
-            exactly: ["documents too many": 0, "reads beside the plan": 0])
+            showsContentOffline: Bar.isRelease,
+            exactly: [
+                "documents too many": 0, "reads beside the plan": 0, "hours that differ": 0,
+                "summary values": Double(HealthSummary.Item.allCases.count),
+            ])
         guard kills == 0 else {
             bar.exactly["kills"] = Double(kills)
             return bar
         }
         bar.most = ["refreshes": 8]
-        bar.mostInRelease = ["reads beside it, times idle": 2]
-        if isShort {
-            bar.mostInRelease["first 7 days ms"] = 1_000
-            bar.mostInRelease["local ms"] = 5_000
-        }
+        // The journey's: "first 7 days shown in < 1 s" of a file of any length, for they are found before
+        // it is read, and "summary reads never slower than 2× their idle time".
+        bar.mostInRelease = ["first 7 days ms": 1_000, "reads beside it, times idle": 2]
+        if isShort { bar.mostInRelease["local ms"] = 5_000 }
         return bar
     }
 
@@ -79,10 +81,11 @@ struct HealthRow: ScenarioRow {
     private func useAfter(_ app: HealthApp, _ visit: Visit) async throws -> [ShownItem] {
         let killed = try await kill(app)
         try await app.runToItsEnd()
-        visit.isUpToDate()
         if kills > 0 { visit.measured("kills", Double(killed)) }
         let known = try await daysOnServer(visit)
-        let device = SecondDevice(visit: visit, collection: collection(.after).text)
+        let device = SecondDevice(
+            visit: visit, collection: collection(.after).text, first: try store(visit),
+            truth: export.truth)
         let hours = try await device.run(known)
         return Self.shown(hours) { $0.day }
     }
@@ -108,10 +111,14 @@ struct HealthRow: ScenarioRow {
         return killed
     }
 
+    /// Of the app, which has ended.
+    private func store(_ visit: Visit) throws -> HealthStore {
+        try HealthStore(path: visit.place.folder.path + HealthApp.storeFile)
+    }
+
     /// What the device holds in the end of the app as it was, added up: the server has nothing.
     private func shownBefore(_ visit: Visit) throws -> [ShownItem] {
-        let store = try HealthStore(path: visit.place.folder.path + HealthApp.storeFile)
-        let hours = try store.read { snapshot -> [HourEntry] in
+        let hours = try store(visit).read { snapshot -> [HourEntry] in
             guard let days = try HealthApp.daysHeldBefore(snapshot) else { return [] }
             return try HealthApp.kinds.flatMap { try snapshot.entries($0, days: days) }
         }

@@ -1,27 +1,42 @@
+import Foundation
 import Tidemark
 import TidemarkApp
 import TidemarkHealth
 import TidemarkHealthSync
 
-/// Another device of the same person, which has the history from the server: newest first, into its
-/// cache, and shows it from there.
+/// Another device of the same person: the history comes from the server, newest first, into a health
+/// store of its own, and is shown from there.
 struct SecondDevice {
-    private static let dayField = "day"
+    private static let name = "second-device"
 
     let visit: Visit
     let collection: String
+    /// Where it was measured.
+    let first: HealthStore
+    /// What was lived.
+    let truth: HealthTruth
 
     /// - Parameter days: Those that there are: what the plan is made of.
     /// - Returns: All hours, as the device holds them in the end.
     func run(_ days: Set<HealthDay>) async throws -> [HourEntry] {
-        guard let first = days.min(), let last = days.max() else { return [] }
-        let firestore = try visit.firestore(on: "second-device")
-        let query = firestore.collection(collection)
-        let history = try QueryHistory(query, itemTime: Self.dayField, name: "health")
-        let job = BackfillJob(
-            name: "health", from: Self.time(first.number), to: Self.time(last.number + 1))
+        guard let oldest = days.min(), let newest = days.max() else { return [] }
+        let firestore = try visit.firestore(on: Self.name)
+        let folder = try visit.place.on(Self.name).folder
+        let store = try HealthStore(path: folder.path + HealthApp.storeFile)
+        let download = try HealthDownload(firestore.collection(collection), into: store)
+        let job = download.job(days: Int(newest.number - oldest.number) + 1, until: newest)
+        let end = try await receive(job, download, store)
+        visit.measured("reads beside the plan", Double(end.reads - planned(job, days)))
+        try compare(store)
+        return try HealthApp.kinds.flatMap { try hours($0, store) }
+    }
+
+    /// Shows the first seven days as soon as they are in the store.
+    private func receive(
+        _ job: BackfillJob, _ download: HealthDownload, _ store: HealthStore
+    ) async throws -> BackfillProgress {
         let start = ContinuousClock.now
-        let backfill = Backfill([.init(job, from: history, to: history)])
+        let backfill = Backfill([.init(job, from: download, to: download)])
         let states = await backfill.progress
         try await backfill.start()
         var end = BackfillProgress()
@@ -30,8 +45,7 @@ struct SecondDevice {
             end = state
             if state.hasFirstWindows, !hasFirst {
                 hasFirst = true
-                let week = try await hours(query, since: last.number - 6)
-                guard !week.isEmpty else { throw BackfillEnded(failures: state.failures) }
+                try HealthAfter.show(store)
                 visit.measured(
                     "another device's first 7 days ms", (ContinuousClock.now - start).milliseconds)
             }
@@ -40,8 +54,7 @@ struct SecondDevice {
         await backfill.stop()
         guard end.phase == .complete else { throw BackfillEnded(failures: end.failures) }
         visit.measured("another device ms", (ContinuousClock.now - start).milliseconds)
-        visit.measured("reads beside the plan", Double(end.reads - planned(job, days)))
-        return try await hours(query, since: first.number)
+        return end
     }
 
     /// A read a day, and one for a window without any.
@@ -49,26 +62,60 @@ struct SecondDevice {
         (0..<job.windowCount).reduce(0) { sum, number in
             let window = job.window(number)
             let own = days.count { day in
-                (window.lowerBound.time..<window.upperBound.time).contains(Self.time(day.number))
+                let time = Timestamp(seconds: day.number * 86_400, nanoseconds: 0)
+                return (window.lowerBound.time..<window.upperBound.time).contains(time)
             }
             return sum + max(1, own)
         }
     }
 
-    /// From the cache.
-    private func hours(_ query: CollectionReference, since day: Int64) async throws -> [HourEntry] {
-        let found = try await query.whereField(
-            Self.dayField, isGreaterThanOrEqualTo: Self.time(day)
-        ).getDocuments(source: .cache)
-        return found.documents.flatMap { document in
-            document.fields.flatMap {
-                HealthDayRecord(documentID: document.documentID, fields: $0)?.hours
-            } ?? []
+    /// With the device where it was measured, and its steps with what was lived.
+    private func compare(_ store: HealthStore) throws {
+        let values = try HealthSummary.Item.allCases.count { item in
+            let value = try summary(item, store)
+            guard value.shows(item), try value == summary(item, first) else { return false }
+            let today = HealthMoment.last(of: store).day
+            return item != .stepsToday || value.stepsToday == truth.totals[.steps]?[today]?.sum
+        }
+        visit.measured("summary values", Double(values))
+        let differing = try HealthKind.allCases.reduce(0) { sum, kind in
+            let theirs = try hours(kind, first)
+            return sum + (try Set(hours(kind, store)).symmetricDifference(theirs).count)
+        }
+        visit.measured("hours that differ", Double(differing))
+    }
+
+    /// That value alone.
+    private func summary(_ item: HealthSummary.Item, _ store: HealthStore) throws -> HealthSummary {
+        let moment = HealthMoment.last(of: store)
+        return try store.read { snapshot in
+            var summary = HealthSummary()
+            try snapshot.read([item], of: &summary, at: moment)
+            return summary
         }
     }
 
-    private static func time(_ day: Int64) -> Timestamp {
-        Timestamp(seconds: day * 86_400, nanoseconds: 0)
+    private func hours(_ kind: HealthKind, _ store: HealthStore) throws -> [HourEntry] {
+        try store.read { snapshot in
+            guard let days = try snapshot.days(kind) else { return [] }
+            return try snapshot.entries(kind, days: days)
+        }
+    }
+}
+
+extension HealthSummary {
+    /// Whether there is something to be shown of it.
+    fileprivate func shows(_ item: Item) -> Bool {
+        switch item {
+        case .stepsToday: stepsToday != nil
+        case .body: weight != nil
+        case .lastWeights: !lastWeights.isEmpty
+        case .mood: mood != nil
+        case .heartRate: heartRate != nil
+        case .heartRateHours: !heartRateHours.isEmpty
+        case .stepsHours: !stepsHours.isEmpty
+        case .sleep: sleep != nil
+        }
     }
 }
 

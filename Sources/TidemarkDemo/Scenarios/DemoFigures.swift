@@ -10,13 +10,15 @@ struct DemoFigures: Sendable {
     var launches: LaunchDemoFigures?
     var signUps: [LaunchScenario<SignUpFigures>] = []
     var pictures: [LaunchScenario<[String: Double]>] = []
+    /// How long all of it took; nil where not all was played.
+    var times: DemoTimes?
 
     /// Whatever is measured row by row.
     var scenarios: [ScenarioResult] { chats + messages + health }
 
     /// Sentences; none when all holds.
     var complaints: [String] {
-        var complaints: [String] = []
+        var complaints = times?.complaints ?? []
         if let tidemark = clients?.clients.last, !tidemark.isFaithful {
             complaints.append("Tidemark did not show just what was there.")
         }
@@ -46,7 +48,7 @@ struct DemoFigures: Sendable {
 }
 
 extension DemoFigures: Encodable {
-    private enum Key: String, CodingKey { case clients, seconds, scenarios }
+    private enum Key: String, CodingKey { case clients, seconds, times, scenarios }
 
     func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
@@ -55,6 +57,7 @@ extension DemoFigures: Encodable {
             try container.encode(figures, forKey: .clients)
             try container.encode(clients.seconds, forKey: .seconds)
         }
+        try container.encodeIfPresent(times, forKey: .times)
         var list = container.nestedUnkeyedContainer(forKey: .scenarios)
         for scenario in scenarios { try list.encode(scenario) }
         for scenario in launches?.scenarios ?? [] { try list.encode(scenario) }

@@ -151,16 +151,19 @@ final class Visit: Sendable {
         for client in clients { client.networkMayBeBack() }
     }
 
+    /// What the device's own meter has counted so far.
+    func reads(of client: Firestore) async throws -> Int {
+        try await client.readMeter.report().rows.filter { $0.label == label }
+            .reduce(0) { $0 + $1.reads }
+    }
+
     /// Ends the clients.
     func end() async -> Measured {
         try? await state.withLock(\.returning)?.value
         var bytes = 0
         var reads: Int?
         for client in state.withLock(\.clients) {
-            if let rows = try? await client.readMeter.report().rows {
-                let own = rows.filter { $0.label == label }
-                reads = own.reduce(reads ?? 0) { $0 + $1.reads }
-            }
+            if let own = try? await self.reads(of: client) { reads = (reads ?? 0) + own }
             bytes += await client.terminateCountingBytes()
         }
         return state.withLock { [reads, bytes] state in
@@ -188,5 +191,12 @@ extension Failure {
 }
 
 extension [Duration] {
-    var median: Duration? { isEmpty ? nil : sorted()[(count - 1) / 2] }
+    var median: Duration? { percentile(0.5) }
+
+    /// The time by which a share of them had ended; nil where there are none.
+    func percentile(_ share: Double) -> Duration? {
+        precondition(share > 0 && share <= 1)
+        if isEmpty { return nil }
+        return sorted()[Swift.max(0, Int((share * Double(count)).rounded(.up)) - 1)]
+    }
 }

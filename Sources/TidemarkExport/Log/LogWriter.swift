@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkModel
 
 /// Writes a LevelDB log. What is not finished is no log.
 struct LogWriter {

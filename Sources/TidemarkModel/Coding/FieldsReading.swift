@@ -106,7 +106,7 @@ extension FieldsCodec {
         return result
     }
 
-    static func timestamp(_ reader: inout WireReader) throws(CodecError) -> Timestamp {
+    package static func timestamp(_ reader: inout WireReader) throws(CodecError) -> Timestamp {
         var seconds: Int64 = 0
         var nanoseconds: Int64 = 0
         while !reader.isAtEnd {

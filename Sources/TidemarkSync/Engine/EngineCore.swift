@@ -366,6 +366,8 @@ extension EngineCore {
         parts.writing.write(mutations, observer)
     }
 
+    func take(_ moved: MovedBatch) -> Result<Int64?, SyncError> { parts.writing.take(moved) }
+
     func retryRejectedWrite(_ id: Int64, _ observer: @escaping WriteDelivery.Observer) {
         parts.writing.retry(rejected: id, observer)
     }

@@ -143,6 +143,26 @@ extension SyncEngine {
         perform { $0.retryRejectedWrite(batch, observer) }
     }
 
+    /// Queues a batch of another store in the present user's queue, unless that was done before.
+    ///
+    /// - Parameter completion: Gets the batch's number in the queue, once it is durable there; nil when it
+    ///   was queued before; `failedPrecondition` when it is not the present user's.
+    package func take(
+        _ moved: MovedBatch, completion: @escaping @Sendable (Result<Int64?, SyncError>) -> Void
+    ) {
+        perform { completion($0.take(moved)) }
+    }
+
+    /// Whether the present user's cache notes that a batch of another store was queued.
+    package func wasTaken(
+        _ mark: String, completion: @escaping @Sendable (Result<Bool, SyncError>) -> Void
+    ) {
+        perform { core in
+            completion(
+                core.cached { try $0.records.value(forKey: MovedMarks.key(of: mark)) != nil })
+        }
+    }
+
     /// Tells how the queue stands: now, and after each change, until the returned handle is
     /// cancelled.
     public func observeWriteQueue(

@@ -63,10 +63,13 @@ final class LocalQueue {
 
     /// Puts mutations into the durable queue. Costs a sync of the disk.
     ///
-    /// - Parameter inPlaceOf: A rejected batch that is forgotten in the same step.
+    /// - Parameters:
+    ///   - inPlaceOf: A rejected batch that is forgotten in the same step.
+    ///   - mark: What is noted in the same step: ``MovedMarks``.
     /// - Returns: The batch, and the documents as they look now.
     func enqueue(
-        _ mutations: [Mutation], at time: Timestamp, inPlaceOf rejected: Int64? = nil
+        _ mutations: [Mutation], at time: Timestamp, inPlaceOf rejected: Int64? = nil,
+        noting mark: String? = nil
     ) throws -> (batch: MutationBatch, changed: [LocalDocument]) {
         precondition(!mutations.isEmpty)
         let time = time.truncatedToMicroseconds
@@ -77,6 +80,7 @@ final class LocalQueue {
             if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
             let base = try baseMutations(for: mutations, transaction)
             if let rejected { try self.rejected.discard(rejected, transaction) }
+            if let mark { try MovedMarks.add(mark, transaction) }
             try transaction.execute(
                 """
                 INSERT INTO syncBatch (id, user, localWriteTime, baseMutations, mutations)
@@ -345,6 +349,9 @@ final class LocalQueue {
                     INSERT INTO syncRejected (\(SavedQueue.rejectedColumns))
                     VALUES (?, ?, ?, ?, ?, ?, ?)
                     """, row)
+            }
+            for row in saved.marks {
+                try transaction.execute("INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", row)
             }
             try save(position, transaction)
         }

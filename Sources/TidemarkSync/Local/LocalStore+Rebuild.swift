@@ -1,11 +1,13 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What must not go down with a damaged cache: writes that wait, and those that were refused. Rows as
-/// they are on disk, whoever's they are.
+/// What must not go down with a damaged cache: writes that wait, those that were refused, and what of another
+/// store was queued. Rows as they are on disk, whoever's they are.
 struct SavedQueue {
     var batches: [[SQLValue]] = []
     var rejected: [[SQLValue]] = []
+    /// ``MovedMarks``: key and value.
+    var marks: [[SQLValue]] = []
 
     static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
     static let rejectedColumns =
@@ -28,6 +30,7 @@ struct SavedQueue {
         }
         rejected = try DocumentStore.salvage(
             "SELECT \(Self.rejectedColumns) FROM syncRejected ORDER BY id", from: path, key: key)
+        marks = try DocumentStore.salvage(MovedMarks.all, from: path, key: key)
     }
 
     /// Takes what is in memory for what can be read of the same user.

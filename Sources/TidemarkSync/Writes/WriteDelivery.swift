@@ -75,6 +75,11 @@ final class WriteDelivery: @unchecked Sendable {
         } catch { return observer(.failed(SyncError(storing: error))) }
         observers[batch.id] = observer
         observer(.journalled(batch: batch.id))
+        journalled(changed)
+    }
+
+    /// Tells the views and the queue's observers, and sends.
+    private func journalled(_ changed: [LocalDocument]) {
         tellQueueLater()
         #if TIDEMARK_DEFECTS
             if !context.isPlanted(.ownWriteHidden) { views.refresh(changed) }
@@ -82,6 +87,33 @@ final class WriteDelivery: @unchecked Sendable {
             views.refresh(changed)
         #endif
         fill()
+    }
+
+    /// Queues a batch of another store, unless that was done before.
+    ///
+    /// - Returns: Its number in the queue; nil when it was queued before.
+    func take(_ moved: MovedBatch) -> Result<Int64?, SyncError> {
+        if let refusal = context.gate.writeRefusal { return .failure(refusal) }
+        let local = storage.local
+        guard UserKey(moved.user) == UserKey(local.queue.user) else {
+            let status = RPCStatus(.failedPrecondition, "The writes are another user's.")
+            return .failure(.server(status))
+        }
+        let batch: MutationBatch
+        let changed: [LocalDocument]
+        do {
+            if try local.records.value(forKey: MovedMarks.key(of: moved.mark)) != nil {
+                return .success(nil)
+            }
+            let limit = context.configuration.maxPendingWrites
+            guard local.queue.pending.batches.count < limit else {
+                return .failure(.queueFull(limit: limit))
+            }
+            (batch, changed) = try local.queue.enqueue(
+                moved.mutations, at: moved.time ?? context.environment.now(), noting: moved.mark)
+        } catch { return .failure(SyncError(storing: error)) }
+        journalled(changed)
+        return .success(batch.id)
     }
 
     /// Puts a rejected write at the end of the queue again.

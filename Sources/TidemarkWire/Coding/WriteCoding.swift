@@ -31,7 +31,7 @@ struct WriteCoder {
         return result
     }
 
-    private func mutation(_ write: PBWrite) throws(RPCStatus) -> Mutation {
+    func mutation(_ write: PBWrite) throws(RPCStatus) -> Mutation {
         let precondition = try write.currentDocument.decoded()
         var transforms = try Self.transforms(write.updateTransforms)
         let path: DocumentPath

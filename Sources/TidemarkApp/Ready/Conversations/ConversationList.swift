@@ -112,6 +112,18 @@ public actor ConversationList {
     /// What is shown, now and as it changes. A slow reader skips to the newest. Begins nothing.
     public nonisolated var states: AsyncStream<ConversationListState> { watchers.stream }
 
+    /// What the next ``refresh()`` asks first, what that costs, and why; nil with a pager. Asks nothing.
+    ///
+    /// It goes by what the device holds: ``open()`` the list before. Where the answer is a full page, another
+    /// page follows. Marks are of the device, and cost nothing; a document that shares them is read by
+    /// ``start()``.
+    public var plan: ReadPlan? {
+        get async {
+            guard case .feed(let feed) = source else { return nil }
+            return await feed.plan
+        }
+    }
+
     /// Reads the list from what the device holds. Costs no reads; asks no server. With a pager, nothing
     /// comes before ``start()``.
     ///
@@ -149,7 +161,7 @@ public actor ConversationList {
         await source.setLive(false)
     }
 
-    /// Brings the list up to date once, at the price of what changed.
+    /// Brings the list up to date once, at the price of what changed: ``plan`` tells it beforehand.
     ///
     /// - Throws: What the server or the disk answered.
     public func refresh() async throws(FirestoreError) {

@@ -1,6 +1,6 @@
-/// CRC-32C, as LevelDB's logs have it: masked, so that a checksum of data that holds checksums is no
-/// weaker.
-enum Checksum {
+/// CRC-32C, as LevelDB's files have it: masked, so that a checksum of data that holds checksums is
+/// no weaker.
+package enum Checksum {
     // Eight tables, so that eight bytes take one step.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
@@ -17,13 +17,22 @@ enum Checksum {
     }()
 
     /// The masked checksum of a record's type and its bytes.
-    static func masked(type: UInt8, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
-        let value = tables.withUnsafeBufferPointer { tables in
-            var crc = ~UInt32(0)
-            crc = (crc >> 8) ^ tables[Int(UInt8(truncatingIfNeeded: crc) ^ type)]
-            return ~extend(crc, bytes, tables)
-        }
-        return ((value >> 15) | (value << 17)) &+ 0xA282_EAD8
+    package static func masked(type: UInt8, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        masked(
+            tables.withUnsafeBufferPointer { tables in
+                var crc = ~UInt32(0)
+                crc = (crc >> 8) ^ tables[Int(UInt8(truncatingIfNeeded: crc) ^ type)]
+                return ~extend(crc, bytes, tables)
+            })
+    }
+
+    /// The masked checksum of bytes.
+    package static func masked(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        masked(tables.withUnsafeBufferPointer { ~extend(~0, bytes, $0) })
+    }
+
+    private static func masked(_ value: UInt32) -> UInt32 {
+        ((value >> 15) | (value << 17)) &+ 0xA282_EAD8
     }
 
     private static func extend(

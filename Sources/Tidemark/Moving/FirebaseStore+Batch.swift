@@ -1,0 +1,110 @@
+import TidemarkWire
+
+extension FirebaseStore {
+    /// Writes that are applied together or not at all, as FirebaseFirestore accepted them.
+    public struct Batch: Hashable, Sendable {
+        /// The id by Firebase Authentication; nil for a batch that was made while nobody was signed
+        /// in.
+        public let user: String?
+        /// Its number; of a user's batches, lower ones were made first.
+        public let number: Int
+        /// When it was made, by this device's clock; nil where that cannot be read.
+        public let time: Timestamp?
+        /// The writes, in their order. Empty when the batch cannot be sent.
+        public let mutations: [Mutation]
+        /// Why it cannot be sent; nil when it can. ``FirestoreError/detail`` names the write.
+        public let problem: FirestoreError?
+        /// Of all documents that it writes.
+        let database: DatabaseID?
+        /// The batch's own, made of all that is stored of it: what notes that it was queued.
+        let mark: String
+
+        /// - Parameter value: What the store has of it.
+        init(user: String, number: Int32, _ value: [UInt8]) {
+            self.user = user.isEmpty ? nil : user
+            self.number = Int(number)
+            mark = Self.mark(user, number, value)
+            let (time, contents) = Self.contents(of: value, number)
+            self.time = time
+            switch contents {
+            case .success(let writes):
+                mutations = writes.map(\.mutation)
+                database = writes.first?.database
+                problem = nil
+            case .failure(let status):
+                (mutations, database, problem) = ([], nil, FirestoreError(status))
+            }
+        }
+
+        /// Numbers are given again once a queue was empty; a batch is another one when its writes
+        /// or the time at which they were made are.
+        private static func mark(_ user: String, _ number: Int32, _ value: [UInt8]) -> String {
+            let bytes = Array(user.utf8) + [0] + Array("\(number)".utf8) + [0] + value
+            return MD5.digest(bytes).map { byte in
+                String(byte >> 4, radix: 16) + String(byte & 15, radix: 16)
+            }.joined()
+        }
+    }
+}
+
+extension FirebaseStore.Batch {
+    /// A message of FirebaseFirestore's own: 1 the number, 2 the writes, 3 the time, and 4 values
+    /// of before that it keeps for increments and the like. They are not sent, and this client
+    /// makes its own.
+    private struct Message {
+        var number: Int32 = 0
+        var writes: [[UInt8]] = []
+        var time: Timestamp?
+        var hasUnknownParts = false
+
+        init(_ reader: inout WireReader) throws(CodecError) {
+            while !reader.isAtEnd {
+                let tag = try reader.tag()
+                switch tag {
+                case 1 << 3 | 0: number = Int32(truncatingIfNeeded: try reader.varint())
+                case 2 << 3 | 2: writes.append(Array(try reader.lengthDelimited()))
+                case 3 << 3 | 2:
+                    var inner = try reader.message()
+                    time = try FieldsCodec.timestamp(&inner)
+                case 4 << 3 | 2: _ = try reader.lengthDelimited()
+                default:
+                    hasUnknownParts = true
+                    try reader.skip(tag)
+                }
+            }
+        }
+    }
+
+    private static func contents(
+        of value: [UInt8], _ number: Int32
+    ) -> (time: Timestamp?, writes: Result<[StoredWrite], RPCStatus>) {
+        let message: Message? = value.withUnsafeBufferPointer { buffer in
+            var reader = WireReader(buffer)
+            return try? Message(&reader)
+        }
+        guard let message, message.number == number else {
+            return (nil, .failure(.invalidArgument("The batch cannot be read.")))
+        }
+        guard !message.hasUnknownParts else {
+            let problem = RPCStatus.invalidArgument("The batch has parts that are unknown here.")
+            return (message.time, .failure(problem))
+        }
+        return (
+            message.time, Result { () throws(RPCStatus) in try writes(message.writes) }
+        )
+    }
+
+    private static func writes(_ stored: [[UInt8]]) throws(RPCStatus) -> [StoredWrite] {
+        if stored.isEmpty { throw .invalidArgument("The batch holds no writes.") }
+        var writes: [StoredWrite] = []
+        for (index, bytes) in stored.enumerated() {
+            do throws(RPCStatus) { writes.append(try StoredWrite(bytes)) } catch {
+                throw .invalidArgument("Write \(index + 1) cannot be sent: \(error.message)")
+            }
+            if writes[index].database != writes[0].database {
+                throw .invalidArgument("The writes are of several databases.")
+            }
+        }
+        return writes
+    }
+}

@@ -1,0 +1,35 @@
+import Foundation
+
+/// The batches that all users of this device have queued, by their marks: a line each, in a file
+/// beside the caches. A batch comes in after its note in the cache of its user is on disk. So what
+/// is listed was queued, though that user's cache is closed or erased by now; what is not may have
+/// been.
+struct MovedList {
+    private let url: URL
+
+    init(besides cache: String) { url = URL(fileURLWithPath: cache + ".moved") }
+
+    /// Empty when the file cannot be read: then the caches are asked.
+    var marks: Set<String> {
+        guard let data = try? Data(contentsOf: url) else { return [] }
+        // The last one may have been cut off.
+        let lines = String(decoding: data, as: UTF8.self).split(separator: "\n")
+        return Set(lines.lazy.map(String.init).filter { $0.utf8.count == Self.length })
+    }
+
+    /// A disk that takes no more is no reason to fail: the notes in the cache count.
+    func add(_ marks: [String]) {
+        if marks.isEmpty { return }
+        // Ends a line that was cut off.
+        let lines = Data(("\n" + marks.joined(separator: "\n") + "\n").utf8)
+        guard let file = try? FileHandle(forWritingTo: url) else {
+            try? lines.write(to: url, options: .atomic)
+            return
+        }
+        defer { try? file.close() }
+        if (try? file.seekToEnd()) != nil { try? file.write(contentsOf: lines) }
+    }
+
+    /// The digits of a digest.
+    private static let length = 32
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// A LevelDB folder, read as it lies there: nothing in it is locked, opened for writing or changed.
+/// Its owner must not have it open.
+struct StoreFolder {
+    private let url: URL
+
+    init(_ url: URL) { self.url = url }
+
+    /// Reads the newest entries of all keys under the prefixes.
+    ///
+    /// - Returns: The rows, and whether a log or the manifest ends in the middle of a record.
+    func rows(
+        under prefixes: [[UInt8]]
+    ) throws(FirebaseStoreError) -> (rows: StoreRows, hasTornEnd: Bool) {
+        let manifest = try manifest()
+        var rows = StoreRows(prefixes: prefixes)
+        var hasTornEnd = manifest.hasTornEnd
+        for table in manifest.tables {
+            let (first, last) = (table.smallest.dropLast(8), table.largest.dropLast(8))
+            if rows.mayBe(from: Array(first), through: Array(last)) {
+                try StoreTable(try file(of: table)).read(into: &rows)
+            } else {
+                _ = try file(of: table)
+            }
+        }
+        for name in try logs(of: manifest) {
+            guard let file = try StoreFile(url, name) else { throw missing(name) }
+            if try StoreLog(file).read(into: &rows) { hasTornEnd = true }
+        }
+        return (rows, hasTornEnd)
+    }
+
+    /// The one that `CURRENT` names.
+    private func manifest() throws(FirebaseStoreError) -> StoreManifest {
+        guard let current = try StoreFile(url, "CURRENT") else {
+            throw .notAStore(folder: url.path)
+        }
+        let text = String(decoding: try current.read(upTo: 64) ?? [], as: UTF8.self)
+        guard let match = text.wholeMatch(of: #/(MANIFEST-[0-9]+)\n/#) else {
+            throw current.corrupted("it names no manifest.")
+        }
+        let name = String(match.1)
+        guard let file = try StoreFile(url, name) else { throw missing(name) }
+        return try StoreManifest(file)
+    }
+
+    /// Tables end with `.ldb`, and those of old versions with `.sst`.
+    private func file(of table: StoreManifest.Table) throws(FirebaseStoreError) -> StoreFile {
+        let name = Self.name(table.number, "ldb")
+        var found = try StoreFile(url, name)
+        if found == nil { found = try StoreFile(url, Self.name(table.number, "sst")) }
+        guard let file = found else { throw missing(name) }
+        guard UInt64(file.size) == table.size else {
+            throw file.corrupted("it has \(file.size) bytes instead of \(table.size).")
+        }
+        return file
+    }
+
+    /// Those whose entries are not in the tables yet, oldest first. The first one is there whatever
+    /// its size, so that a manifest that has lost its last edits is found out.
+    private func logs(of manifest: StoreManifest) throws(FirebaseStoreError) -> [String] {
+        let names: [String]
+        do { names = try FileManager.default.contentsOfDirectory(atPath: url.path) } catch {
+            throw .unreadable(file: url.lastPathComponent, reason: error.localizedDescription)
+        }
+        let numbers = names.compactMap { name in
+            name.wholeMatch(of: #/([0-9]+)\.log/#).flatMap { UInt64($0.1) }
+        }
+        let (first, other) = (manifest.logNumber, manifest.previousLogNumber)
+        for number in [first, other] where number != 0 && !numbers.contains(number) {
+            throw missing(Self.name(number, "log"))
+        }
+        return numbers.filter { $0 >= first || $0 == other && other != 0 }.sorted()
+            .map { Self.name($0, "log") }
+    }
+
+    private static func name(_ number: UInt64, _ ending: String) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, 6 - digits.count)) + digits + "." + ending
+    }
+
+    private func missing(_ name: String) -> FirebaseStoreError {
+        .corrupted(name, "it is missing.")
+    }
+}

@@ -1,0 +1,82 @@
+/// Which files a LevelDB folder consists of: the sum of the edits in its manifest.
+struct StoreManifest {
+    struct Table {
+        var level: UInt64
+        var number: UInt64
+        var size: UInt64
+        var smallest: [UInt8]
+        var largest: [UInt8]
+    }
+
+    private(set) var tables: [Table] = []
+    /// The oldest log whose entries are in no table; 0 for none.
+    private(set) var logNumber: UInt64 = 0
+    /// Another one, of old versions of LevelDB; 0 for none.
+    private(set) var previousLogNumber: UInt64 = 0
+    /// Whether the last edit is not whole, as after a kill.
+    let hasTornEnd: Bool
+
+    /// More than a cache of many gigabytes has.
+    private static let mostTables = 100_000
+    private static let comparator = "leveldb.BytewiseComparator"
+
+    init(_ file: StoreFile) throws(FirebaseStoreError) {
+        var tables: [UInt64: Table] = [:]
+        var log = StoreLog.reader(of: file)
+        var logNumber: UInt64?
+        while let record = try log.next() {
+            let edit = try file.parse(record, or: file.corrupted("an edit cannot be read.")) {
+                reader throws(CodecError) in try StoreEdit(&reader)
+            }
+            if let name = edit.comparator, !name.hasSameBytes(as: Self.comparator) {
+                throw file.refuse("its keys are in the order of \(name).")
+            }
+            logNumber = edit.logNumber ?? logNumber
+            previousLogNumber = edit.previousLogNumber ?? previousLogNumber
+            for number in edit.removed { tables[number] = nil }
+            for table in edit.added { tables[table.number] = table }
+            if tables.count > Self.mostTables { throw file.refuse("it has too many files.") }
+        }
+        guard let logNumber else { throw file.corrupted("it names no log.") }
+        self.logNumber = logNumber
+        self.tables = tables.values.sorted { $0.number < $1.number }
+        hasTornEnd = log.hasTornEnd
+    }
+}
+
+/// What one step changed about the files.
+private struct StoreEdit {
+    var comparator: String?
+    var logNumber: UInt64?
+    var previousLogNumber: UInt64?
+    var removed: [UInt64] = []
+    var added: [StoreManifest.Table] = []
+
+    /// Each part begins with a number that says what it is.
+    init(_ reader: inout WireReader) throws(CodecError) {
+        while !reader.isAtEnd {
+            switch try reader.varint() {
+            case 1: comparator = try reader.text()
+            case 2: logNumber = try reader.varint()
+            case 9: previousLogNumber = try reader.varint()
+            // The next file's number, and the last entry's.
+            case 3, 4: _ = try reader.varint()
+            case 5:
+                // Where the next compaction begins.
+                _ = try reader.varint()
+                _ = try reader.lengthDelimited()
+            case 6:
+                _ = try reader.varint()
+                removed.append(try reader.varint())
+            case 7:
+                added.append(
+                    StoreManifest.Table(
+                        level: try reader.varint(), number: try reader.varint(),
+                        size: try reader.varint(),
+                        smallest: Array(try reader.lengthDelimited()),
+                        largest: Array(try reader.lengthDelimited())))
+            default: throw .malformed
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/// A sorted table of LevelDB: blocks of entries, an index of the blocks, and a footer that says
+/// where the index lies. Each block has a checksum. The blocks of other keys than those that are
+/// wanted are not read.
+struct StoreTable {
+    private static let footerSize = 48
+    private static let magic: [UInt8] = [0x57, 0xFB, 0x80, 0x8B, 0x24, 0x75, 0x47, 0xDB]
+    /// The kind of a block, and its checksum.
+    private static let trailerSize = 5
+    /// In bytes. A block ends behind the entry that makes it larger than 4 KiB, and an entry holds
+    /// one batch of writes at most.
+    private static let largestBlock = 64 << 20
+
+    private struct Place {
+        var offset: Int
+        var size: Int
+
+        init(_ reader: inout WireReader) throws(CodecError) {
+            guard let offset = Int(exactly: try reader.varint()),
+                let size = Int(exactly: try reader.varint()), size <= StoreTable.largestBlock
+            else { throw .malformed }
+            (self.offset, self.size) = (offset, size)
+        }
+    }
+
+    private let file: StoreFile
+
+    init(_ file: StoreFile) { self.file = file }
+
+    /// Hands over the entries whose keys are wanted.
+    func read(into rows: inout StoreRows) throws(FirebaseStoreError) {
+        guard file.size >= Self.footerSize else { throw file.corrupted("it has no end.") }
+        let footer = try file.bytes(at: file.size - Self.footerSize, count: Self.footerSize)
+        guard footer.suffix(Self.magic.count).elementsEqual(Self.magic) else {
+            throw file.corrupted("it does not end as a table does.")
+        }
+        let index = try file.parse(footer, or: file.corrupted("its end cannot be read.")) {
+            reader throws(CodecError) in
+            _ = try Place(&reader)
+            return try Place(&reader)
+        }
+        var before: [UInt8]?
+        for entry in try StoreBlock(try block(at: index), of: file).entries {
+            // Not below the last key of its block, and below the first one of the next.
+            let last = try internalKey(entry.key).user
+            let isWanted = rows.mayBe(from: before, through: last)
+            before = last
+            if !isWanted { continue }
+            let place = try file.parse(entry.value, or: file.corrupted("its index cannot be read."))
+            {
+                reader throws(CodecError) in try Place(&reader)
+            }
+            try readBlock(at: place, into: &rows)
+        }
+    }
+
+    private func readBlock(
+        at place: Place, into rows: inout StoreRows
+    ) throws(FirebaseStoreError) {
+        for entry in try StoreBlock(try block(at: place), of: file).entries {
+            let key = try internalKey(entry.key)
+            let value = key.isDeletion ? nil : entry.value
+            try rows.take(key.user, key.number, value, of: file)
+        }
+    }
+
+    /// The bytes of a block whose checksum holds.
+    private func block(at place: Place) throws(FirebaseStoreError) -> [UInt8] {
+        var bytes = try file.bytes(at: place.offset, count: place.size + Self.trailerSize)
+        let trailer = Array(bytes.suffix(Self.trailerSize))
+        bytes.removeLast(Self.trailerSize - 1)
+        var stored: UInt32 = 0
+        for index in 1...4 { stored = stored >> 8 | UInt32(trailer[index]) << 24 }
+        guard bytes.withUnsafeBytes({ Checksum.masked($0) }) == stored else {
+            throw file.corrupted("a checksum does not agree with what it is of.")
+        }
+        bytes.removeLast()
+        switch trailer[0] {
+        case 0: return bytes
+        case 1: throw file.refuse("its blocks are compressed by Snappy.")
+        default: throw file.refuse("its blocks are compressed.")
+        }
+    }
+
+    /// A key as a table has it: the caller's, and behind it the entry's number and kind.
+    private func internalKey(
+        _ key: [UInt8]
+    ) throws(FirebaseStoreError) -> (user: [UInt8], number: UInt64, isDeletion: Bool) {
+        guard key.count >= 8 else { throw file.corrupted("a key is too short.") }
+        var word: UInt64 = 0
+        for byte in key.suffix(8).reversed() { word = word << 8 | UInt64(byte) }
+        guard word & 0xFF <= 1 else { throw file.corrupted("an entry is of no known kind.") }
+        return (Array(key.dropLast(8)), word >> 8, word & 0xFF == 0)
+    }
+}
+
+/// The entries of a block: each says how many bytes of its key are those of the key before it. What
+/// stands behind them is for searching.
+struct StoreBlock {
+    struct Entry {
+        var key: [UInt8]
+        var value: [UInt8]
+    }
+
+    private(set) var entries: [Entry] = []
+
+    init(_ bytes: [UInt8], of file: StoreFile) throws(FirebaseStoreError) {
+        guard bytes.count >= 4 else { throw file.corrupted("a block is too short.") }
+        var restarts = 0
+        for byte in bytes.suffix(4).reversed() { restarts = restarts << 8 | Int(byte) }
+        let end = bytes.count - 4 - 4 * restarts
+        guard end >= 0 else { throw file.corrupted("a block is too short.") }
+        entries = try file.parse(bytes[..<end], or: file.corrupted("a block cannot be read.")) {
+            reader throws(CodecError) in
+            var entries: [Entry] = []
+            var key: [UInt8] = []
+            while !reader.isAtEnd {
+                let shared = try reader.varint()
+                let rest = try reader.varint()
+                let count = try reader.varint()
+                guard shared <= UInt64(key.count) else { throw .malformed }
+                key.removeSubrange(Int(shared)...)
+                key += try reader.bytes(rest)
+                entries.append(Entry(key: key, value: Array(try reader.bytes(count))))
+            }
+            return entries
+        }
+    }
+}
+
+extension WireReader {
+    /// Bytes whose number is known already.
+    mutating func bytes(_ count: UInt64) throws(CodecError) -> UnsafeBufferPointer<UInt8> {
+        guard count <= UInt64(rest.count) else { throw .truncated }
+        let bytes = UnsafeBufferPointer(rebasing: rest.prefix(Int(count)))
+        self = WireReader(UnsafeBufferPointer(rebasing: rest.dropFirst(Int(count))))
+        return bytes
+    }
+}

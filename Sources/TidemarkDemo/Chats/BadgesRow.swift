@@ -1,0 +1,237 @@
+import Tidemark
+import TidemarkApp
+import TidemarkModel
+
+/// A chat list with a badge for each conversation, opened again after some got messages. Then one more
+/// message comes, and its badge with it.
+struct BadgesRow: ScenarioRow {
+    private static let chats = CollectionPath(unchecked: "chats")
+    private static let news = "the last word"
+    /// Conversations that were read to their end; all others have a badge.
+    private static let seen = 10
+
+    private let count: Int
+    private let changed: Int
+    /// The server's clock when they are written, in seconds since 1970.
+    private let clock: Int64
+    private let fields = ConversationFields()
+
+    /// - Precondition: There are more conversations than are seen, and no more change than there are.
+    init(conversations count: Int, changed: Int, clock: Int64) {
+        precondition(count > Self.seen && (1...count).contains(changed))
+        (self.count, self.changed, self.clock) = (count, changed, clock)
+    }
+
+    let slug = "badges"
+    var name: String {
+        "a chat list of \(grouped(count)) with badges, \(changed) with new messages"
+    }
+    /// Each that changed, and the one that changes while it is shown; one for the listener, which finds
+    /// nothing new at first, and one for what the user's other devices have seen.
+    var bar: Bar {
+        Bar(
+            reads: changed + 3, fewer: 0.95, isKnownToDevice: true,
+            exactly: ["messages without their badge": 0, "reads beside the prediction": 0])
+    }
+
+    func user(_ side: Side) -> String { "\(slug)-\(side.rawValue)" }
+
+    // MARK: What is there
+
+    private func path(_ number: Int, _ side: Side) -> DocumentPath {
+        DocumentPath(unchecked: "\(Self.chats.text)/\(slug)-\(side.rawValue)-\(number)")
+    }
+
+    /// What the user has seen: one document, as both apps have it.
+    private func seenPath(_ side: Side) -> String { "users/\(user(side))/state/seen" }
+
+    private func messagesAtFirst(_ number: Int) -> Int64 { Int64(1 + number % 9) }
+
+    private func time(_ number: Int) -> Timestamp {
+        Timestamp(seconds: clock - 600 - 60 * Int64(number), nanoseconds: 0)
+    }
+
+    var seed: [Mutation] { Side.allCases.flatMap { seeded($0) } }
+
+    private func seeded(_ side: Side) -> [Mutation] {
+        let chats = (0..<count).map { number in
+            Mutation(
+                path: path(number, side),
+                .set([
+                    Membership.field: .array([.string(user(side))]), "title": .string("\(number)"),
+                    fields.lastMessage: Self.message("hello"),
+                    fields.lastMessageAt: .timestamp(time(number)),
+                    "messageCount": .integer(messagesAtFirst(number)),
+                ]),
+                transforms: [FieldTransform(FieldPath(name: "updatedAt"), .serverTimestamp)])
+        }
+        var seen: [(String, TidemarkModel.Value)] = (0..<Self.seen).map { number in
+            let all = TidemarkModel.Value.integer(messagesAtFirst(number))
+            let id = path(number, side).id
+            if side == .before { return (id, all) }
+            return (id, .map(["at": .integer(time(number).seconds * 1_000), "count": all]))
+        }
+        // On the other device the list was complete before any of them was made.
+        if side == .after { seen.append(("begin", .integer((clock - 90 * 86_400) * 1_000))) }
+        return chats + [
+            Mutation(
+                path: DocumentPath(unchecked: seenPath(side)),
+                .set(["chats": .map(MapValue(seen))]))
+        ]
+    }
+
+    private static func message(_ text: String) -> TidemarkModel.Value {
+        .map(["text": .string(text), "senderId": .string("grace")])
+    }
+
+    private func send(_ text: String, to number: Int, _ side: Side) -> Mutation {
+        Mutation(
+            path: path(number, side),
+            .patch(
+                [fields.lastMessage: Self.message(text)],
+                mask: [FieldPath(name: fields.lastMessage)]),
+            transforms: [
+                FieldTransform(FieldPath(name: fields.lastMessageAt), .serverTimestamp),
+                FieldTransform(FieldPath(name: "updatedAt"), .serverTimestamp),
+                FieldTransform(FieldPath(name: "messageCount"), .increment(.integer(1))),
+            ], precondition: .exists(true))
+    }
+
+    /// One to three messages each, also in one that was seen.
+    var news: [Mutation] {
+        Side.allCases.flatMap { side in
+            (0..<changed).flatMap { place in
+                (0...(place % 3)).map { send("news \($0)", to: place * (count / changed), side) }
+            }
+        }
+    }
+
+    /// Where the last message comes.
+    private var last: Int { count / 2 + 1 }
+
+    // MARK: What is done
+
+    func lastUse(_ side: Side, _ firestore: Firestore) async throws {
+        switch side {
+        case .before:
+            _ = try await firestore.document(seenPath(side)).getDocument(source: .server)
+            // tidemark:ignore unbounded-listener the app as it was
+            for try await snapshot in query(firestore).snapshots(includeMetadataChanges: true) {
+                if !snapshot.metadata.isFromCache { break }
+            }
+        case .after:
+            let list = try list(firestore)
+            await list.start()
+            for await state in list.states
+            where state.phase == .fresh && state.unreadConversations == count - Self.seen { break }
+            await list.stop()
+        }
+    }
+
+    func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
+        switch side {
+        case .before: try await useBefore(visit)
+        case .after: try await useAfter(visit)
+        }
+    }
+
+    private func useAfter(_ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        let list = try list(firestore)
+        if try await list.open().contains(where: \.isUnread) { visit.sawContent() }
+        let prediction = await list.plan?.prediction
+        try await visit.retrying { try await list.refresh() }
+        visit.isUpToDate()
+        let reads = try await visit.reads(of: firestore)
+        visit.measured("reads of the refresh", Double(reads))
+        visit.measured(
+            "reads beside the prediction", Double(prediction.map { $0.distance(to: reads) } ?? -1))
+        await list.start()
+        let id = path(last, .after).id
+        let known = await list.state.items.first { $0.id == id }?.unreadCount ?? 0
+        try await visit.happens([send(Self.news, to: last, .after)])
+        var withoutBadge = 0
+        for await state in list.states {
+            let item = state.items.first { $0.id == id }
+            guard item?.lastMessage?["text"] as? String == Self.news else { continue }
+            if item?.unreadCount == known + 1 { break }
+            withoutBadge += 1
+        }
+        visit.measured("messages without their badge", Double(withoutBadge))
+        let shown = await list.state.items
+        await list.stop()
+        return shown.map { Self.shown($0.id, Int64($0.unreadCount)) }
+    }
+
+    /// As the app had it: a listener on all of the user's conversations, and what was seen of them in one
+    /// document.
+    private func useBefore(_ visit: Visit) async throws -> [ShownItem] {
+        let firestore = try visit.firestore()
+        async let document = visit.retrying {
+            try await firestore.document(seenPath(.before))
+                .getDocument(source: .server, within: .seconds(30))
+        }
+        var shown: [QueryDocumentSnapshot] = []
+        var isUpToDate = false
+        // tidemark:ignore unbounded-listener the app as it was
+        for try await snapshot in query(firestore).snapshots(includeMetadataChanges: true) {
+            shown = snapshot.documents
+            if snapshot.metadata.isFromCache {
+                if !shown.isEmpty { visit.sawContent() }
+                continue
+            }
+            if !isUpToDate {
+                isUpToDate = true
+                visit.isUpToDate()
+                try await visit.happens([send(Self.news, to: last, .before)])
+            }
+            if shown.contains(where: { $0["lastMessage.text"] as? String == Self.news }) { break }
+        }
+        let seen = try await document["chats"] as? [String: Any] ?? [:]
+        return shown.map { chat in
+            let all = chat["messageCount"] as? Int64 ?? 0
+            return Self.shown(chat.documentID, all - (seen[chat.documentID] as? Int64 ?? 0))
+        }
+    }
+
+    private static func shown(_ id: String, _ unread: Int64) -> ShownItem {
+        ShownItem(id: "\(id) has \(unread)", version: .min)
+    }
+
+    func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        let seen = Dictionary(
+            uniqueKeysWithValues: (0..<Self.seen).map {
+                (path($0, side).id, messagesAtFirst($0))
+            })
+        var living: [String: Timestamp] = [:]
+        for chat in try await server.documents(in: Self.chats) {
+            guard chat.fields[Membership.field] == .array([.string(user(side))]),
+                case .integer(let all)? = chat.fields["messageCount"]
+            else { continue }
+            living[Self.shown(chat.path.id, all - (seen[chat.path.id] ?? 0)).id] = .min
+        }
+        return Truth(living: living)
+    }
+
+    private func query(_ firestore: Firestore) -> Tidemark.Query {
+        firestore.collection(Self.chats.text)
+            .whereField(Membership.field, arrayContains: user(.before))
+            .order(by: fields.lastMessageAt, descending: true)
+    }
+
+    private func list(_ firestore: Firestore) throws -> ConversationList {
+        try ConversationList(
+            .chatList(of: user(.after), in: firestore.collection(Self.chats.text)),
+            user: user(.after), fields: fields,
+            sharedMarks: FeedDefinition.SharedMark(
+                firestore.document(seenPath(.after)), field: "chats"))
+    }
+}
+
+extension ReadPlan.Prediction {
+    /// How far a bill is from what was predicted; 0 for one that was.
+    fileprivate func distance(to reads: Int) -> Int {
+        if allows(reads) { return 0 }
+        return reads < atLeast ? atLeast - reads : reads - (atMost ?? reads)
+    }
+}

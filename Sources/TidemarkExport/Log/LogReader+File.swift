@@ -1,0 +1,19 @@
+import Foundation
+import TidemarkModel
+
+extension LogReader where Failure == ExportError {
+    /// Of a file of an export. A last record that is not whole is damage.
+    init(_ path: String) throws(ExportError) {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw .file(path: path, reason: "there is no such file, or it cannot be read")
+        }
+        self.init(
+            blocks: { () throws(ExportError) in
+                do {
+                    return try file.read(upToCount: LogFormat.blockSize).map { [UInt8]($0) }
+                } catch {
+                    throw .file(path: path, reason: "\(error.localizedDescription)")
+                }
+            }, damaged: { .damaged(path: path, problem: $0) })
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+@testable import TidemarkDemo
+
+@Suite struct `How long a demo takes` {
+    @Test func `is told where somebody waits too long`() {
+        #expect(DemoTimes(firstTable: 10, play: 360, isJudged: true).complaints == [])
+        #expect(
+            DemoTimes(firstTable: 10.5, play: 400, isJudged: true).complaints == [
+                "The first table came after 10.5 s, and 10 s are the most.",
+                "The demo took 400 s, and 360 s are the most.",
+            ])
+        #expect(DemoTimes(firstTable: 99, play: 1_149, isJudged: false).complaints == [])
+    }
+
+    @Test func `fails it, and is in its figures`() throws {
+        var figures = DemoFigures()
+        figures.times = DemoTimes(firstTable: 11, play: 300, isJudged: true)
+        #expect(figures.complaints.count == 1)
+        let lines = DemoSummary(figures, seconds: 300, details: nil).lines
+        #expect(lines.contains { $0.hasPrefix("The first table came after 11 s") })
+        let object = try JSONSerialization.jsonObject(with: try figures.json()) as? [String: Any]
+        let times = object?["times"] as? [String: Any]
+        #expect(times?["firstTable"] as? Double == 11 && times?["play"] as? Double == 300)
+    }
+
+    @Test func `gives the longest chat its length`() {
+        #expect(DemoExtent.full.longChat == 100_000)
+        #expect(DemoExtent.telling.longChat == 20_000 && DemoExtent.small.longChat == 20_000)
+    }
+}
+
+@Suite struct `A share of what was measured` {
+    @Test func `is the time by which so many had ended`() {
+        let times = (1...200).reversed().map { Duration.milliseconds($0) }
+        #expect(times.median == .milliseconds(100))
+        #expect(times.percentile(0.99) == .milliseconds(198))
+        #expect(times.percentile(1) == .milliseconds(200))
+        #expect([Duration.seconds(1)].percentile(0.99) == .seconds(1))
+        #expect([Duration]().percentile(0.99) == nil)
+    }
+}
