@@ -35,7 +35,7 @@ final class StackWorld {
         }
         settings.signals = signals
         change(&settings)
-        return try TidemarkStack(settings, probe: probe)
+        return try TidemarkStack.$probe.withValue(probe) { try TidemarkStack(settings) }
     }
 
     func stop() async {
