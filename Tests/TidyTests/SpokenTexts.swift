@@ -216,6 +216,7 @@ enum UnspokenTexts {
             "an error's detail, for the log",
             [
                 "Tidemark/Bundles/StreamedBytes.swift": 1,
+                "Tidemark/Client/Firestore+Lifecycle.swift": 2,
                 "Tidemark/Client/FirestoreError.swift": 6, "Tidemark/Client/Log.swift": 1,
                 "Tidemark/Values/ValueParser.swift": 1,
                 "TidemarkApp/Accounts/Client/SecondFactor.swift": 1,
