@@ -38,11 +38,14 @@ public import TidemarkTesting
     init() throws
 
     var world: PhoneWorld { get }
+    /// What a phone's app waits by: ``clock``, unless a world says otherwise.
+    var phoneClock: any Clock<Duration> { get }
 }
 
 extension ExampleWorld {
     public var local: LocalFirestore { world.local }
     public var clock: ManualClock { world.clock }
+    public var phoneClock: any Clock<Duration> { clock }
 
     /// A client on a device's disk; terminate it before the next one.
     public func client(_ device: String = "phone") throws -> Firestore {
@@ -57,7 +60,7 @@ extension ExampleWorld {
             folder: world.folder.appendingPathComponent("phone").path, project: local.projectID,
             firestore: "", accounts: "", user: world.user, label: "phone")
         return PhoneEnvironment(
-            settings, now: { [local] in local.now.dateValue() }, clock: clock,
+            settings, now: { [local] in local.now.dateValue() }, clock: phoneClock,
             firestore: { _ in firestore })
     }
 

@@ -20,6 +20,9 @@ import TidemarkTesting
 
     init() throws { world = try PhoneWorld(.health) }
 
+    /// Its screens are drawn anew by themselves.
+    var phoneClock: any Clock<Duration> { ContinuousClock() }
+
     var town: HealthTown { get throws { HealthTown(try world.town()) } }
 
     /// In memory: what is on the phone's disk is the health store.
