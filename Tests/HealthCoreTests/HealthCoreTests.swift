@@ -164,7 +164,7 @@ import TidemarkTesting
     }
 
     @Test func `draws skeletons, then eight values and seven days, also offline`() async throws {
-        try await HealthWorld.run { world in
+        try await HealthWorld.run(asksRules: false) { world in
             let client = try world.client("phone")
             await client.disableNetwork()
             let phone = try HealthAfter(world.environment(client))
