@@ -1,4 +1,4 @@
-/// What has snapshots, now and as it changes: a ``Query`` or a ``DocumentReference``.
+/// What has snapshots, now and as it changes: a query or a ``DocumentReference``.
 public protocol SnapshotSource: Sendable {
     associatedtype Snapshots: AsyncSequence & Sendable where Snapshots.Element: Sendable
 
