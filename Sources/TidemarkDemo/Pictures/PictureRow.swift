@@ -58,9 +58,9 @@ struct PictureRow: Sendable {
             size: profile, distinct: people, people: people,
             shown: authors.map(String.init).joined(separator: ","), views: posts,
             isRelaunched: true,
-            most: [
-                "MiB": memoryMiB, "again-p99-ms": 1, "relaunched: disk-median-ms": 5,
-            ],
+            most: Bar.isRelease
+                ? ["MiB": memoryMiB, "again-p99-ms": 1, "relaunched: disk-median-ms": 5]
+                : ["MiB": memoryMiB],
             exactly: [
                 "downloads": Double(people), "shown": Double(posts), "relaunched: downloads": 0,
                 "relaunched: decodes": 0,
