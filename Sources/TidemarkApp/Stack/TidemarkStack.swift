@@ -38,7 +38,7 @@ public final class TidemarkStack: Sendable {
     private let state = Mutex(State())
 
     /// Called at each step of a job, of stacks that are made while it is set: a demo kills the app there.
-    @TaskLocal package static var probe: AccountJobs.Probe?
+    @TaskLocal package static var probe: JobProbe?
 
     /// Opens what is on this device, and asks no server.
     ///
@@ -60,7 +60,7 @@ public final class TidemarkStack: Sendable {
         firestore = try Firestore(projectID: settings.projectID, settings: own)
         accounts.attach(firestore)
         jobs = AccountJobs(
-            accounts, profiles: settings.profiles(firestore), files: files, probe: Self.probe)
+            accounts, profiles: settings.profiles(firestore), files: files, probe: Self.probe?.call)
         let signals = settings.signals.stream()
         let listening = Task { [weak self] in
             for await signal in signals { await self?.signal(signal) }
@@ -290,4 +290,12 @@ extension BackfillConditions {
         case .protectedDataIsReadable, .cameForward, .wentBack: break
         }
     }
+}
+
+/// A probe as a value of its own: a task-local that is a function crashes in a release build of Swift
+/// 6.3.1.
+package struct JobProbe: Sendable {
+    let call: AccountJobs.Probe
+
+    package init(_ call: @escaping AccountJobs.Probe) { self.call = call }
 }

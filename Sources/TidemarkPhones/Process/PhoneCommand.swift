@@ -32,7 +32,9 @@ package struct PhoneCommand: AsyncParsableCommand {
             settings, now: { Date(timeIntervalSinceNow: ahead.seconds.withLock { $0 }) })
         let type = side == .before ? example.before : example.after
         Self.say(.begins((ContinuousClock.now - start) / .milliseconds(1)))
-        let phone = try Self.launch(type, environment, probe())
+        let phone = try TidemarkStack.$probe.withValue(JobProbe(probe())) {
+            try type.init(environment)
+        }
         let orders = Self.orders()
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await Self.tell(phone, since: start) }
@@ -44,15 +46,6 @@ package struct PhoneCommand: AsyncParsableCommand {
             await group.next()
             await group.next()
         }
-    }
-
-    // Inlined into `run`, which waits, the value's binding crashes in a release build of Swift 6.3.1.
-    @inline(never)
-    private static func launch(
-        _ type: any PhoneApp.Type, _ environment: PhoneEnvironment,
-        _ probe: @escaping @Sendable (String) -> Void
-    ) throws -> any PhoneApp {
-        try TidemarkStack.$probe.withValue(probe) { try type.init(environment) }
     }
 
     /// Tells each step of a sign-up, and ends the process there as a system does that needs the memory.

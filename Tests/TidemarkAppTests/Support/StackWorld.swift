@@ -35,7 +35,7 @@ final class StackWorld {
         }
         settings.signals = signals
         change(&settings)
-        return try TidemarkStack.$probe.withValue(probe) { try TidemarkStack(settings) }
+        return try TidemarkStack.$probe.withValue(probe.map(JobProbe.init)) { try TidemarkStack(settings) }
     }
 
     func stop() async {
