@@ -35,7 +35,9 @@ final class StackWorld {
         }
         settings.signals = signals
         change(&settings)
-        return try TidemarkStack.$probe.withValue(probe.map(JobProbe.init)) { try TidemarkStack(settings) }
+        return try TidemarkStack.$probe.withValue(probe.map(JobProbe.init)) {
+            try TidemarkStack(settings)
+        }
     }
 
     func stop() async {
