@@ -6,7 +6,7 @@ import TidemarkEncryption
 import TidemarkTesting
 
 /// An encrypted cache as an app has it: on the public API, over a socket.
-@Suite(.timeLimit(.minutes(1))) struct CacheEncryptionTests {
+@Suite(.timeLimit(.minutes(20))) struct CacheEncryptionTests {
     private let folder = FileManager.default.temporaryDirectory
         .appendingPathComponent("tidemark-encryption-" + UUID().uuidString)
     private let local: LocalFirestore
