@@ -20,7 +20,8 @@ public actor Prefetcher {
     private let now: @Sendable () -> Timestamp
     private let warm: @Sendable (_ context: String) async -> Void
     private var running: Task<Void, Never>?
-    private var isWarming = false
+    /// Those under way: two for a moment, where it was turned off and on meanwhile.
+    private var underWay = 0
     /// Warmings up to this time have begun, or were let pass.
     private var reached: Timestamp
 
@@ -64,7 +65,7 @@ public actor Prefetcher {
     /// Waits for the next warming; what it waited for before is forgotten. A warming that has begun goes on,
     /// unless the prefetcher is off.
     private func plan() {
-        if isWarming, isEnabled { return }
+        if isEnabled, underWay > 0, running != nil { return }
         running?.cancel()
         running = nil
         guard isEnabled else { return }
@@ -96,8 +97,8 @@ public actor Prefetcher {
         guard warmed.count < Self.maxPerDay else { return }
         warmed.append(warming)
         ledger.warmed(warming.context, at: now())
-        isWarming = true
+        underWay += 1
         await ReadTag.with(label: Self.label) { await warm(warming.context) }
-        isWarming = false
+        underWay -= 1
     }
 }

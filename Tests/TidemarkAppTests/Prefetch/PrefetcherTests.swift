@@ -120,4 +120,33 @@ import TidemarkTesting
         #expect(log.contexts.withLock { $0 } == ["c0", "done", "c1", "done"])
         await prefetcher.setEnabled(false)
     }
+
+    @Test func `turned off and on while a context is read, goes on with the next`() async throws {
+        let (clock, log) = (ManualClock(), Log())
+        let gate = Mutex(false)
+        let prefetcher = Prefetcher(
+            sameHour(2, apart: 60), clock: clock,
+            now: { Self.start.advanced(by: clock.now.time) },
+            warm: { context in
+                log.contexts.withLock { $0.append(context) }
+                while !gate.withLock({ $0 }) {
+                    try? await Task.sleep(for: .milliseconds(1))
+                }
+            })
+        await prefetcher.setEnabled(true)
+        await clock.sleepers()
+        clock.advance(by: .seconds(7_800))
+        while log.contexts.withLock({ $0 }) != ["c0"] {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        await prefetcher.setEnabled(false)
+        await prefetcher.setEnabled(true)
+        gate.withLock { $0 = true }
+        await clock.sleepers()
+        clock.advance(by: .seconds(60))
+        while log.contexts.withLock({ $0 }) != ["c0", "c1"] {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        await prefetcher.setEnabled(false)
+    }
 }
