@@ -13,7 +13,7 @@ enum DemoExtent: Sendable {
     }
 
     /// Messages of the longest chat, of which the old app reads all on each network.
-    var longChat: Int { self == .full ? 100_000 : 20_000 }
+    var longChat: Int { self == .full ? 100_000 : 10_000 }
 
     /// What is written must survive calls that fail.
     var messages: [DemoNetwork] {

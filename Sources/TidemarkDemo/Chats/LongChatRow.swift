@@ -33,11 +33,7 @@ struct LongChatRow: ScenarioRow {
         let items = firestore.collection(collection.text)
         switch side {
         case .before:
-            let all = try await visit.retrying {
-                try await items.getDocuments(source: .server, within: .seconds(60)).documents
-            }
-            visit.isUpToDate()
-            return all.shownItems
+            return try await visit.readAll(items).shownItems
         case .after:
             let feed = try Feed(
                 FeedDefinition(

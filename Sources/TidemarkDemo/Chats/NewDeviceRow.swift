@@ -48,11 +48,8 @@ struct NewDeviceRow: ScenarioRow {
         switch side {
         case .before:
             // It knew the mark too, and hid what it had read.
-            let all = try await visit.retrying {
-                try await items.getDocuments(source: .server, within: .seconds(60)).documents
-            }
-            visit.isUpToDate()
-            return all.filter { isVisible($0.fields?[ItemFields.time]) }.shownItems
+            return try await visit.readAll(items).filter { isVisible($0.fields?[ItemFields.time]) }
+                .shownItems
         case .after:
             let feed = try Feed(
                 FeedDefinition(

@@ -131,15 +131,28 @@ final class Visit: Sendable {
     }
 
     /// Asks as an app on a bad network does: by the `mobile` policy, and not while there is none.
+    ///
+    /// - Parameter attemptTimeout: Nil for the policy's own.
     func retrying<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value
+        attemptTimeout: Duration? = nil, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         var retry = Retry(.mobile)
+        if let attemptTimeout { retry.policy.attemptTimeout = attemptTimeout }
         retry.policy.delayScale = Self.retryScale
         retry.connectivity = connectivity
         return try await retry.run(.read, classify: Failure.init(demo:)) { _ in
             try await operation()
         }
+    }
+
+    /// All of a collection, as the apps read it that had no feed: however long that takes.
+    func readAll(_ items: CollectionReference) async throws -> [QueryDocumentSnapshot] {
+        let patience = Duration.seconds(600)
+        let all = try await retrying(attemptTimeout: patience) {
+            try await items.getDocuments(source: .server, within: patience).documents
+        }
+        isUpToDate()
+        return all
     }
 
     /// As the system tells an app, of whatever make.
