@@ -8,7 +8,8 @@ struct SignUpDevice: Sendable {
     /// A launch that shows nothing the person can use for longer is a dead end: 10 s by journeys 5, and
     /// what starting a process takes on a busy machine.
     static let patience = Duration.seconds(14)
-    /// For the launch on a good network.
+    /// For the launch on a good network, of an app that goes on by itself. As it was, an app that waits
+    /// there waits for ever.
     static let finalPatience = Duration.seconds(40)
     /// How long the person stays there: what an app has written is sent meanwhile.
     private static let stay = Duration.seconds(1)
@@ -39,7 +40,8 @@ struct SignUpDevice: Sendable {
         let second = try await launch(place, network.label(side), Self.patience)
         outcome.note("again", second)
         if !second.isUsable { outcome.isDeadEnd = true }
-        let last = try await launch(gates.direct, "mended", Self.finalPatience, untilLive: true)
+        let patience = side == .before ? Self.patience : Self.finalPatience
+        let last = try await launch(gates.direct, "mended", patience, untilLive: true)
         outcome.note("mended", last)
         outcome.isLive = last.isLive
         if !last.isLive, !last.isUsable { outcome.isDeadEnd = true }
