@@ -27,7 +27,7 @@ import Testing
 
     @Test func `gives the longest chat its length`() {
         #expect(DemoExtent.full.longChat == 100_000)
-        #expect(DemoExtent.telling.longChat == 10_000 && DemoExtent.small.longChat == 10_000)
+        #expect(DemoExtent.telling.longChat == 10_000 && DemoExtent.small.longChat == 20_000)
     }
 }
 
