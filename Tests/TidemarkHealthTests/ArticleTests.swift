@@ -10,11 +10,9 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
 
 @MainActor @Suite(.timeLimit(.minutes(20))) struct `The articles on health` {
     @Test func `import an export and show a summary`() async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = scratch.path
         let export = folder + "/export.xml"
         var bytes = Data()
         _ = HealthGenerator(days: 3, seed: 1).generate { bytes += $0 }
@@ -34,11 +32,9 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
     }
 
     @Test func `take samples as they come`() async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = scratch.path
         let store = try HealthStore(path: folder + "/health.sqlite")
         let now = Date(timeIntervalSince1970: 1_778_400_000)
         let source = ScriptedHealthSource()
@@ -69,11 +65,9 @@ private func print(_ items: Any..., separator: String = " ", terminator: String 
     }
 
     @Test func `bring along the hours of an older store`() async throws {
-        let folder = FileManager.default.temporaryDirectory
-            .appendingPathComponent("tidemark-article-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let folder = scratch.path
         let store = try HealthStore(path: folder + "/health.sqlite")
         let file = folder + "/hours.csv"
         let text = """

@@ -8,7 +8,7 @@ import Testing
 
     /// - Parameter status: With which the compiler ends.
     /// - Returns: What was printed, and the exit status.
-    private func build(_ lines: [String], status: Int32) throws -> (text: String, status: Int32) {
+    private func build(_ lines: [String], status: Int32) throws -> ScriptRun {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-build-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -18,22 +18,11 @@ import Testing
             at: Repository.root.appendingPathComponent("Scripts/build"),
             to: scripts.appendingPathComponent("build"))
         let said = lines.map { "echo \"\($0)\"" }.joined(separator: "\n")
-        let compiler = folder.appendingPathComponent("compiler")
-        try "#!/bin/sh\n\(said)\nexit \(status)\n".write(
-            to: compiler, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: compiler.path)
-
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = scripts.appendingPathComponent("build")
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["SWIFT": compiler.path], uniquingKeysWith: { $1 })
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+        return try ScriptRun(
+            scripts.appendingPathComponent("build"),
+            compiler: (
+                folder.appendingPathComponent("compiler"), "#!/bin/sh\n\(said)\nexit \(status)\n"
+            ))
     }
 
     @Test func `prints nothing into a pipe when all is well`() throws {

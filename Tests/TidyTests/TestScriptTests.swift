@@ -10,7 +10,7 @@ import Testing
     ///   - lines: What the tests print, as a line of the shell's.
     ///   - status: With which they end.
     /// - Returns: What was printed, and the exit status.
-    private func run(_ lines: String, status: Int32 = 0) throws -> (text: String, status: Int32) {
+    private func run(_ lines: String, status: Int32 = 0) throws -> ScriptRun {
         let folder = FileManager.default.temporaryDirectory
             .appendingPathComponent("tidemark-tests-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -31,20 +31,7 @@ import Testing
             esac
 
             """
-        try text.write(to: tests, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes(
-            [.posixPermissions: 0o755], ofItemAtPath: tests.path)
-
-        let (process, output) = (Process(), Pipe())
-        process.executableURL = script
-        process.environment = ProcessInfo.processInfo.environment.merging(
-            ["SWIFT": tests.path], uniquingKeysWith: { $1 })
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (String(decoding: data, as: UTF8.self), process.terminationStatus)
+        return try ScriptRun(script, compiler: (tests, text))
     }
 
     private func logging(_ count: Int) -> String {

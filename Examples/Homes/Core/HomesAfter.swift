@@ -7,7 +7,6 @@ import TidemarkApp
 /// The app on Tidemark: the sign-up is a job in a journal, and a launch is a machine without a dead end.
 public final class HomesAfter: PhoneApp {
     private struct State {
-        var model = HomesModel()
         var launch: Launch?
         /// Whose feed is being watched.
         var user: UserID?
@@ -15,19 +14,19 @@ public final class HomesAfter: PhoneApp {
         var profileOf: UserID?
         /// Whether the onboarding of an earlier run was taken up again.
         var hasResumed = false
-        var tasks: [Task<Void, Never>] = []
     }
 
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
-    private let publisher: ScreenPublisher
+    private let shown: ScreenModel<HomesModel>
+    private let tasks = AppTasks()
     private let state = Mutex(State())
 
-    public var screens: AsyncStream<Screen> { publisher.screens }
+    public var screens: AsyncStream<Screen> { shown.screens }
 
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        publisher = ScreenPublisher(HomesModel().screen(now: phone.now()))
+        shown = ScreenModel(HomesModel(), now: phone.now) { $0.screen(now: $1) }
         stack = try TidemarkStack(Self.settings(phone.settings))
         let user = phone.settings.user
         let launch = stack.launch(
@@ -42,8 +41,7 @@ public final class HomesAfter: PhoneApp {
                         .password(email: user.email, user.password), profile: profile, step: step)
                 }))
         state.withLock { $0.launch = launch }
-        let watching = launch.start { [weak self] in self?.launchChanged($0) }
-        state.withLock { $0.tasks.append(watching) }
+        tasks.add(launch.start { [weak self] in self?.launchChanged($0) })
     }
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {
@@ -68,7 +66,7 @@ public final class HomesAfter: PhoneApp {
     private func launchChanged(_ machine: LaunchMachine) {
         let screen = machine.screen
         let draft = (try? stack.jobs.draft()) ?? nil
-        change { model in
+        shown.change { model in
             model.message = screen.message
             model.actions = screen.actions.compactMap(Self.control)
             if case .string(let name)? = draft?["name"] { model.name = name }
@@ -116,38 +114,25 @@ public final class HomesAfter: PhoneApp {
     }
 
     private func watch(_ user: UserID) {
-        let isKnown = state.withLock { state in
-            defer { state.user = user }
-            return state.user == user
-        }
-        guard !isKnown, let feed = try? stack.feeds(of: user).first else { return }
-        let members = TypedFeed(of: Member.self, feed).states
-        let watching = Task { [weak self] in for await state in members { self?.show(state) } }
-        state.withLock { $0.tasks.append(watching) }
+        guard state.withLock({ $0.user.exchange(user) }),
+            let feed = try? stack.feeds(of: user).first
+        else { return }
+        tasks.watch(TypedFeed(of: Member.self, feed).states, for: self) { $0.show($1) }
     }
 
     private func watchProfile(of user: UserID) {
+        guard state.withLock({ $0.profileOf.exchange(user) }) else { return }
         let profile = stack.firestore.collection(Paths.users).document(user.text)
-            .values(as: Profile.self)
-        state.withLock { state in
-            if state.profileOf == user { return }
-            state.profileOf = user
-            state.tasks.append(
-                Task { [weak self] in
-                    do { for try await state in profile { self?.show(state.value) } } catch {
-                        return
-                    }
-                })
-        }
+        tasks.watch(profile.values(as: Profile.self), for: self) { $0.show($1.value) }
     }
 
     private func show(_ profile: Profile?) {
         guard let profile else { return }
-        change { ($0.name, $0.home) = (profile.name, profile.home) }
+        shown.change { ($0.name, $0.home) = (profile.name, profile.home) }
     }
 
     private func show(_ feed: TypedFeedState<Member>) {
-        change { model in
+        shown.change { model in
             model.lines = feed.items.map {
                 HomesModel.Line(
                     id: $0.item.document.documentID, member: $0.value,
@@ -155,14 +140,6 @@ public final class HomesAfter: PhoneApp {
             }
             model.state = Screen.State(feed.phase, hasRows: true)
         }
-    }
-
-    private func change(_ body: (inout HomesModel) -> Void) {
-        let model = state.withLock { state in
-            body(&state.model)
-            return state.model
-        }
-        publisher.show(model.screen(now: phone.now()))
     }
 
     // MARK: What the person does
@@ -188,7 +165,7 @@ public final class HomesAfter: PhoneApp {
     /// On disk before the next step is shown.
     private func keep(step: Int, _ profile: MapValue) async {
         do { try await stack.jobs.keep(step: step, profile: profile) } catch {
-            change { $0.message = "This phone can't keep what you typed." }
+            shown.change { $0.message = "This phone can't keep what you typed." }
         }
     }
 
@@ -204,13 +181,12 @@ public final class HomesAfter: PhoneApp {
 
     public func networkMayBeBack() async { await stack.signal(.networkIsBack) }
 
-    public func clockChanged() async { change { _ in } }
+    public func clockChanged() async { shown.change { _ in } }
 
     public func close() async {
-        let (launch, tasks) = state.withLock { ($0.launch, $0.tasks) }
-        launch?.close()
-        for task in tasks { task.cancel() }
+        state.withLock { $0.launch }?.close()
+        tasks.cancel()
         await stack.close()
-        publisher.finish()
+        shown.finish()
     }
 }

@@ -11,32 +11,23 @@ import TidemarkApp
 public final class HomesBefore: PhoneApp {
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
-    private let publisher: ScreenPublisher
-    private let model = Mutex(HomesModel())
-    private let tasks = Mutex<[Task<Void, Never>]>([])
+    private let shown: ScreenModel<HomesModel>
+    private let tasks = AppTasks()
 
-    public var screens: AsyncStream<Screen> { publisher.screens }
+    public var screens: AsyncStream<Screen> { shown.screens }
 
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        publisher = ScreenPublisher(HomesModel().screen(now: phone.now()))
+        shown = ScreenModel(HomesModel(), now: phone.now) { $0.screen(now: $1) }
         stack = try TidemarkStack(HomesAfter.settings(phone.settings))
-        begin { await $0.launch() }
-    }
-
-    private func begin(_ body: @escaping @Sendable (HomesBefore) async -> Void) {
-        let task = Task { [weak self] in
-            guard let self else { return }
-            await body(self)
-        }
-        tasks.withLock { $0.append(task) }
+        tasks.begin(self) { await $0.launch() }
     }
 
     private func launch() async {
         guard case .signedIn(let user) = await stack.accounts.load() else {
-            return change { $0.place = .signIn }
+            return shown.change { $0.place = .signIn }
         }
-        change { $0.place = .settingUp }
+        shown.change { $0.place = .settingUp }
         await waitForProfile(user)
     }
 
@@ -52,11 +43,11 @@ public final class HomesBefore: PhoneApp {
     }
 
     private func show(_ profile: Profile) {
-        change { model in
+        shown.change { model in
             (model.name, model.home) = (profile.name, profile.home)
             model.place = .home
         }
-        begin { await $0.listen() }
+        tasks.begin(self) { await $0.listen() }
     }
 
     /// The whole collection, as every screen of the app did.
@@ -65,7 +56,7 @@ public final class HomesBefore: PhoneApp {
             .order(by: Paths.joined, descending: true)
         do {
             for try await snapshot in members.snapshots {
-                change { model in
+                shown.change { model in
                     model.lines = snapshot.documents.compactMap { document in
                         (try? document.data(as: Member.self)).map {
                             HomesModel.Line(
@@ -77,16 +68,8 @@ public final class HomesBefore: PhoneApp {
                 }
             }
         } catch {
-            change { $0.state = .failed(reason: "Something went wrong.", wayOut: nil) }
+            shown.change { $0.state = .failed(reason: "Something went wrong.", wayOut: nil) }
         }
-    }
-
-    private func change(_ body: (inout HomesModel) -> Void) {
-        let model = model.withLock { model in
-            body(&model)
-            return model
-        }
-        publisher.show(model.screen(now: phone.now()))
     }
 
     // MARK: What the person does
@@ -94,14 +77,14 @@ public final class HomesBefore: PhoneApp {
     public func tap(_ id: String, _ text: String) async {
         switch id {
         case "begin":
-            change { $0.place = .opening }
-            begin { await $0.makeAccount() }
+            shown.change { $0.place = .opening }
+            tasks.begin(self) { await $0.makeAccount() }
         case "name":
-            change { model in
+            shown.change { model in
                 model.name = text
                 model.place = .onboarding(step: 1)
             }
-        case "home": begin { await $0.writeProfile(home: text) }
+        case "home": tasks.begin(self) { await $0.writeProfile(home: text) }
         default: break
         }
     }
@@ -110,12 +93,12 @@ public final class HomesBefore: PhoneApp {
         let user = phone.settings.user
         do throws(AccountError) {
             _ = try await stack.accounts.signUp(email: user.email, password: user.password)
-            change { model in
+            shown.change { model in
                 model.message = nil
                 model.place = .onboarding(step: 0)
             }
         } catch {
-            change { model in
+            shown.change { model in
                 model.message = error.message
                 model.place = .signIn
             }
@@ -125,12 +108,12 @@ public final class HomesBefore: PhoneApp {
     /// A write that the device keeps and sends: its call is not waited for.
     private func writeProfile(home: String) async {
         guard let user = stack.accounts.user else { return }
-        let profile = Profile(name: model.withLock { $0.name }, home: home)
+        let profile = Profile(name: shown.value.name, home: home)
         do {
             _ = try await stack.firestore.collection(Paths.users).document(user.text)
                 .enqueueSetData(["name": profile.name, "home": profile.home])
             show(profile)
-        } catch { change { $0.message = "Something went wrong." } }
+        } catch { shown.change { $0.message = "Something went wrong." } }
     }
 
     public func readPlan() async -> [String] {
@@ -141,8 +124,8 @@ public final class HomesBefore: PhoneApp {
     }
 
     public func close() async {
-        for task in tasks.withLock({ $0 }) { task.cancel() }
+        tasks.cancel()
         await stack.close()
-        publisher.finish()
+        shown.finish()
     }
 }

@@ -12,11 +12,9 @@ public final class StampsAfter: PhoneApp {
     private static let patience = Duration.seconds(10)
 
     private struct State {
-        var model = StampsModel()
         var launch: Launch?
         /// Whose feed is being watched.
         var user: UserID?
-        var tasks: [Task<Void, Never>] = []
         /// Whose profile is being listened to.
         var profileOf: UserID?
         /// Asks for the rank, until it is known.
@@ -25,16 +23,17 @@ public final class StampsAfter: PhoneApp {
 
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
-    private let publisher: ScreenPublisher
+    private let shown: ScreenModel<StampsModel>
+    private let tasks = AppTasks()
     /// Nil where there are none.
     private let pictures: StampPictures?
     private let state = Mutex(State())
 
-    public var screens: AsyncStream<Screen> { publisher.screens }
+    public var screens: AsyncStream<Screen> { shown.screens }
 
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        publisher = ScreenPublisher(StampsModel().screen(now: phone.now()))
+        shown = ScreenModel(StampsModel(), now: phone.now) { $0.screen(now: $1) }
         stack = try TidemarkStack(Self.settings(phone.settings))
         pictures = try phone.settings.pictures.map {
             try StampPictures(folder: phone.settings.folder + "/pictures", address: $0)
@@ -46,8 +45,7 @@ public final class StampsAfter: PhoneApp {
                 beginSignUp: { _, _, _ in },
                 runBackground: { [weak self] in await self?.diagnose() }))
         state.withLock { $0.launch = launch }
-        let watching = launch.start { [weak self] in self?.launchChanged($0) }
-        state.withLock { $0.tasks.append(watching) }
+        tasks.add(launch.start { [weak self] in self?.launchChanged($0) })
     }
 
     static func settings(_ phone: PhoneSettings) -> StackSettings {
@@ -71,7 +69,7 @@ public final class StampsAfter: PhoneApp {
 
     private func launchChanged(_ machine: LaunchMachine) {
         let screen = machine.screen
-        change { model in
+        shown.change { model in
             model.message = screen.message
             model.actions = screen.actions.compactMap(Self.control)
             // The person has been told that the server does not answer.
@@ -102,37 +100,25 @@ public final class StampsAfter: PhoneApp {
     }
 
     private func watchFeed(of user: UserID) {
-        let isKnown = state.withLock { state in
-            defer { state.user = user }
-            return state.user == user
-        }
-        guard !isKnown, let feed = try? stack.feeds(of: user).first else { return }
-        let states = TypedFeed(of: Stamp.self, feed).states
-        let watching = Task { [weak self] in for await state in states { self?.show(state) } }
-        state.withLock { $0.tasks.append(watching) }
+        guard state.withLock({ $0.user.exchange(user) }),
+            let feed = try? stack.feeds(of: user).first
+        else { return }
+        tasks.watch(TypedFeed(of: Stamp.self, feed).states, for: self) { $0.show($1) }
     }
 
     /// What the device holds, and then each change.
     private func watchProfile(of user: UserID) {
-        let profiles = stack.firestore.collection(Paths.users).document(user.text)
-            .values(as: Collector.self)
-        let isKnown = state.withLock { state in
-            if state.profileOf == user { return true }
-            state.profileOf = user
-            state.tasks.append(
-                Task { [weak self] in
-                    do { for try await state in profiles { self?.show(state) } } catch { return }
-                })
-            return false
-        }
-        if !isKnown { showLastRank(of: user) }
+        guard state.withLock({ $0.profileOf.exchange(user) }) else { return }
+        let profile = stack.firestore.collection(Paths.users).document(user.text)
+        tasks.watch(profile.values(as: Collector.self), for: self) { $0.show($1) }
+        showLastRank(of: user)
     }
 
     private func show(_ feed: TypedFeedState<Stamp>) {
         let lines = feed.items.map {
             StampsModel.Line(id: $0.item.document.documentID, stamp: $0.value)
         }
-        change { model in
+        shown.change { model in
             model.lines = lines
             model.state = Screen.State(feed.phase, hasRows: !lines.isEmpty)
         }
@@ -140,14 +126,13 @@ public final class StampsAfter: PhoneApp {
     }
 
     private func loadPictures() {
-        let lines = state.withLock { $0.model.lines }
-        pictures?.load(lines.prefix(Paths.onScreen)) { [weak self] id in
-            self?.change { $0.pictures.insert(id) }
+        pictures?.load(shown.value.lines.prefix(Paths.onScreen)) { [weak self] id in
+            self?.shown.change { $0.pictures.insert(id) }
         }
     }
 
     private func show(_ profile: DocumentState<Collector>) {
-        change { model in
+        shown.change { model in
             switch profile {
             case .unknown: break
             case .missing: model.profile = .unknown
@@ -162,14 +147,13 @@ public final class StampsAfter: PhoneApp {
     /// The last rank, from disk: nobody is asked.
     private func showLastRank(of user: UserID) {
         let users = stack.firestore.collection(Paths.users)
-        let showing = Task { [weak self] in
+        tasks.begin(self) { app in
             let last = try? await users.rank(of: user.text, by: Paths.total, within: .zero)
             guard let last else { return }
-            self?.change {
+            app.shown.change {
                 if $0.rank == .loading { $0.rank = .known("\(last.position)", isFresh: false) }
             }
         }
-        state.withLock { $0.tasks.append(showing) }
     }
 
     /// The rank is counted by the server, once a launch: when the profile is live, that costs no read more.
@@ -177,7 +161,7 @@ public final class StampsAfter: PhoneApp {
         let users = stack.firestore.collection(Paths.users)
         state.withLock { state in
             let isKnown =
-                if case .known(_, isFresh: true) = state.model.rank { true } else { false }
+                if case .known(_, isFresh: true) = shown.value.rank { true } else { false }
             if !again, isKnown || state.counting != nil { return }
             state.counting?.cancel()
             state.counting = Task { [weak self] in
@@ -192,7 +176,7 @@ public final class StampsAfter: PhoneApp {
 
     /// - Parameter rank: Nil where the server has not said, and the device holds none.
     private func show(_ rank: Rank?) {
-        change { model in
+        shown.change { model in
             if let rank {
                 model.rank = .known("\(rank.position)", isFresh: rank.isFresh)
             } else if model.rank == .loading {
@@ -210,21 +194,13 @@ public final class StampsAfter: PhoneApp {
                 project: phone.settings.project))
         doctor.label = phone.settings.label
         guard let report = try? await doctor.diagnose() else { return }
-        change { $0.connection = report.verdict.message }
+        shown.change { $0.connection = report.verdict.message }
     }
 
     /// The picture of a row, for a view; nil until it is there. Never waits.
     public func picture(of row: String) -> TidemarkImages.Picture? {
-        let line = state.withLock { $0.model.lines.first { $0.id == row } }
+        let line = shown.value.lines.first { $0.id == row }
         return line.flatMap { pictures?.picture(of: $0.stamp) }
-    }
-
-    private func change(_ body: (inout StampsModel) -> Void) {
-        let model = state.withLock { state in
-            body(&state.model)
-            return state.model
-        }
-        publisher.show(model.screen(now: phone.now()))
     }
 
     // MARK: What the person does
@@ -240,7 +216,9 @@ public final class StampsAfter: PhoneApp {
                 do throws(AccountError) {
                     _ = try await accounts.signIn(email: user.email, password: user.password)
                 } catch {
-                    self?.change { $0.state = .failed(reason: error.message, wayOut: "signIn") }
+                    self?.shown.change {
+                        $0.state = .failed(reason: error.message, wayOut: "signIn")
+                    }
                 }
             }
         case "refresh":
@@ -266,16 +244,15 @@ public final class StampsAfter: PhoneApp {
         await stack.signal(.networkIsBack)
     }
 
-    public func clockChanged() async { change { _ in } }
+    public func clockChanged() async { shown.change { _ in } }
 
     public func close() async {
-        let (launch, tasks) = state.withLock { state in
-            (state.launch, state.tasks + [state.counting].compactMap(\.self))
-        }
+        let (launch, counting) = state.withLock { ($0.launch, $0.counting) }
         launch?.close()
-        for task in tasks { task.cancel() }
+        counting?.cancel()
+        tasks.cancel()
         pictures?.close()
         await stack.close()
-        publisher.finish()
+        shown.finish()
     }
 }

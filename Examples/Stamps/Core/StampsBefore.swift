@@ -17,17 +17,16 @@ public final class StampsBefore: PhoneApp {
 
     private let phone: PhoneEnvironment
     private let stack: TidemarkStack
-    private let publisher: ScreenPublisher
-    private let model = Mutex(StampsModel())
+    private let shown: ScreenModel<StampsModel>
     private let work = Mutex<Task<Void, Never>?>(nil)
     private let usersRead = Mutex(0)
     private let pictures = Mutex<[String: Task<Void, Never>]>([:])
 
-    public var screens: AsyncStream<Screen> { publisher.screens }
+    public var screens: AsyncStream<Screen> { shown.screens }
 
     public init(_ phone: PhoneEnvironment) throws {
         self.phone = phone
-        publisher = ScreenPublisher(StampsModel().screen(now: phone.now()))
+        shown = ScreenModel(StampsModel(), now: phone.now) { $0.screen(now: $1) }
         stack = try TidemarkStack(StampsAfter.settings(phone.settings))
         begin { await $0.launch() }
     }
@@ -45,7 +44,7 @@ public final class StampsBefore: PhoneApp {
 
     private func launch() async {
         guard case .signedIn(let user) = await stack.accounts.load() else {
-            return change { $0.place = .signIn }
+            return shown.change { $0.place = .signIn }
         }
         let users = stack.firestore.collection(Paths.users)
         guard phone.settings.diagnoses else { return await read(user) }
@@ -61,7 +60,7 @@ public final class StampsBefore: PhoneApp {
         let stamps = try? await stack.firestore.collection(Paths.stamps)
             .order(by: Paths.created, descending: true).limit(to: Paths.window).getDocuments()
         if Task.isCancelled { return }
-        change { model in
+        shown.change { model in
             model.place = .stamps
             model.name = (try? profile?.data(as: Collector.self))?.name
             model.profile = profile?.exists == true ? .known("\(total)", isFresh: true) : .unknown
@@ -80,7 +79,7 @@ public final class StampsBefore: PhoneApp {
             .getDocuments(source: .server, within: Self.patience)
         if Task.isCancelled { return }
         if let above { usersRead.withLock { $0 = above.count } }
-        change { model in
+        shown.change { model in
             model.rank = above.map { .known("\($0.count + 1)", isFresh: true) } ?? .unknown
         }
     }
@@ -88,13 +87,13 @@ public final class StampsBefore: PhoneApp {
     /// Each picture whole, by a plain call that is shared while it is under way. Nothing is kept on disk.
     private func loadPictures() {
         guard let address = phone.settings.pictures else { return }
-        for line in model.withLock({ $0.lines }).prefix(Paths.onScreen) {
+        for line in shown.value.lines.prefix(Paths.onScreen) {
             guard let name = line.stamp.picture else { continue }
             pictures.withLock { pictures in
                 if pictures[line.id] != nil { return }
                 pictures[line.id] = Task { [weak self] in
                     let whole = try? await Self.download("\(address)/\(name)")
-                    if whole != nil { self?.change { $0.pictures.insert(line.id) } }
+                    if whole != nil { self?.shown.change { $0.pictures.insert(line.id) } }
                     self?.pictures.withLock { $0[line.id] = nil }
                 }
             }
@@ -113,14 +112,6 @@ public final class StampsBefore: PhoneApp {
         return file.withLock { $0 }
     }
 
-    private func change(_ body: (inout StampsModel) -> Void) {
-        let model = model.withLock { model in
-            body(&model)
-            return model
-        }
-        publisher.show(model.screen(now: phone.now()))
-    }
-
     // MARK: What the person does
 
     public func tap(_ id: String, _ text: String) async {
@@ -131,10 +122,10 @@ public final class StampsBefore: PhoneApp {
                 do throws(AccountError) {
                     let id = try await app.stack.accounts.signIn(
                         email: user.email, password: user.password)
-                    app.change { $0.place = .opening }
+                    app.shown.change { $0.place = .opening }
                     await app.read(id)
                 } catch {
-                    app.change { $0.state = .failed(reason: error.message, wayOut: "signIn") }
+                    app.shown.change { $0.state = .failed(reason: error.message, wayOut: "signIn") }
                 }
             }
         case "refresh":
@@ -158,6 +149,6 @@ public final class StampsBefore: PhoneApp {
         work.withLock { $0 }?.cancel()
         for picture in pictures.withLock({ Array($0.values) }) { picture.cancel() }
         await stack.close()
-        publisher.finish()
+        shown.finish()
     }
 }

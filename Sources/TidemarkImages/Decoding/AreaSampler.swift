@@ -60,35 +60,33 @@ struct AreaSampler {
 
     /// One row's weighted sums. 255 times 256 times the longest side fits into 32 bits.
     private func add(_ line: UnsafePointer<UInt8>, _ sums: inout [UInt32]) {
-        columns.weights.withUnsafeBufferPointer { weights in
-            for x in 0..<output.width {
-                let span = columns.spans[x]
-                var sum = SIMD4<UInt32>.zero
-                var pixel = line + 4 * span.first
-                for index in span.weights {
-                    let value = SIMD4(
-                        UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), UInt32(pixel[3]))
-                    sum &+= value &* weights[index]
-                    pixel += 4
-                }
-                for channel in 0..<4 { sums[4 * x + channel] = sum[channel] }
-            }
+        add(line, &sums) { pixel in
+            SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), UInt32(pixel[3]))
         }
     }
 
     private func addMultiplied(_ line: UnsafePointer<UInt8>, _ sums: inout [UInt32]) {
+        add(line, &sums) { pixel in
+            let alpha = UInt32(pixel[3])
+            var value = SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), 255)
+            // Divided by 255 and rounded.
+            value = value &* alpha &+ 128
+            return (value &+ (value &>> 8)) &>> 8
+        }
+    }
+
+    @inline(__always)
+    private func add(
+        _ line: UnsafePointer<UInt8>, _ sums: inout [UInt32],
+        _ value: (UnsafePointer<UInt8>) -> SIMD4<UInt32>
+    ) {
         columns.weights.withUnsafeBufferPointer { weights in
             for x in 0..<output.width {
                 let span = columns.spans[x]
                 var sum = SIMD4<UInt32>.zero
                 var pixel = line + 4 * span.first
                 for index in span.weights {
-                    let alpha = UInt32(pixel[3])
-                    var value = SIMD4(UInt32(pixel[0]), UInt32(pixel[1]), UInt32(pixel[2]), 255)
-                    // Divided by 255 and rounded.
-                    value = value &* alpha &+ 128
-                    value = (value &+ (value &>> 8)) &>> 8
-                    sum &+= value &* weights[index]
+                    sum &+= value(pixel) &* weights[index]
                     pixel += 4
                 }
                 for channel in 0..<4 { sums[4 * x + channel] = sum[channel] }

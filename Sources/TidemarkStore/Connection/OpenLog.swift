@@ -29,30 +29,12 @@ struct OpenLog {
     private static func inner(_ file: File?) -> File { LayeredFile.inner(file) }
     private static func below(_ file: File?) -> sqlite3_io_methods { LayeredFile.below(file) }
 
-    /// Writes what is kept. What could not be written is not kept: SQLite does the transaction anew.
-    private static func flush(_ file: File?) -> Int32 {
-        let log = log(file)
-        if log.pointee.buffer.isEmpty { return SQLITE_OK }
-        defer { log.pointee.buffer.forget() }
-        return log.pointee.buffer.bytes.withUnsafeBytes { bytes in
-            below(file).xWrite(
-                inner(file), bytes.baseAddress, Int32(bytes.count), log.pointee.buffer.offset)
-        }
-    }
-
     private static func write(
         _ file: File?, _ bytes: UnsafeRawPointer?, _ count: Int32, _ offset: Int64
     ) -> Int32 {
         let new = UnsafeRawBufferPointer(start: bytes, count: Int(count))
         log(file).pointee.checksums.note(new, at: offset)
-        switch log(file).pointee.buffer.add(new, at: offset) {
-        case .kept: return SQLITE_OK
-        case .complete: return flush(file)
-        case .refused:
-            let code = flush(file)
-            guard code == SQLITE_OK else { return code }
-            return below(file).xWrite(inner(file), bytes, count, offset)
-        }
+        return log(file).pointee.buffer.append(new, at: offset, to: file!)
     }
 
     private static func read(
@@ -67,7 +49,7 @@ struct OpenLog {
 
     /// What is kept goes to the system before somebody looks at the file.
     private static func afterFlush(_ file: File?, _ body: () -> Int32) -> Int32 {
-        let code = flush(file)
+        let code = log(file).pointee.buffer.flush(to: file!)
         return code == SQLITE_OK ? body() : code
     }
 

@@ -75,21 +75,10 @@ struct SealedLog {
 // MARK: - What is kept
 
 extension SealedLog {
-    /// Writes what is kept. What could not be written is not kept: SQLite does the transaction anew.
-    private static func flush(_ file: File) -> Int32 {
-        let log = log(file)
-        if log.pointee.buffer.isEmpty { return SQLITE_OK }
-        defer { log.pointee.buffer.forget() }
-        return log.pointee.buffer.bytes.withUnsafeBytes { bytes in
-            below(file).xWrite(
-                inner(file), bytes.baseAddress, Int32(bytes.count), log.pointee.buffer.offset)
-        }
-    }
-
     private static func afterFlush(_ file: File, _ body: () -> Int32) -> Int32 {
         let settled = settle(file)
         guard settled == SQLITE_OK else { return settled }
-        let code = flush(file)
+        let code = log(file).pointee.buffer.flush(to: file)
         return code == SQLITE_OK ? body() : code
     }
 
@@ -103,15 +92,7 @@ extension SealedLog {
     private static func append(
         _ file: File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64
     ) -> Int32 {
-        switch log(file).pointee.buffer.add(bytes, at: offset) {
-        case .kept: return SQLITE_OK
-        case .complete: return flush(file)
-        case .refused:
-            let code = flush(file)
-            guard code == SQLITE_OK else { return code }
-            return below(file).xWrite(
-                inner(file), bytes.baseAddress, Int32(bytes.count), offset)
-        }
+        log(file).pointee.buffer.append(bytes, at: offset, to: file)
     }
 }
 
@@ -185,7 +166,7 @@ extension SealedLog {
 
     /// Puts ``header`` in the place of the one that a page in the log has.
     private static func correct(_ file: File, _ place: Place) -> Int32 {
-        let code = flush(file)
+        let code = log(file).pointee.buffer.flush(to: file)
         guard code == SQLITE_OK else { return code }
         let read = readFrame(file, place)
         guard read == SQLITE_OK else { return read }

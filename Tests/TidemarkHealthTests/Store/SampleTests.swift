@@ -183,18 +183,20 @@ enum MadeSamples {
         }
     }
 
+    /// 500 steps, as a file has them.
+    private static let export = Array(
+        exportText(
+            "<Record type=\"HKQuantityTypeIdentifierStepCount\" unit=\"count\" "
+                + "sourceName=\"Watch\" startDate=\"2026-05-10 10:00:00 +0200\" "
+                + "endDate=\"2026-05-10 10:10:00 +0200\" value=\"500\"/>"
+        ).utf8)
+
     @Test func `that were deleted are not brought back by an older export`() async throws {
         let scratch = try Scratch()
         let store = try scratch.store()
         let sample = Made.steps(500, at: 600)
         let twin = Made.steps(500, at: 600)
-        let file = try scratch.write(
-            Array(
-                exportText(
-                    "<Record type=\"HKQuantityTypeIdentifierStepCount\" unit=\"count\" "
-                        + "sourceName=\"Watch\" startDate=\"2026-05-10 10:00:00 +0200\" "
-                        + "endDate=\"2026-05-10 10:10:00 +0200\" value=\"500\"/>"
-                ).utf8))
+        let file = try scratch.write(Self.export)
         try await store.insert([sample, twin])
         // Of two that are the same measurement, the other one still holds it.
         let first = try await store.delete(ids: [sample.id])
@@ -216,13 +218,7 @@ enum MadeSamples {
     {
         let scratch = try Scratch()
         let store = try scratch.store()
-        let file = try scratch.write(
-            Array(
-                exportText(
-                    "<Record type=\"HKQuantityTypeIdentifierStepCount\" unit=\"count\" "
-                        + "sourceName=\"Watch\" startDate=\"2026-05-10 10:00:00 +0200\" "
-                        + "endDate=\"2026-05-10 10:10:00 +0200\" value=\"500\"/>"
-                ).utf8))
+        let file = try scratch.write(Self.export)
         _ = try await HealthImport(into: store).run(file)
         let sample = Made.steps(500, at: 600)
         try await store.delete(ids: [sample.id])

@@ -1,0 +1,26 @@
+import Foundation
+
+/// A script of ours, run with another program in place of the compiler.
+struct ScriptRun {
+    let text: String
+    let status: Int32
+
+    /// - Parameters:
+    ///   - compiler: Where the program is written, and its text.
+    /// - Throws: When the script cannot be started.
+    init(_ script: URL, compiler: (place: URL, text: String)) throws {
+        try compiler.text.write(to: compiler.place, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o755], ofItemAtPath: compiler.place.path)
+        let (process, output) = (Process(), Pipe())
+        process.executableURL = script
+        process.environment = ProcessInfo.processInfo.environment.merging(
+            ["SWIFT": compiler.place.path], uniquingKeysWith: { $1 })
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        status = process.terminationStatus
+    }
+}
