@@ -188,7 +188,11 @@ import TidemarkServer
             var iterator = ended.stream.makeAsyncIterator()
             let status = try #require(await iterator.next())
             #expect(status.trailers.isEmpty == !wants)
+            let entry = traffic.read { $0.newest(1) { _ in true } }.first
+            #expect(entry?.reads == 1 && entry?.method == "GetDocument")
         }
+        let first = traffic.read { $0.newest(10) { _ in true } }.last
+        #expect(first?.writes == 1 && first?.method == "Commit")
     }
 
     @Test func `a wrong query says why`() async throws {

@@ -69,6 +69,20 @@ import TidemarkModel
         #expect(chart.series == [CostChart.Series(name: "rooms", reads: [3])])
     }
 
+    @Test(arguments: [
+        ("GetDocument", "users/7", "users"), ("GetDocument", "a/b/c/d/e/f", "a/*/c/*/e"),
+        ("RunQuery", "a/b/c where n >= 3 limit 5", "a/*/c"), ("RunQuery", "rooms", "rooms"),
+        ("RunQuery", "**/messages where x = 1", "**/messages"), ("RunQuery", " a/b", "a"),
+        ("RunAggregationQuery", "count, sum of n of rooms where m = 1", "rooms"),
+        ("RunAggregationQuery", "count of", "count of"), ("RunAggregationQuery", "rooms", "rooms"),
+        ("Listen", "nothing yet", "nothing"), ("Listen", "", ""), ("Commit", "/", ""),
+    ])
+    func `reads are of a collection`(method: String, asked: String, collection: String) {
+        let entry = TrafficEntry(
+            id: 1, began: 0, method: method, database: "d", label: nil, client: nil, asked: asked)
+        #expect(entry.collection == collection)
+    }
+
     @Test func `a listener without a limit that was sent much stands out`() throws {
         var entry = TrafficEntry(
             id: 1, began: 0, method: "Listen", database: "d", label: nil, client: nil, asked: "")

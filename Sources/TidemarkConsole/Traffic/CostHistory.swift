@@ -35,9 +35,9 @@ struct CostHistory: Sendable {
             slices.removeAll { $0.number <= oldest }
         }
         let last = slices.count - 1
-        let isKnown = slices[last].reads[key] != nil
         let isFull = slices[last].reads.count >= Self.maxKeys
-        slices[last].reads[isKnown || !isFull ? key : .others, default: 0] += reads
+        let isOther = isFull && slices[last].reads[key] == nil
+        slices[last].reads[isOther ? .others : key, default: 0] += reads
     }
 
     mutating func clear() { slices = [] }

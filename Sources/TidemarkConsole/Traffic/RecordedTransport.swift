@@ -48,8 +48,9 @@ public final class RecordedTransport: Transport {
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
     ) -> any CancellableCall {
         let id = begin(request.method, context, request.sentence)
-        return upstream.call(request, context.withUsage) { [self] event in
-            receive(recorded(event, id, context) { entry, reply, _ in entry.note(reply) })
+        return upstream.call(request, context) { [self] event in
+            note(event, id) { entry, reply, _ in entry.note(reply) }
+            receive(event)
         }
     }
 
@@ -58,8 +59,9 @@ public final class RecordedTransport: Transport {
         receive: @escaping @Sendable (StreamEvent<ListenResponse>) -> Void
     ) -> any RequestStream<ListenRequest> {
         let id = begin(.listen, context, "nothing yet")
-        let stream = upstream.listen(context.withUsage) { [self] event in
-            receive(recorded(event, id, context) { $0.note($1, at: $2) })
+        let stream = upstream.listen(context) { [self] event in
+            note(event, id) { $0.note($1, at: $2) }
+            receive(event)
         }
         return RecordedStream(stream) { [self] request in
             let time = now()
@@ -78,8 +80,9 @@ public final class RecordedTransport: Transport {
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest> {
         let id = begin(.write, context, "nothing yet")
-        let stream = upstream.write(context.withUsage) { [self] event in
-            receive(recorded(event, id, context) { entry, _, _ in entry.messages += 1 })
+        let stream = upstream.write(context) { [self] event in
+            note(event, id) { entry, _, _ in entry.messages += 1 }
+            receive(event)
             if case .message(let response) = event, !response.results.isEmpty { noteWrite() }
         }
         return RecordedStream(stream) { [self] request in
@@ -93,45 +96,27 @@ public final class RecordedTransport: Transport {
     private func begin(_ method: RPCMethod, _ context: CallContext, _ asked: String) -> Int {
         let time = now()
         defer { bell.ring { $0.traffic += 1 } }
-        return log.withLock {
-            $0.begin(
-                method: method.rawValue, database: context.database.name, label: context.label,
+        return log.withLock { log in
+            let database = log.name(of: context.database)
+            return log.begin(
+                method: method.rawValue, database: database, label: context.label,
                 client: context.client, asked: asked, at: time)
         }
     }
 
-    /// Notes an event, and takes off what the caller did not ask for.
-    private func recorded<Message>(
-        _ event: StreamEvent<Message>, _ id: Int, _ context: CallContext,
+    /// Notes what is about to reach the caller.
+    private func note<Message>(
+        _ event: StreamEvent<Message>, _ id: Int,
         _ note: (inout TrafficEntry, Message, Int64) -> Void
-    ) -> StreamEvent<Message> {
+    ) {
         let time = now()
         switch event {
         case .message(let message):
             change { $0.update(id, at: time) { note(&$0, message, time) } }
-            return event
-        case .ended(var status):
+        case .ended(let status):
             change { $0.end(id, at: time) { $0.end(status, at: time) } }
-            let counts = ["x-tidemark-writes", "x-tidemark-deletes"].map { status.trailers[$0] }
-            if counts.contains(where: { $0 != nil && $0 != "0" }) { noteWrite() }
-            if !context.reportsUsage {
-                status.trailers = status.trailers.filter { !Self.usageTrailers.contains($0.key) }
-            }
-            return .ended(status)
+            if let billed = status.billed, billed.writes + billed.deletes > 0 { noteWrite() }
         }
-    }
-
-    private static let usageTrailers: Set = [
-        "x-tidemark-reads", "x-tidemark-writes", "x-tidemark-deletes",
-    ]
-}
-
-extension CallContext {
-    /// The same call, whose end says what it was billed.
-    fileprivate var withUsage: CallContext {
-        var context = self
-        context.reportsUsage = true
-        return context
     }
 }
 

@@ -160,9 +160,7 @@ extension TrafficEntry {
         duration = time - began
         outcome = status.code == .ok ? "OK" : "\(status.code)"
         if status.code != .ok { message = status.message }
-        func figure(_ name: String) -> Int? { status.trailers[name].flatMap { Int($0) } }
-        reads = figure("x-tidemark-reads") ?? reads
-        writes = figure("x-tidemark-writes") ?? writes
-        deletes = figure("x-tidemark-deletes") ?? deletes
+        guard let billed = status.billed else { return }
+        (reads, writes, deletes) = (billed.reads, billed.writes, billed.deletes)
     }
 }

@@ -1,3 +1,5 @@
+import TidemarkModel
+
 /// The calls and streams that a server has seen, newest last: what is open, and the last that ended.
 ///
 /// A value: it is told what happens, with the time, and asked what it holds.
@@ -13,10 +15,19 @@ package struct TrafficLog: Sendable {
     private(set) var forgotten = 0
     /// What was billed over time.
     private(set) var costs = CostHistory()
+    /// The last database that was asked, and its name: mostly there is one.
+    private var lastDatabase: (id: DatabaseID, name: String)?
 
     init(capacity: Int = 50_000) {
         precondition(capacity > 0)
         self.capacity = capacity
+    }
+
+    mutating func name(of database: DatabaseID) -> String {
+        if let lastDatabase, lastDatabase.id == database { return lastDatabase.name }
+        let name = database.name
+        lastDatabase = (database, name)
+        return name
     }
 
     /// - Returns: The id, by which the rest is told.
@@ -33,16 +44,19 @@ package struct TrafficLog: Sendable {
 
     /// Changes a call that goes on; one that has ended stays as it is.
     mutating func update(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
-        guard let before = open[id]?.reads else { return }
-        change(&open[id]!)
-        if let entry = open[id] { costs.add(entry.reads - before, entry.costKey, at: time) }
+        guard let index = open.index(forKey: id) else { return }
+        let before = open.values[index].reads
+        change(&open.values[index])
+        // Most of what happens costs nothing, and then nobody need know whom to count it for.
+        let reads = open.values[index].reads - before
+        if reads > 0 { costs.add(reads, open.values[index].costKey, at: time) }
     }
 
     mutating func end(_ id: Int, at time: Int64, _ change: (inout TrafficEntry) -> Void) {
         guard var entry = open.removeValue(forKey: id) else { return }
         let before = entry.reads
         change(&entry)
-        costs.add(entry.reads - before, entry.costKey, at: time)
+        if entry.reads > before { costs.add(entry.reads - before, entry.costKey, at: time) }
         if ended.count < capacity {
             ended.append(entry)
             return
@@ -118,14 +132,22 @@ extension TrafficEntry {
     /// The collection that it is about, without the ids of documents above it.
     var collection: String {
         // By bytes, which is faster than by characters: it is found for each call.
-        let words = asked.utf8.split(separator: UInt8(ascii: " "))
-        let isAggregation = method == "RunAggregationQuery"
-        let of = isAggregation ? words.lastIndex { $0.elementsEqual("of".utf8) } : nil
-        let start = of.map { $0 + 1 } ?? 0
-        guard start < words.count else { return asked }
-        let segments = words[start].split(separator: UInt8(ascii: "/")).map(Substring.init)
-        if segments.first == "**" { return String(Substring(words[start])) }
-        return segments.enumerated().filter { $0.offset.isMultiple(of: 2) }
-            .map { String($0.element) }.joined(separator: "/*/")
+        let asked = asked.utf8
+        var start = asked.startIndex
+        if method == "RunAggregationQuery" {
+            let words = asked.split(separator: UInt8(ascii: " "))
+            if let of = words.lastIndex(where: { $0.elementsEqual("of".utf8) }) {
+                guard of + 1 < words.count else { return self.asked }
+                start = words[of + 1].startIndex
+            }
+        }
+        let word = asked[start...].drop { $0 == UInt8(ascii: " ") }
+            .prefix { $0 != UInt8(ascii: " ") }
+        if word.isEmpty { return self.asked }
+        let segments = word.split(separator: UInt8(ascii: "/"))
+        if segments.first?.elementsEqual("**".utf8) == true { return String(Substring(word)) }
+        if segments.count <= 2 { return segments.first.map { String(Substring($0)) } ?? "" }
+        return stride(from: 0, to: segments.count, by: 2).map { String(Substring(segments[$0])) }
+            .joined(separator: "/*/")
     }
 }

@@ -42,7 +42,7 @@ struct LinesWriter {
 
     /// - Parameter document: Behind the one before it in the order of names.
     mutating func add(_ document: Document) throws(ExportError) {
-        waiting += DocumentLine.data(document, of: database)
+        waiting += DocumentLine.data(document)
         waiting.append(UInt8(ascii: "\n"))
         documents += 1
         if waiting.count >= Self.part { try flush() }

@@ -17,9 +17,9 @@ extension RESTRequest {
 
 extension Response {
     init(_ answer: HTTPAnswer, toPageOf origin: String?) {
-        var headers = HTTPFields.firestoreAnswer(toPageOf: origin)
-        headers[.contentType] = answer.contentType
-        headers[.cacheControl] = "no-store"
+        let isPlain = origin == nil && answer.contentType == HTTPAnswer.json
+        var headers: HTTPFields =
+            isPlain ? .plainAnswer : .firestoreAnswer(toPageOf: origin, answer.contentType)
         for (name, value) in answer.headers {
             if let name = FieldName(name) { headers[name] = value }
         }
@@ -34,7 +34,7 @@ extension Response {
     /// The answer to a browser that asks whether a page may call: as Firebase's emulator answers. Source:
     /// webchannel-rest 2.
     static func firestorePreflight(_ request: Hummingbird.Request, origin: String) -> Response {
-        var headers = HTTPFields.firestoreAnswer(toPageOf: origin)
+        var headers = HTTPFields.answer(toFirebasePageOf: origin)
         headers[.accessControlAllowMethods] = "DELETE,GET,HEAD,PATCH,POST,PUT"
         headers[.accessControlAllowHeaders] = request.headers[.accessControlRequestHeaders]
         headers[.accessControlMaxAge] = "3600"
@@ -49,9 +49,21 @@ extension Response {
 }
 
 extension HTTPFields {
+    /// Of most answers: JSON, to no page. Made once, because each field is checked as it is set.
+    fileprivate static let plainAnswer = firestoreAnswer(toPageOf: nil, HTTPAnswer.json)
+
+    fileprivate static func firestoreAnswer(
+        toPageOf origin: String?, _ contentType: String
+    ) -> HTTPFields {
+        var headers = answer(toFirebasePageOf: origin)
+        headers[.contentType] = contentType
+        headers[.cacheControl] = "no-store"
+        return headers
+    }
+
     /// Calls of Google's clients carry credentials, which a browser lets through only for a page that is
     /// named.
-    fileprivate static func firestoreAnswer(toPageOf origin: String?) -> HTTPFields {
+    fileprivate static func answer(toFirebasePageOf origin: String?) -> HTTPFields {
         var headers = HTTPFields.answer(toPageOf: origin)
         guard origin != nil else { return headers }
         headers[.accessControlAllowCredentials] = "true"

@@ -24,6 +24,11 @@ final class HeadPatience: ChannelInboundHandler, Sendable {
 
         /// Whether the head's end is among the bytes.
         mutating func reads(_ bytes: ByteBufferView) -> Bool {
+            // Mostly a head comes whole, and nothing behind it.
+            if bytes.suffix(HeadPatience.end.count).elementsEqual(HeadPatience.end) {
+                matched = 0
+                return true
+            }
             for byte in bytes {
                 matched =
                     byte == HeadPatience.end[matched]

@@ -11,15 +11,15 @@ struct WebHost: Hashable, Sendable {
         guard text.utf8.count <= 300 else { return nil }
         let lower = text.lowercased()
         let end: String.Index
-        if lower.first == "[" {
-            guard let bracket = lower.firstIndex(of: "]") else { return nil }
-            end = lower.index(after: bracket)
-            let inside = lower[lower.index(after: lower.startIndex)..<bracket]
+        if lower.utf8.first == UInt8(ascii: "[") {
+            guard let bracket = lower.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            end = lower.utf8.index(after: bracket)
+            let inside = lower[lower.utf8.index(after: lower.startIndex)..<bracket]
             guard !inside.isEmpty, inside.allSatisfy({ $0.isHexDigit || $0 == ":" || $0 == "." })
             else { return nil }
         } else {
-            end = lower.firstIndex(of: ":") ?? lower.endIndex
-            guard end > lower.startIndex, lower[..<end].utf8.allSatisfy(Self.isOfName) else {
+            end = lower.utf8.firstIndex(of: UInt8(ascii: ":")) ?? lower.endIndex
+            guard end > lower.startIndex, lower.utf8[..<end].allSatisfy(Self.isOfName) else {
                 return nil
             }
         }
@@ -27,8 +27,8 @@ struct WebHost: Hashable, Sendable {
         if end == lower.endIndex {
             port = nil
         } else {
-            let digits = lower[lower.index(after: end)...]
-            guard lower[end] == ":", digits.utf8.allSatisfy(Self.isDigit),
+            let digits = lower[lower.utf8.index(after: end)...]
+            guard lower.utf8[end] == UInt8(ascii: ":"), digits.utf8.allSatisfy(Self.isDigit),
                 let number = UInt16(digits)
             else { return nil }
             port = Int(number)
@@ -43,9 +43,10 @@ struct WebHost: Hashable, Sendable {
     var isAddress: Bool { isIPv4 || name.first == "[" }
 
     private var isIPv4: Bool {
-        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        let parts = name.utf8.split(
+            separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 4
-            && parts.allSatisfy { $0.utf8.allSatisfy(Self.isDigit) && UInt8($0) != nil }
+            && parts.allSatisfy { $0.allSatisfy(Self.isDigit) && UInt8(Substring($0)) != nil }
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool {
@@ -53,8 +54,12 @@ struct WebHost: Hashable, Sendable {
     }
 
     private static func isOfName(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-            || [UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_")].contains(byte)
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"):
+            true
+        default: isDigit(byte)
+        }
     }
 }
 

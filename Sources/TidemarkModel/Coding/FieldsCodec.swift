@@ -8,9 +8,9 @@ public enum FieldsCodec {
     public static let maxDepth = 100
 
     /// Field number of `fields` in `Document`.
-    static let documentFields: UInt64 = 2
+    package static let documentFields: UInt64 = 2
     /// Field number of `fields` in `MapValue`.
-    static let mapFields: UInt64 = 1
+    package static let mapFields: UInt64 = 1
 
     public static func encode(_ fields: MapValue) -> [UInt8] {
         var writer = WireWriter(capacity: 512)

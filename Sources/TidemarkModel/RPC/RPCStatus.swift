@@ -15,6 +15,9 @@ public struct RPCStatus: Error, Hashable, Sendable {
     /// Metadata that came after the last message, by lower-case key. No part of what two statuses
     /// are compared by.
     public var trailers: [String: String] = [:]
+    /// What the call was billed, for who records calls within the process. On a wire it is among the
+    /// trailers, where the caller asked for it. No part of what two statuses are compared by.
+    package var billed: BilledCounts?
     /// What was tried before it was given up. No part of what two statuses are compared by.
     public var attempts = AttemptHistory()
 
@@ -26,6 +29,15 @@ public struct RPCStatus: Error, Hashable, Sendable {
         case badRequest(field: String, description: String)
         /// How long to wait before the same call is made again.
         case retryAfter(Duration)
+    }
+
+    /// Documents read, written and deleted.
+    package struct BilledCounts: Sendable {
+        package let reads, writes, deletes: Int
+
+        package init(reads: Int, writes: Int, deletes: Int) {
+            (self.reads, self.writes, self.deletes) = (reads, writes, deletes)
+        }
     }
 
     public init(_ code: Code, _ message: String, details: [Detail] = []) {

@@ -49,7 +49,7 @@ package struct CivilDate {
     }
 
     /// With zeros before it.
-    package static func padded(_ number: Int, _ width: Int) -> String {
+    private static func padded(_ number: Int, _ width: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
     }

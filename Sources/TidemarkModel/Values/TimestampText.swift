@@ -5,20 +5,20 @@ extension Timestamp {
         // In 64 bits, also where `Int` has 32; days fit into those.
         let day = seconds.dividedDown(by: 86_400)
         let time = Int(seconds - day * 86_400)
-        func two(_ number: Int) -> String { CivilDate.padded(number, 2) }
-        let text =
-            CivilDate(days: Int(day)).text
-            + "T\(two(time / 3_600)):\(two(time / 60 % 60)):\(two(time % 60))"
-        if nanoseconds == 0 { return text + "Z" }
-        let (number, width) =
-            if nanoseconds % 1_000_000 == 0 {
-                (nanoseconds / 1_000_000, 3)
-            } else if nanoseconds % 1_000 == 0 {
-                (nanoseconds / 1_000, 6)
-            } else {
-                (nanoseconds, 9)
-            }
-        return text + "." + CivilDate.padded(Int(number), width) + "Z"
+        let date = CivilDate(days: Int(day))
+        var (fraction, width) = (Int(nanoseconds), 9)
+        while width > 0, fraction % 1_000 == 0 { (fraction, width) = (fraction / 1_000, width - 3) }
+        return String(unsafeUninitializedCapacity: 30) { buffer in
+            var pen = DigitPen(buffer)
+            pen.write(date.year, 4, "-")
+            pen.write(date.month, 2, "-")
+            pen.write(date.day, 2, "T")
+            pen.write(time / 3_600, 2, ":")
+            pen.write(time / 60 % 60, 2, ":")
+            pen.write(time % 60, 2, width == 0 ? "Z" : ".")
+            if width > 0 { pen.write(fraction, width, "Z") }
+            return pen.count
+        }
     }
 
     /// Reads RFC 3339: with up to nine digits of a second, and `Z` or an offset at its end.
@@ -46,6 +46,25 @@ extension Timestamp {
             return nil
         }
         self.init(seconds: seconds, nanoseconds: Int32(nanoseconds))
+    }
+}
+
+/// Writes numbers with zeros before them, each with a mark behind it.
+private struct DigitPen {
+    private let buffer: UnsafeMutableBufferPointer<UInt8>
+    private(set) var count = 0
+
+    init(_ buffer: UnsafeMutableBufferPointer<UInt8>) { self.buffer = buffer }
+
+    mutating func write(_ number: Int, _ width: Int, _ mark: Unicode.Scalar) {
+        precondition(count + width < buffer.count)
+        var rest = number
+        for index in (count..<count + width).reversed() {
+            buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+            rest /= 10
+        }
+        buffer[count + width] = UInt8(ascii: mark)
+        count += width + 1
     }
 }
 

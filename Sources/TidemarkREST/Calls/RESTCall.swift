@@ -33,6 +33,13 @@ struct RESTCall: Sendable {
             ["prettyPrint", "$prettyPrint"].contains($0.name) && URLFlag.flag($0.value) == false
         }
         method = route.rpc
+        if let (database, path) = route.document,
+            query.allSatisfy({ RESTMessage.ofTheSystem.contains($0.name) })
+        {
+            self.database = database
+            self.request = .getDocument(GetDocumentRequest(path: path))
+            return
+        }
         if route.rpc == .executePipeline {
             _ = try CallCoding.request(.executePipeline, [])
         }
@@ -43,6 +50,9 @@ struct RESTCall: Sendable {
     /// One reply's JSON.
     func data(of reply: Reply) -> Data {
         guard let type = method.replyType else { return Data("{}\n".utf8) }
+        if case .document(let document) = reply {
+            return JSONOutput.document(document, in: database).data(isPretty: isPretty)
+        }
         let bytes = CallCoding.bytes(of: reply, in: database)
         return ProtoJSONWriter.json(type, bytes).data(isPretty: isPretty)
     }
@@ -96,7 +106,7 @@ private struct RESTMessage {
     }
 
     /// What every method of Google's interfaces has, and what none of ours need.
-    private static let ofTheSystem: Set<String> = [
+    static let ofTheSystem: Set<String> = [
         "key", "alt", "$alt", "prettyPrint", "$prettyPrint", "fields", "$fields", "access_token",
         "oauth_token", "quotaUser", "callback", "$callback", "uploadType", "upload_protocol",
         "$.xgafv", "$httpHeaders", "$httpMethod", "$req", "$ct", "$unique",

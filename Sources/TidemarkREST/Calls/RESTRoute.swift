@@ -18,6 +18,9 @@ struct RESTRoute {
     let body: Body
     /// By the field's name, with dots for fields of fields.
     let fields: [(name: String, value: String)]
+    /// The document that a `GET` asks for: a request that says no more needs no message. Nil for a name
+    /// that is none, of which the message's decoder knows what to say.
+    private(set) var document: (database: DatabaseID, path: DocumentPath)?
 
     /// - Returns: Nil where there is nothing.
     init?(_ method: String, _ segments: [String]) {
@@ -33,7 +36,14 @@ struct RESTRoute {
         let name = segments.dropFirst().joined(separator: "/")
         let isDocument = segments.count.isMultiple(of: 2)
         switch (method, isDocument) {
-        case ("GET", true): self.init(.getDocument, .getDocumentRequest, [("name", name)])
+        case ("GET", true):
+            self.init(.getDocument, .getDocumentRequest, [("name", name)])
+            let path = segments[6...].joined(separator: "/")
+            if let database = try? DatabaseID(project: segments[2], database: segments[4]),
+                let path = try? DocumentPath(path)
+            {
+                document = (database, path)
+            }
         case ("GET", false): self.init(.listDocuments, .listDocumentsRequest, segments)
         case ("POST", false):
             self.init(.createDocument, .createDocumentRequest, segments, .field("document"))

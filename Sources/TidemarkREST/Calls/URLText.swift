@@ -1,5 +1,3 @@
-import Foundation
-
 /// The parts of a URL, unescaped.
 enum URLText {
     /// A path's segments. An escaped slash stays escaped, because a segment is one id.
@@ -11,10 +9,6 @@ enum URLText {
         let parts = path.utf8.split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         for part in parts.dropFirst() {
-            guard part.contains(UInt8(ascii: "%")) else {
-                result.append(String(Substring(part)))
-                continue
-            }
             guard let plain = unescaped(Substring(part)) else { return nil }
             let hasSlash = plain.utf8.contains(UInt8(ascii: "/"))
             result.append(hasSlash ? plain.replacing("/", with: "%2F") : plain)
@@ -40,7 +34,32 @@ enum URLText {
 
     /// Most texts have nothing to unescape, and long ones are whole messages.
     private static func unescaped(_ text: Substring) -> String? {
-        text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
+        let percent = UInt8(ascii: "%")
+        if !text.utf8.contains(percent) { return String(text) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var rest = text.utf8.makeIterator()
+        while let byte = rest.next() {
+            if byte != percent {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else {
+                return nil
+            }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The value of a hexadecimal digit.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 
     private static func unescaped(_ text: String) -> String? { unescaped(Substring(text)) }

@@ -7,16 +7,9 @@ import TidemarkWire
 /// object's names in the order of their text.
 package enum DocumentLine {
     /// The line, without its end. The same document makes the same bytes.
-    package static func data(_ document: Document, of database: DatabaseID) -> Data {
-        let bytes = CallCoding.bytes(of: .document(document), in: database)
-        var fields = JSONOutput.object([])
-        if case .object(let members) = ProtoJSONWriter.json(.document, bytes),
-            let found = members.first(where: { $0.name == "fields" })
-        {
-            fields = found.value
-        }
-        return JSONOutput.object([
-            .init("fields", fields), .init("path", .text(document.path.text)),
+    package static func data(_ document: Document) -> Data {
+        JSONOutput.object([
+            .init("fields", .fields(document.contents)), .init("path", .text(document.path.text)),
         ]).data(isSorted: true)
     }
 

@@ -21,9 +21,12 @@ enum ProtoJSONWriter {
         let field: FieldSchema
         var elements: [JSONOutput] = []
         var entries: [JSONOutput.Member] = []
+        /// The entries of a document's fields, which stay as they are.
+        var fields: [UInt8] = []
 
         var json: JSONOutput {
-            switch field.kind {
+            if !fields.isEmpty { return .fields(EncodedFields(trusted: fields)) }
+            return switch field.kind {
             case .map, .textMap: .object(entries)
             default: field.isRepeated ? .list(elements) : elements.last ?? .null
             }
@@ -36,6 +39,7 @@ enum ProtoJSONWriter {
         var reader = message
         var slots: [Slot] = []
         while !reader.isAtEnd {
+            let start = reader.rest
             let tag = try reader.tag()
             guard let field = schema.field(numbered: tag >> 3) else {
                 try reader.skip(tag)
@@ -48,7 +52,12 @@ enum ProtoJSONWriter {
                 index = slots.count
                 slots.append(Slot(field: field))
             }
-            try take(&slots[index], tag, &reader)
+            if field.isOfDocument {
+                try reader.skip(tag)
+                slots[index].fields += start.prefix(start.count - reader.rest.count)
+            } else {
+                try take(&slots[index], tag, &reader)
+            }
         }
         return .object(slots.map { .init($0.field.jsonName, $0.json) })
     }
@@ -260,5 +269,12 @@ extension ProtoJSONWriter {
             }
         }
         return elements
+    }
+}
+
+extension FieldSchema {
+    /// Whether it has the layout of a document's fields: a document's, and an aggregation's result.
+    fileprivate var isOfDocument: Bool {
+        if case .map(.value) = kind { number == FieldsCodec.documentFields } else { false }
     }
 }

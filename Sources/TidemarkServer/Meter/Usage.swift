@@ -75,8 +75,10 @@ public struct MeterDetail: Hashable, Sendable, Codable {
 extension RPCStatus {
     /// The end of a call that was billed so much, with its trailers when its caller wants them.
     func reporting(_ usage: Usage, to context: CallContext) -> RPCStatus {
-        guard context.reportsUsage else { return self }
         var result = self
+        result.billed = BilledCounts(
+            reads: usage.reads, writes: usage.writes, deletes: usage.deletes)
+        guard context.reportsUsage else { return result }
         result.trailers["x-tidemark-reads"] = "\(usage.reads)"
         result.trailers["x-tidemark-writes"] = "\(usage.writes)"
         result.trailers["x-tidemark-deletes"] = "\(usage.deletes)"

@@ -23,9 +23,9 @@ import TidemarkModel
         let document = Document(
             path: try DocumentPath("rooms/blue"), fields: fields, createTime: .epoch,
             updateTime: .epoch)
-        let data = DocumentLine.data(document, of: database)
+        let data = DocumentLine.data(document)
         #expect(!data.contains(UInt8(ascii: "\n")))
-        #expect(data == DocumentLine.data(document, of: database))
+        #expect(data == DocumentLine.data(document))
         let mutation = try line(String(decoding: data, as: UTF8.self))
         #expect(mutation == Mutation(path: document.path, .set(fields)))
         guard case .set(let read) = mutation.operation, case .double(let minus)? = read["minus"]
