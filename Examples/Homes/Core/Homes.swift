@@ -11,8 +11,8 @@ extension Example {
                 waited for a profile that nobody would ever write.
                 """,
             promise: """
-                The sign-up is in a journal before the account exists. Whatever ends the app, the next \
-                launch goes on where it stopped.
+                The sign-up is in a journal before the account exists, and what is typed before the next \
+                step is shown. Whatever ends the app, the next launch goes on where it stopped.
                 """,
             before: HomesBefore.self, after: HomesAfter.self, seed: HomesWorld.seed,
             others: HomesWorld.others, truth: HomesWorld.truth, story: story)
@@ -24,7 +24,7 @@ extension Example {
         Beat(
             "Ada opens the app for the first time, on 3G.", [.network(.threeG), .launch],
             seconds: 4),
-        Beat("She signs up.", [.tap("begin")], seconds: 5),
+        Beat("She signs in with Apple.", [.tap("begin")], seconds: 5),
         Beat("She types her name.", [.tap("name", text: "Ada")], seconds: 2),
         Beat("A call comes in, and the system ends the app.", [.kill], seconds: 2),
         Beat(

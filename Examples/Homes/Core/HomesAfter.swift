@@ -33,12 +33,11 @@ public final class HomesAfter: PhoneApp {
             StackSettings.Stages(
                 showContent: { [weak self] user, _ in await self?.showContent(of: user) },
                 beginSignUp: { jobs, account, step in
-                    guard let profile = try? jobs.draft() else { return }
-                    if account != nil {
-                        return await jobs.completeProfile(profile, step: step)
+                    if account == nil {
+                        try? await jobs.signIn(.provider(user.appleCredential))
+                    } else if let profile = try? jobs.draft() {
+                        await jobs.completeProfile(profile, step: step)
                     }
-                    try? await jobs.signUp(
-                        .password(email: user.email, user.password), profile: profile, step: step)
                 }))
         state.withLock { $0.launch = launch }
         tasks.add(launch.start { [weak self] in self?.launchChanged($0) })
@@ -76,14 +75,15 @@ public final class HomesAfter: PhoneApp {
             case .local(nil): model.place = .opening
             case .signIn: model.place = .signIn
             case .onboarding(let step):
-                if case .profilePending = machine.state {
-                    model.place = .settingUp
-                } else {
-                    model.place = .onboarding(step: min(step, 1))
+                switch machine.state {
+                case .profilePending: model.place = .settingUp
+                // The account comes first.
+                case .onboarding(nil, _): model.place = .signIn
+                default: model.place = .onboarding(step: min(step, 1))
                 }
             }
         }
-        resumeOnce(screen)
+        goOn(machine)
         if case .local(let user?) = screen.content { watch(user) }
         // Before the session is known, calls would go without a token.
         switch machine.state {
@@ -92,8 +92,13 @@ public final class HomesAfter: PhoneApp {
         }
     }
 
-    /// An onboarding that was interrupted goes on by itself at the next launch.
-    private func resumeOnce(_ screen: LaunchScreen) {
+    /// The onboarding follows the account by itself, and a sign-up that was interrupted goes on at the
+    /// next launch.
+    private func goOn(_ machine: LaunchMachine) {
+        if case .profileMissing(_, let step) = machine.state {
+            state.withLock { $0.launch }?.perform(.resumeOnboarding(step: step))
+        }
+        let screen = machine.screen
         guard screen.content == .signIn else { return }
         let launch: Launch? = state.withLock { state in
             if state.hasResumed { return nil }
@@ -147,7 +152,9 @@ public final class HomesAfter: PhoneApp {
     public func tap(_ id: String, _ text: String) async {
         guard let launch = state.withLock({ $0.launch }) else { return }
         switch id {
-        case "begin": launch.perform(.beginSignUp)
+        case "begin":
+            launch.perform(.beginSignUp)
+            launch.perform(.submit)
         case "name":
             await keep(step: 1, ["name": .string(text)])
             launch.perform(.goTo(step: 1))

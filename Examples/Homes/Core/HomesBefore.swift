@@ -92,7 +92,7 @@ public final class HomesBefore: PhoneApp {
     private func makeAccount() async {
         let user = phone.settings.user
         do throws(AccountError) {
-            _ = try await stack.accounts.signUp(email: user.email, password: user.password)
+            _ = try await stack.accounts.signIn(with: user.appleCredential)
             shown.change { model in
                 model.message = nil
                 model.place = .onboarding(step: 0)

@@ -47,7 +47,7 @@ public struct HomesModel: Equatable, Sendable {
             Screen(
                 "Homes",
                 told("begin") ?? .empty("Everything about your home, for everybody in it."),
-                controls: [Control("begin", "Sign up", .button(isMain: true))] + actions)
+                controls: [Control("begin", "Sign in with Apple", .button(isMain: true))] + actions)
         case .onboarding(let step): onboarding(step)
         case .settingUp:
             Screen("Setting up your home", told(actions.first?.id) ?? .loading, controls: actions)
