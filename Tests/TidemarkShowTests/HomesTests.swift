@@ -16,7 +16,10 @@ import TidemarkTesting
             let first = try ground.phone(HomesAfter.self)
             _ = try await first.screen("a beginning", where: has("begin"))
             await first.tap("begin", "")
-            _ = try await first.screen("a name", where: has("name"))
+            _ = try await first.screen("a name") { screen in
+                #expect(screen.sections.isEmpty, "nobody is at home yet")
+                return has("name")(screen)
+            }
             await first.tap("name", "Ada")
             _ = try await first.screen("a home", where: has("home"))
             await first.close()

@@ -67,11 +67,16 @@ public final class HomesAfter: PhoneApp {
         let draft = (try? stack.jobs.draft()) ?? nil
         shown.change { model in
             model.message = screen.message
+            // The onboarding follows at once: nobody need be told of it.
+            if case .profileMissing = machine.state { model.message = nil }
             model.actions = screen.actions.compactMap(Self.control)
             if case .string(let name)? = draft?["name"] { model.name = name }
             switch screen.content {
             case .nothing: model.place = .opening
-            case .local(.some): model.place = .home
+            case .local(.some):
+                // Of an account that was just made, nobody knows yet whether it has a profile.
+                if case .signedIn = machine.state, model.place == .settingUp { break }
+                model.place = .home
             case .local(nil): model.place = .opening
             case .signIn: model.place = .signIn
             case .onboarding(let step):

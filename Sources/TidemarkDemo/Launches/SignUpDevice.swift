@@ -22,7 +22,7 @@ struct SignUpDevice: Sendable {
     /// The app is killed at each of its screens: as it asks for the name, for the home, and at home.
     private static let screens = 3
     /// And on Tidemark, at each step of the job that makes account and profile.
-    private static let jobSteps = 10
+    private static let jobSteps = 11
 
     /// How many there are; a network may let fewer be reached.
     static func steps(of side: PhoneSide) -> Int { side == .before ? screens : screens + jobSteps }
