@@ -74,9 +74,12 @@ public final class HomesAfter: PhoneApp {
             switch screen.content {
             case .nothing: model.place = .opening
             case .local(.some):
-                // Of an account that was just made, nobody knows yet whether it has a profile.
-                if case .signedIn = machine.state, model.place == .settingUp { break }
-                model.place = .home
+                switch (machine.state, model.place) {
+                // Whoever has just signed in may have no profile yet.
+                case (.signedIn, .signIn), (.signedIn, .settingUp), (.signedIn, .onboarding):
+                    model.place = .settingUp
+                default: model.place = .home
+                }
             case .local(nil): model.place = .opening
             case .signIn: model.place = .signIn
             case .onboarding(let step):
