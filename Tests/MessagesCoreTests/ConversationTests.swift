@@ -174,6 +174,29 @@ import TidemarkTesting
         }
     }
 
+    @Test func `gets a reply that does not open it, also without a network`()
+        async throws
+    {
+        try await MessagesWorld.run { world in
+            try await world.town.seed()
+            let client = try world.client()
+            let app = world.app(client)
+            await client.disableNetwork()
+            let receipt = try await app.reply("On my way", in: "blue")
+            await client.enableNetwork()
+            try await receipt.acknowledged()
+            #expect(world.reads() == 1, "the rules look who takes part")
+            let model = try app.conversation("blue")
+            try await until { model.messages.phase == .fresh }
+            #expect(model.shown.last?.text == "On my way" && model.shown.last?.author == "ada")
+            model.close()
+            let list = try app.conversations()
+            try await until { list.phase == .fresh }
+            #expect(list.items.last?.lastText == "On my way")
+            list.close()
+        }
+    }
+
     @Test func `hides what is deleted, here and on a device that holds its page`() async throws {
         try await MessagesWorld.run { world in
             try await world.town.seed()

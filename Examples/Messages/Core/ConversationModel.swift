@@ -51,17 +51,7 @@ public final class ConversationModel {
     /// order, and survives a kill.
     public func send(_ text: String) async {
         let message = Message(author: me, text: text, sentAt: now())
-        await act { [conversation] in
-            let batch = conversation.firestore.batch()
-            try batch.setData(
-                from: message, forDocument: conversation.collection("messages").document())
-            batch.updateData(
-                [
-                    "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),
-                    "updatedAt": FieldValue.serverTimestamp(),
-                ], forDocument: conversation)
-            _ = try await batch.enqueue()
-        }
+        await act { [conversation] in _ = try await message.enqueue(in: conversation) }
     }
 
     /// Marks a message as deleted: other devices hear of it as of any change.

@@ -1,16 +1,15 @@
+import MessagesCore
 import Tidemark
-import TidemarkApp
 import TidemarkModel
 
 /// A conversation of the messaging app, one for each side, so that neither sees the other's changes.
 ///
-/// As in that app, all messages are in one collection, and each names its conversation.
+/// Its documents are those of `Examples/Messages`, and its screen on Tidemark is the one there.
 struct Conversation: Sendable {
     static let pageSize = 50
-    static let messages = CollectionPath(unchecked: "messages")
     static let conversations = CollectionPath(unchecked: "conversations")
-    /// The field with the conversation's id, and the time that messages are ordered by.
-    static let (idField, time) = ("conversationId", "timestamp")
+    /// The times that messages and conversations are ordered by.
+    static let (sentAt, lastMessageAt) = ("sentAt", "lastMessageAt")
 
     private let name: String
     let events: [HistoryEvent]
@@ -22,6 +21,14 @@ struct Conversation: Sendable {
 
     func id(_ side: Side) -> String { "\(name)-\(side.rawValue)" }
 
+    // MARK: What is there
+
+    static func messages(of id: String) -> CollectionPath {
+        CollectionPath(unchecked: "\(conversations.text)/\(id)/messages")
+    }
+
+    private func messages(_ side: Side) -> CollectionPath { Self.messages(of: id(side)) }
+
     var seed: [Mutation] {
         Side.allCases.flatMap { side in
             [Self.begin(id(side))] + events.map { insert($0, side) }
@@ -29,8 +36,22 @@ struct Conversation: Sendable {
     }
 
     /// The document that says who takes part.
-    static func begin(_ id: String) -> Mutation {
-        Membership.set(DocumentPath(unchecked: "\(conversations.text)/\(id)"))
+    ///
+    /// - Parameters:
+    ///   - title: As the list shows it.
+    ///   - text: What was said last.
+    ///   - time: When; nil where nobody has said anything.
+    static func begin(
+        _ id: String, with members: [String] = [Membership.user], title: String = "",
+        text: String = "", at time: Timestamp? = nil
+    ) -> Mutation {
+        Mutation(
+            path: DocumentPath(unchecked: "\(conversations.text)/\(id)"),
+            .set([
+                Membership.field: .array(members.map { .string($0) }), "title": .string(title),
+                "lastText": .string(text), lastMessageAt: time.map { .timestamp($0) } ?? .null,
+            ]),
+            transforms: [FieldTransform(FieldPath(name: ItemFields.updatedAt), .serverTimestamp)])
     }
 
     /// New messages at the head, one after the other.
@@ -39,10 +60,9 @@ struct Conversation: Sendable {
     }
 
     func insert(_ event: HistoryEvent, _ side: Side) -> Mutation {
-        var mutation = HistoryScript.insert(own(event, side), Self.messages)
+        var mutation = HistoryScript.insert(event, messages(side))
         if case .set(var fields) = mutation.operation {
-            fields[Self.idField] = .string(id(side))
-            fields[Self.time] = fields[ItemFields.time]
+            fields[Self.sentAt] = fields[ItemFields.time]
             fields[ItemFields.time] = nil
             mutation.operation = .set(fields)
         }
@@ -50,68 +70,68 @@ struct Conversation: Sendable {
     }
 
     func edit(_ event: HistoryEvent, _ number: Int, _ side: Side) -> Mutation {
-        HistoryScript.edit(own(event, side), number, Self.messages)
+        HistoryScript.edit(event, number, messages(side))
     }
 
-    /// Marks it, as the app does.
+    /// Marks it, as the app on Tidemark does.
     func markDeleted(_ event: HistoryEvent, _ side: Side) -> Mutation {
-        HistoryScript.delete(own(event, side), event.committedAt, Self.messages)
+        HistoryScript.delete(event, event.committedAt, messages(side))
     }
 
     func path(_ event: HistoryEvent, _ side: Side) -> DocumentPath {
-        DocumentPath(unchecked: "\(Self.messages.text)/\(own(event, side).id)")
-    }
-
-    /// Under an id that no other conversation has.
-    private func own(_ event: HistoryEvent, _ side: Side) -> HistoryEvent {
-        HistoryEvent(
-            id: "\(id(side))-\(event.id)", author: event.author, authoredAt: event.authoredAt,
-            committedAt: event.committedAt, text: event.text)
+        DocumentPath(unchecked: "\(messages(side).text)/\(event.id)")
     }
 
     // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(of: Self.query(id(side))))
+        Self.truth(side, try await server.documents(in: messages(side)))
     }
 
-    /// All messages of a conversation, as the server is asked for them.
-    static func query(_ id: String) -> TidemarkModel.Query {
-        var query = TidemarkModel.Query(collection: messages)
-        query.filter = .field(FieldPath(name: idField), .equal, .string(id))
-        return query
+    /// Of the newest page.
+    func newestTruth(_ side: Side, _ server: DirectServer) async throws -> Truth {
+        Self.truth(side, try await server.documents(of: newestPage(side)))
+    }
+
+    /// The screen on Tidemark shows values, and of each the time of its last change.
+    private static func truth(_ side: Side, _ documents: [Document]) -> Truth {
+        Truth(documents, changedAt: side == .after ? ItemFields.updatedAt : nil)
     }
 
     /// The live head, as the server is asked for it.
     func newestPage(_ side: Side) -> TidemarkModel.Query {
-        var query = Self.query(id(side))
-        query.orders = [Order(FieldPath(name: Self.time), .descending)]
+        var query = TidemarkModel.Query(collection: messages(side))
+        query.orders = [Order(FieldPath(name: Self.sentAt), .descending)]
         query.limit = .first(Self.pageSize)
         return query
     }
 
-    static func messages(of id: String, _ firestore: Firestore) -> Tidemark.Query {
-        firestore.collection(messages.text).whereField(idField, isEqualTo: id)
+    // MARK: Who reads it
+
+    /// Newest first, as the app as it was reads it.
+    static func newestFirst(of id: String, _ firestore: Firestore) -> Tidemark.Query {
+        firestore.collection(messages(of: id).text).order(by: sentAt, descending: true)
     }
 
-    /// Newest first, as all clients read it.
-    func newestFirst(_ firestore: Firestore, _ side: Side) -> Tidemark.Query {
-        Self.messages(of: id(side), firestore).order(by: Self.time, descending: true)
+    func newestFirst(_ firestore: Firestore) -> Tidemark.Query {
+        Self.newestFirst(of: id(.before), firestore)
     }
 
-    func pager(
-        _ firestore: Firestore, _ side: Side, pagesFromDisk: PagesFromDisk = .never
-    ) throws -> Pager {
-        try Pager(
-            Self.messages(of: id(side), firestore), orderedBy: Self.time,
-            pageSize: Self.pageSize, pagesFromDisk: pagesFromDisk)
+    /// The app's screen on Tidemark.
+    @MainActor func open(_ firestore: Firestore) throws -> ConversationModel {
+        try MessagesApp(firestore, me: Membership.user).conversation(id(.after))
     }
-}
 
-extension Pager {
-    /// Waits for a state; the newest counts.
-    func first(where isSought: (PagerState) -> Bool) async throws -> PagerState {
-        for await state in states where isSought(state) { return state }
-        throw CancellationError()
+    /// Opens that screen, from disk and until the server has confirmed its newest page.
+    @MainActor
+    func showNewest(
+        _ firestore: Firestore, sawContent: @Sendable () -> Void
+    ) async throws -> [ShownItem] {
+        let model = try open(firestore)
+        defer { model.close() }
+        try await untilShown { !model.shown.isEmpty }
+        sawContent()
+        try await untilShown { model.messages.isUpToDate }
+        return model.shown.shownItems
     }
 }

@@ -1,3 +1,4 @@
+import MessagesCore
 import Tidemark
 import TidemarkApp
 import TidemarkModel
@@ -27,14 +28,9 @@ struct ConversationsRow: ScenarioRow {
 
     var seed: [Mutation] {
         events.map { event in
-            Mutation(
-                path: DocumentPath(unchecked: "\(Self.collection.text)/\(event.id)"),
-                .set([
-                    Membership.field: .array([.string(Self.owner), .string(event.author)]),
-                    ItemFields.text: .string(event.text),
-                    ItemFields.time: .timestamp(
-                        Timestamp(seconds: event.authoredAt, nanoseconds: 0)),
-                ]))
+            Conversation.begin(
+                event.id, with: [Self.owner, event.author], text: event.text,
+                at: Timestamp(seconds: event.authoredAt, nanoseconds: 0))
         }
     }
 
@@ -46,49 +42,47 @@ struct ConversationsRow: ScenarioRow {
             visit.isUpToDate()
             return shown
         case .after:
-            let pager = try self.pager(of: Self.owner, firestore)
-            defer { pager.close() }
-            var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
-            visit.sawContent()
-            var mostAtOnce = 0
-            while state.hasMore {
-                let count = state.items.count
-                pager.loadMore()
-                pager.loadMore()
-                state = try await pager.first {
-                    !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
-                }
-                let pages = (state.items.count - count - 1) / Conversation.pageSize + 1
-                mostAtOnce = max(mostAtOnce, pages)
-            }
-            visit.measured("loads at once", Double(mostAtOnce))
-            let empty = try self.pager(of: "nobody", try visit.firestore(on: "new", as: "nobody"))
-            defer { empty.close() }
-            let nothing = try await empty.first { !$0.isFromCache && !$0.isLoadingMore }
-            visit.measured("an empty list has more", nothing.hasMore ? 1 : 0)
-            visit.isUpToDate()
-            return state.items.shownItems
+            return try await page(firestore, visit)
         }
+    }
+
+    @MainActor
+    private func page(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let list = try MessagesApp(firestore, me: Self.owner).conversations()
+        defer { list.close() }
+        try await untilShown { !list.items.isEmpty && list.isUpToDate }
+        visit.sawContent()
+        var mostAtOnce = 0
+        while list.hasMore {
+            let count = list.items.count
+            try await list.showOlder(askingTimes: 2)
+            let pages = (list.items.count - count - 1) / Conversation.pageSize + 1
+            mostAtOnce = max(mostAtOnce, pages)
+        }
+        visit.measured("loads at once", Double(mostAtOnce))
+        let nobody = try visit.firestore(on: "new", as: "nobody")
+        let empty = try MessagesApp(nobody, me: "nobody").conversations()
+        defer { empty.close() }
+        try await untilShown { empty.isUpToDate }
+        visit.measured("an empty list has more", empty.pages.hasMore ? 1 : 0)
+        visit.isUpToDate()
+        return list.items.shownItems
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         var query = TidemarkModel.Query(collection: Self.collection)
         query.filter = .field(
             FieldPath(name: Membership.field), .arrayContains, .string(Self.owner))
-        return Truth(try await server.documents(of: query))
-    }
-
-    private func pager(of user: String, _ firestore: Firestore) throws -> Pager {
-        try Pager.conversations(
-            of: user, in: firestore.collection(Self.collection.text), members: Membership.field,
-            lastMessageAt: ItemFields.time, pageSize: Conversation.pageSize)
+        return Truth(
+            try await server.documents(of: query),
+            changedAt: side == .after ? ItemFields.updatedAt : nil)
     }
 
     /// The app as it was: a listener on all of them.
     private func listen(_ firestore: Firestore) async throws -> [ShownItem] {
         let query = firestore.collection(Self.collection.text)
             .whereField(Membership.field, arrayContains: Self.owner)
-            .order(by: ItemFields.time, descending: true)
+            .order(by: Conversation.lastMessageAt, descending: true)
         // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in query.snapshots(includeMetadataChanges: true) {
             if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }

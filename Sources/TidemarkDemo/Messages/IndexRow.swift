@@ -1,10 +1,11 @@
 import ExampleKit
 import Foundation
+import MessagesCore
 import Tidemark
 import TidemarkModel
 import TidemarkResilience
 
-/// The messages of a conversation need a composite index. A developer runs the query once on a local
+/// The list of conversations needs a composite index. A developer runs the query once on a local
 /// server; then it goes to production, which has the indexes of the file.
 struct IndexRow: ScenarioRow {
     let slug = "index"
@@ -12,8 +13,6 @@ struct IndexRow: ScenarioRow {
     let bar = Bar(
         showsContentOffline: false,
         most: ["not found in development": 0, "refused though it has its index": 0])
-
-    private static let conversation = "blue"
 
     let seed: [Mutation] = []
 
@@ -23,10 +22,10 @@ struct IndexRow: ScenarioRow {
         try Data(#"{"indexes": [], "fieldOverrides": []}"#.utf8).write(to: file)
         // As it was, the local server ran every query.
         let options = side == .before ? [] : ["--indexes", file.path]
-        let isRefused = try await run(visit, "first", options).isEmpty
+        let isRefused = try await run(side, visit, "first", options).isEmpty
         visit.measured("not found in development", isRefused ? 0 : 1)
         try Data(ExampleIndexes.messages.text.utf8).write(to: file)
-        let shown = try await run(visit, "second", options)
+        let shown = try await run(side, visit, "second", options)
         visit.measured("refused though it has its index", shown.isEmpty ? 1 : 0)
         visit.isUpToDate()
         return shown
@@ -40,14 +39,16 @@ struct IndexRow: ScenarioRow {
     ///
     /// - Returns: Nothing when the query was refused for its index.
     private func run(
-        _ visit: Visit, _ folder: String, _ options: [String]
+        _ side: Side, _ visit: Visit, _ folder: String, _ options: [String]
     ) async throws -> [ShownItem] {
         let data = visit.place.folder.appendingPathComponent(folder)
         let server = try await ServerProcess(
             data: data, options: options + ["--network", "healthy"])
         defer { server.stop() }
         let direct = DirectServer(server)
-        try await direct.play([message])
+        try await direct.play([
+            Conversation.begin("first", at: Timestamp(seconds: 0, nanoseconds: 0))
+        ])
         await direct.close()
         let network = visit.network
         let faults = network.faults(label: visit.label)
@@ -57,7 +58,11 @@ struct IndexRow: ScenarioRow {
             server: server, direct, faults: faults,
             clock: LaneClock(Timestamp().seconds, server))
         do {
-            let shown = try await query(own)
+            let shown =
+                switch side {
+                case .before: try await query(own)
+                case .after: try await open(own)
+                }
             _ = await own.end()
             return shown
         } catch {
@@ -67,8 +72,10 @@ struct IndexRow: ScenarioRow {
     }
 
     private func query(_ visit: Visit) async throws -> [ShownItem] {
-        let query = Conversation.messages(of: Self.conversation, try visit.firestore())
-            .order(by: Conversation.time, descending: true).limit(to: Conversation.pageSize)
+        let query = try visit.firestore().collection(Conversation.conversations.text)
+            .whereField(Membership.field, arrayContains: Membership.user)
+            .order(by: Conversation.lastMessageAt, descending: true)
+            .limit(to: Conversation.pageSize)
         do {
             let found = try await visit.retrying {
                 try await query.getDocuments(source: .server, within: .seconds(20))
@@ -81,12 +88,15 @@ struct IndexRow: ScenarioRow {
         }
     }
 
-    private var message: Mutation {
-        Mutation(
-            path: DocumentPath(unchecked: Conversation.messages.text + "/first"),
-            .set([
-                Conversation.idField: .string(Self.conversation),
-                Conversation.time: .timestamp(Timestamp(seconds: 0, nanoseconds: 0)),
-            ]))
+    /// The screen says that it was refused, and goes on waiting for anything else.
+    @MainActor
+    private func open(_ visit: Visit) async throws -> [ShownItem] {
+        let list = try MessagesApp(visit.firestore(), me: Membership.user).conversations()
+        defer { list.close() }
+        try await untilShown {
+            if case .failed(let error) = list.phase { return error.code == .failedPrecondition }
+            return list.isUpToDate
+        }
+        return list.items.map { ShownItem(id: $0.id ?? "", version: .min) }
     }
 }

@@ -1,5 +1,4 @@
 import Tidemark
-import TidemarkApp
 import TidemarkModel
 
 /// A conversation is opened: its newest page is live, and there is no listener without a limit.
@@ -29,10 +28,7 @@ struct OpenConversationRow: ScenarioRow {
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         switch side {
         case .before: _ = try await listen(firestore) {}
-        case .after:
-            let pager = try conversation.pager(firestore, side)
-            _ = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
-            pager.close()
+        case .after: _ = try await conversation.showNewest(firestore) {}
         }
     }
 
@@ -45,22 +41,17 @@ struct OpenConversationRow: ScenarioRow {
             visit.measuredLoad()
             return shown
         case .after:
-            let pager = try conversation.pager(firestore, side)
-            defer { pager.close() }
-            let head = try await pager.first { state in
-                if !state.items.isEmpty { visit.sawContent() }
-                return !state.isFromCache && !state.isLoadingMore
-            }
+            let shown = try await conversation.showNewest(firestore) { visit.sawContent() }
             visit.isUpToDate()
             visit.measuredLoad()
-            return head.items.shownItems
+            return shown
         }
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         switch side {
         case .before: return try await conversation.truth(side, server)
-        case .after: return Truth(try await server.documents(of: conversation.newestPage(side)))
+        case .after: return try await conversation.newestTruth(side, server)
         }
     }
 
@@ -68,7 +59,7 @@ struct OpenConversationRow: ScenarioRow {
     private func listen(
         _ firestore: Firestore, sawContent: () -> Void
     ) async throws -> [ShownItem] {
-        let query = conversation.newestFirst(firestore, .before)
+        let query = conversation.newestFirst(firestore)
         // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in query.snapshots(includeMetadataChanges: true) {
             if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import MessagesCore
 import Tidemark
-import TidemarkApp
 
 /// The app that pages: a process of its own, so that its memory is nobody else's.
 struct PageCommand: AsyncParsableCommand {
@@ -34,31 +34,25 @@ struct PageCommand: AsyncParsableCommand {
         await firestore.terminate()
     }
 
+    @MainActor
     private func page(_ firestore: Firestore) async throws -> (first: Double, shown: [String]) {
-        let pager = try Pager(
-            Conversation.messages(of: conversation, firestore), orderedBy: Conversation.time,
-            pageSize: Conversation.pageSize)
-        defer { pager.close() }
-        var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
+        let model = try MessagesApp(firestore, me: user).conversation(conversation)
+        defer { model.close() }
+        try await untilShown { !model.shown.isEmpty && model.messages.isUpToDate }
         let first = PeakMemory.mebibytes
         print("page \(first)")
-        while state.hasMore {
-            let count = state.items.count
-            pager.loadMore()
-            state = try await pager.first {
-                !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
-            }
+        while model.messages.hasMore {
+            try await model.messages.showOlder()
             print("page \(PeakMemory.mebibytes)")
         }
-        return (first, state.items.map(\.documentID))
+        return (first, model.shown.compactMap(\.id))
     }
 
     /// The app as it was.
     private func pageBesideListener(
         _ firestore: Firestore
     ) async throws -> (first: Double, shown: [String]) {
-        let query = Conversation.messages(of: conversation, firestore)
-            .order(by: Conversation.time, descending: true)
+        let query = Conversation.newestFirst(of: conversation, firestore)
         // tidemark:ignore unbounded-listener,listener-error-ignored the app as it was
         let registration = query.addSnapshotListener { _, _ in }
         defer { registration.remove() }

@@ -1,5 +1,5 @@
+import MessagesCore
 import Tidemark
-import TidemarkApp
 import TidemarkModel
 
 /// A conversation that was paged to its end before is paged again, after something has changed in it.
@@ -41,10 +41,7 @@ struct PagesFromDiskRow: ScenarioRow {
         switch side {
         // It asks the server whatever it holds.
         case .before: break
-        case .after:
-            let pager = try pager(firestore)
-            _ = try await page(pager)
-            pager.close()
+        case .after: try await page(firestore)
         }
     }
 
@@ -56,61 +53,47 @@ struct PagesFromDiskRow: ScenarioRow {
         }
     }
 
+    @MainActor
     private func pageFromDisk(
         _ firestore: Firestore, _ visit: Visit
     ) async throws -> [ShownItem] {
-        let pager = try pager(firestore)
-        defer { pager.close() }
-        _ = try await pager.first { !$0.items.isEmpty }
+        let model = try conversation.open(firestore)
+        defer { model.close() }
+        try await untilShown { !model.shown.isEmpty }
         visit.sawContent()
         try await visit.untilOnline()
-        try await visit.retrying { try await pager.refresh() }
-        let pages = try await page(pager)
+        try await model.refreshUntilDone()
+        try await untilShown { model.messages.isUpToDate }
+        let pages = try await model.showAll()
         let truth = try await conversation.truth(.after, visit.direct)
         try await settling {
-            _ = try await pager.first { Difference($0.items.shownItems, against: truth).isNone }
+            try await untilShown { Difference(model.shown.shownItems, against: truth).isNone }
         }
         visit.isUpToDate()
         visit.measured("pages", Double(pages.count))
         visit.measured("page ms", pages.median?.milliseconds ?? .infinity)
         visit.measured("slowest page ms", pages.max()?.milliseconds ?? .infinity)
-        return pager.current.items.shownItems
+        return model.shown.shownItems
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         try await conversation.truth(side, server)
     }
 
-    private func pager(_ firestore: Firestore) throws -> Pager {
-        try conversation.pager(
-            firestore, .after,
-            pagesFromDisk: .keptRight(
-                changeTime: ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
-    }
-
-    /// To the end.
-    ///
-    /// - Returns: What each page took.
-    private func page(_ pager: Pager) async throws -> [Duration] {
-        var pages: [Duration] = []
-        var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
-        while state.hasMore {
-            let start = ContinuousClock.now
-            let count = state.items.count
-            pager.loadMore()
-            state = try await pager.first {
-                !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
-            }
-            pages.append(.now - start)
-        }
-        return pages
+    /// To its first message.
+    @MainActor
+    private func page(_ firestore: Firestore) async throws {
+        let model = try conversation.open(firestore)
+        defer { model.close() }
+        try await untilShown { !model.shown.isEmpty && model.messages.isUpToDate }
+        _ = try await model.showAll()
     }
 
     /// As the app had it: each page from the server, every time.
     private func pageByCursor(
         _ firestore: Firestore, _ visit: Visit
     ) async throws -> [ShownItem] {
-        let query = conversation.newestFirst(firestore, .before).limit(to: Conversation.pageSize)
+        let query = conversation.newestFirst(firestore).limit(to: Conversation.pageSize)
         var shown: [QueryDocumentSnapshot] = []
         var isLast = false
         while !isLast {

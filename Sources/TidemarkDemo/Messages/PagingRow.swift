@@ -1,6 +1,6 @@
+import MessagesCore
 import Synchronization
 import Tidemark
-import TidemarkApp
 import TidemarkModel
 
 /// A new device pages a conversation to its first message, while messages arrive, change and vanish.
@@ -17,8 +17,8 @@ struct PagingRow: ScenarioRow {
     var name: String {
         "page a conversation of \(grouped(conversation.events.count)) by 50 while it changes"
     }
-    /// Each message once; each that comes, changes or goes once more, and the one that takes the place
-    /// of one that went; and a read for the page that finds nothing.
+    /// Each message once; each that comes, changes or goes once more, and again where it was live and is
+    /// asked for with the changes of all pages; and a read for the page that finds nothing.
     var bar: Bar {
         var bar = Bar(
             reads: conversation.events.count + 2 * changes(.after).joined().count + 1,
@@ -42,11 +42,19 @@ struct PagingRow: ScenarioRow {
             let coming = old[min(old.count - 1, 3 * index)]
             switch index % 4 {
             case 0: mutations.append(conversation.edit(shown, index, side))
-            case 1: mutations.append(Mutation(path: conversation.path(shown, side), .delete))
+            case 1: mutations.append(delete(shown, side))
             case 2: mutations.append(conversation.edit(coming, index, side))
-            default: mutations.append(Mutation(path: conversation.path(coming, side), .delete))
+            default: mutations.append(delete(coming, side))
             }
             return mutations
+        }
+    }
+
+    /// The app as it was really deleted; on Tidemark a message is marked.
+    private func delete(_ event: HistoryEvent, _ side: Side) -> Mutation {
+        switch side {
+        case .before: Mutation(path: conversation.path(event, side), .delete)
+        case .after: conversation.markDeleted(event, side)
         }
     }
 
@@ -62,38 +70,33 @@ struct PagingRow: ScenarioRow {
         try await conversation.truth(side, server)
     }
 
+    @MainActor
     private func page(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
-        let pager = try conversation.pager(firestore, .after)
-        defer { pager.close() }
-        var state = try await pager.first { !$0.isFromCache && !$0.isLoadingMore }
+        let model = try conversation.open(firestore)
+        defer { model.close() }
+        try await untilShown { !model.shown.isEmpty && model.messages.isUpToDate }
         visit.sawContent()
         var changes = changes(.after)[...]
-        var pages: [Duration] = []
-        while state.hasMore {
+        let pages = try await model.showAll {
             if let next = changes.popFirst() { try await visit.happens(next) }
-            let start = ContinuousClock.now
-            let count = state.items.count
-            pager.loadMore()
-            state = try await pager.first {
-                !$0.isLoadingMore && ($0.items.count > count || !$0.hasMore)
-            }
-            pages.append(.now - start)
         }
         for next in changes { try await visit.happens(next) }
+        // What changed in the pages that are not live.
+        try await model.refreshUntilDone()
         let truth = try await conversation.truth(.after, visit.direct)
         try await settling {
-            _ = try await pager.first { Difference($0.items.shownItems, against: truth).isNone }
+            try await untilShown { Difference(model.shown.shownItems, against: truth).isNone }
         }
         visit.isUpToDate()
         try await visit.measuredPages(pages, like: conversation.newestPage(.after))
-        return pager.current.items.shownItems
+        return model.shown.shownItems
     }
 
     /// The app as it was: careful pages by cursor, and beside them a listener without a limit.
     private func pageBesideListener(
         _ firestore: Firestore, _ visit: Visit
     ) async throws -> [ShownItem] {
-        let query = conversation.newestFirst(firestore, .before)
+        let query = conversation.newestFirst(firestore)
         let (live, input) = AsyncStream.makeStream(
             of: [ShownItem].self, bufferingPolicy: .bufferingNewest(1))
         // tidemark:ignore unbounded-listener,listener-error-ignored the app as it was

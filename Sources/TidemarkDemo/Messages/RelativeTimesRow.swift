@@ -29,12 +29,12 @@ struct RelativeTimesRow: ScenarioRow {
     var seed: [Mutation] { conversation.seed }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
-        _ = try await head(side, firestore) { _ in }
+        _ = try await head(side, firestore) {}
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try visit.firestore()
-        let shown = try await head(side, firestore) { _ in visit.sawContent() }
+        let shown = try await head(side, firestore) { visit.sawContent() }
         visit.isUpToDate()
         // 21 October 2026, noon.
         let start = Timestamp(seconds: 1_792_584_000, nanoseconds: 0)
@@ -49,7 +49,7 @@ struct RelativeTimesRow: ScenarioRow {
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(of: conversation.newestPage(side)))
+        try await conversation.newestTruth(side, server)
     }
 
     /// What the ticker says once the minutes have gone by. It asks nobody.
@@ -65,11 +65,12 @@ struct RelativeTimesRow: ScenarioRow {
     }
 
     private func head(
-        _ side: Side, _ firestore: Firestore, _ saw: (Int) -> Void
+        _ side: Side, _ firestore: Firestore, _ saw: @Sendable () -> Void
     ) async throws -> [ShownItem] {
-        let query = conversation.newestFirst(firestore, side).limit(to: Conversation.pageSize)
+        if side == .after { return try await conversation.showNewest(firestore, sawContent: saw) }
+        let query = conversation.newestFirst(firestore).limit(to: Conversation.pageSize)
         for try await snapshot in query.snapshots(includeMetadataChanges: true) {
-            if !snapshot.isEmpty { saw(snapshot.count) }
+            if !snapshot.isEmpty { saw() }
             if !snapshot.metadata.isFromCache { return snapshot.documents.shownItems }
         }
         throw CancellationError()

@@ -32,8 +32,7 @@ struct RetryRow: ScenarioRow {
     func user(_ side: Side) -> String { Self.owner }
 
     var seed: [Mutation] {
-        let path = DocumentPath(unchecked: "\(Conversation.conversations.text)/retried")
-        return [Membership.set(path, of: Self.owner)]
+        [Conversation.begin("retried", with: [Self.owner])]
     }
 
     /// By the method that nothing else here uses.

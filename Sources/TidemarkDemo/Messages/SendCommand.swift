@@ -1,13 +1,12 @@
 import ArgumentParser
 import Foundation
+import MessagesCore
 import Tidemark
 
 /// The app that sends messages: what the demo kills.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "send", abstract: "Send messages until it is killed.", shouldDisplay: false)
-    /// Of the conversation's document: how often a message was committed.
-    static let counter = "committed"
     /// Between two messages, as if somebody typed them very fast.
     private static let pause = Duration.milliseconds(25)
 
@@ -19,27 +18,35 @@ struct SendCommand: AsyncParsableCommand {
     @Option var port: Int
     @Option var label: String
     @Option(help: "The folder of the cache and the queue.") var cache: String
+    @Option(help: "What time it is, in seconds since 1970.") var now: Int64
 
     func run() async throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: texts))
         let messages = try JSONDecoder().decode([HistoryEvent].self, from: data).dropFirst(first)
         let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache), user: user)
         let firestore = try place.firestore(label: label)
-        try await send(Array(messages), firestore)
+        try await send(Array(messages), await app(firestore))
         await firestore.terminate()
+    }
+
+    @MainActor private func app(_ firestore: Firestore) -> MessagesApp {
+        var app = MessagesApp(firestore, me: user)
+        let (start, now) = (ContinuousClock.now, Timestamp(seconds: now, nanoseconds: 0))
+        app.now = { now.advanced(by: .now - start) }
+        return app
     }
 
     /// Both sides send by the durable queue, in order, whatever becomes of this process. What differs is
     /// when the person is told that a message is safe: on Tidemark once it is journalled. The app as it
     /// was had a call that returned when the server had the message, and nothing else to tell by.
-    private func send(_ messages: [HistoryEvent], _ firestore: Firestore) async throws {
+    private func send(_ messages: [HistoryEvent], _ app: MessagesApp) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for message in messages {
                 let start = ContinuousClock.now
-                if await isHeld(message, firestore) {
+                if try await isHeld(message, app.firestore) {
                     say("acknowledged \(message.id)")
                 } else {
-                    let receipt = try await batch(message, firestore).enqueue()
+                    let receipt = try await enqueue(message, app)
                     if side == .after { tell(message, since: start) }
                     group.addTask {
                         try await receipt?.acknowledged()
@@ -51,7 +58,7 @@ struct SendCommand: AsyncParsableCommand {
             }
             try await group.waitForAll()
         }
-        try await firestore.waitForPendingWrites()
+        try await app.firestore.waitForPendingWrites()
     }
 
     private func tell(_ message: HistoryEvent, since start: ContinuousClock.Instant) {
@@ -59,37 +66,42 @@ struct SendCommand: AsyncParsableCommand {
         say("acknowledged \(message.id)")
     }
 
-    /// It may have been journalled before the kill, and not told any more.
-    private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async -> Bool {
-        (try? await document(message, firestore).getDocument(source: .cache))?.exists == true
+    /// It may have been journalled before the kill, and not told any more: then it is among the messages
+    /// that this device has.
+    private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async throws -> Bool {
+        let held = firestore.collection(Conversation.messages(of: conversation).text)
+            .whereField(ItemFields.text, isEqualTo: message.text)
+        return try await !held.getDocuments(source: .cache).isEmpty
+    }
+
+    private func enqueue(
+        _ message: HistoryEvent, _ app: MessagesApp
+    ) async throws -> WriteReceipt? {
+        switch side {
+        case .before: try await batch(message, app.firestore).enqueue()
+        case .after: try await app.reply(message.text, in: conversation)
+        }
     }
 
     private func batch(_ message: HistoryEvent, _ firestore: Firestore) -> WriteBatch {
         let batch = firestore.batch()
         batch.setData(
             [
-                Conversation.idField: conversation,
-                Conversation.time: FieldValue.serverTimestamp(),
+                Conversation.sentAt: FieldValue.serverTimestamp(),
+                ItemFields.updatedAt: FieldValue.serverTimestamp(),
                 ItemFields.author: user, ItemFields.text: message.text,
-            ], forDocument: document(message, firestore))
-        batch.setData(
+            ],
+            forDocument: firestore.collection(Conversation.messages(of: conversation).text)
+                .document(message.id))
+        batch.updateData(
             [
-                Self.counter: FieldValue.increment(Int64(1)),
+                "lastText": message.text,
+                Conversation.lastMessageAt: FieldValue.serverTimestamp(),
                 ItemFields.updatedAt: FieldValue.serverTimestamp(),
             ],
             forDocument: firestore.collection(Conversation.conversations.text)
-                .document(conversation),
-            merge: true)
+                .document(conversation))
         return batch
-    }
-
-    private func document(_ message: HistoryEvent, _ firestore: Firestore) -> DocumentReference {
-        firestore.collection(Conversation.messages.text)
-            .document(Self.id(of: message, in: conversation))
-    }
-
-    static func id(of message: HistoryEvent, in conversation: String) -> String {
-        "\(conversation)-\(message.id)"
     }
 
     private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }

@@ -8,7 +8,12 @@ struct SendRow: ScenarioRow {
 
     init(_ messages: [HistoryEvent]) {
         precondition(messages.count >= 2)
-        self.messages = messages
+        // By its text each is known again on the server.
+        self.messages = messages.enumerated().map { number, event in
+            HistoryEvent(
+                id: event.id, author: event.author, authoredAt: event.authoredAt,
+                committedAt: event.committedAt, text: "\(number + 1). \(event.text)")
+        }
     }
 
     let slug = "send"
@@ -28,7 +33,8 @@ struct SendRow: ScenarioRow {
         let texts = visit.place.folder.appendingPathComponent("texts.json")
         try JSONEncoder().encode(messages).write(to: texts)
         let app = SendingApp(
-            side: side, texts: texts, conversation: conversation(side), visit: visit)
+            side: side, texts: texts, conversation: conversation(side), visit: visit,
+            start: try await visit.direct.now())
         let first = try await app.run(from: 0, killedAfter: messages.count / 2)
         var acknowledged = first.acknowledged
         // Its network is back in a minute at the most; it is not told.
@@ -43,26 +49,24 @@ struct SendRow: ScenarioRow {
 
     /// What is on the server in the end is compared with what the user has sent.
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        let ids = messages.map { SendCommand.id(of: $0, in: conversation(side)) }
-        return Truth(living: Dictionary(uniqueKeysWithValues: ids.map { ($0, .min) }))
+        Truth(living: Dictionary(uniqueKeysWithValues: messages.map { ($0.text, .min) }))
     }
 
+    /// A message that was sent twice would be there twice, or be younger than its document.
     private func judge(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let conversation = conversation(side)
-        let documents = try await visit.direct.documents(of: Conversation.query(conversation))
-        let places = Dictionary(
-            uniqueKeysWithValues: messages.enumerated().map {
-                (SendCommand.id(of: $0.element, in: conversation), $0.offset)
-            })
-        let order = documents.sorted { $0.createTime < $1.createTime }.map {
-            places[$0.path.id] ?? -1
+        let sent = Conversation.messages(of: conversation(side))
+        let documents = try await visit.direct.documents(in: sent)
+            .sorted { $0.createTime < $1.createTime }
+        let texts = documents.map { document in
+            if case .string(let text)? = document.fields[ItemFields.text] { text } else { "" }
         }
+        let places = Dictionary(
+            uniqueKeysWithValues: messages.enumerated().map { ($0.element.text, $0.offset) })
+        let order = texts.map { places[$0] ?? -1 }
         visit.measured("out of order", Double(zip(order, order.dropFirst()).count { $0 > $1 }))
-        let sent = try await visit.direct.documents(in: Conversation.conversations)
-            .first { $0.path.id == conversation }?.fields[SendCommand.counter]
-        let commits = if case .integer(let count)? = sent { Int(count) } else { 0 }
-        visit.measured("sent twice", Double(max(0, commits - documents.count)))
-        return documents.map { ShownItem(id: $0.path.id, version: .min) }
+        let rewritten = documents.count { $0.updateTime != $0.createTime }
+        visit.measured("sent twice", Double(texts.count - Set(texts).count + rewritten))
+        return texts.map { ShownItem(id: $0, version: .min) }
     }
 }
 
@@ -84,6 +88,9 @@ private struct SendingApp {
     let texts: URL
     let conversation: String
     let visit: Visit
+    /// The time as the use begins: that of a phone which is set right.
+    let start: Timestamp
+    private let began = ContinuousClock.now
 
     /// - Parameter count: How many messages it acknowledges to the user before it is killed; nil for
     ///   all there are.
@@ -93,6 +100,7 @@ private struct SendingApp {
             "--conversation", conversation, "--user", visit.place.user,
             "--port", "\(visit.place.port)", "--label", visit.label,
             "--cache", visit.place.folder.appendingPathComponent("cache").path,
+            "--now", "\(start.advanced(by: .now - began).seconds)",
         ])
         var run = Run()
         for await words in try app.start() {

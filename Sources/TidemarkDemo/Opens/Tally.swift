@@ -13,12 +13,22 @@ struct Truth: Sendable {
 
     init(living: [String: Timestamp]) { self.living = living }
 
-    /// - Parameter isShown: Whether the user is to see a document that is not deleted.
-    init(_ documents: [Document], where isShown: (Document) -> Bool = { _ in true }) {
+    /// - Parameters:
+    ///   - changedAt: The field with the time of the last change, for a screen that shows values and knows
+    ///     of no update time; nil for the update time.
+    ///   - isShown: Whether the user is to see a document that is not deleted.
+    init(
+        _ documents: [Document], changedAt: String? = nil,
+        where isShown: (Document) -> Bool = { _ in true }
+    ) {
         var living: [String: Timestamp] = [:]
         for document in documents
         where document.fields[ItemFields.deletedAt] == nil && isShown(document) {
-            living[document.path.id] = document.updateTime
+            var version = document.updateTime
+            if let changedAt, case .timestamp(let time)? = document.fields[changedAt] {
+                version = time
+            }
+            living[document.path.id] = version
         }
         self.living = living
     }
