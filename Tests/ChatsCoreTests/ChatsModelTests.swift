@@ -61,6 +61,27 @@ import TidemarkTesting
         }
     }
 
+    @Test func `knows what its next open costs, and asks nobody for it`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let first = try world.client()
+            var list: ChatListModel? = try world.app(first).chats()
+            try await until { isFresh(list!.phase) && list!.rows.count == 6 }
+            list = nil
+            await first.terminate()
+            world.local.advance(by: .seconds(3_600))
+            try await world.town.write("news", by: "Grace", id: "g1")
+            let app = try world.app(world.client())
+            let before = world.reads()
+            let prediction = try await app.nextOpen().prediction
+            #expect(world.reads() == before && prediction.atLeast == 1)
+            let again = try app.chats()
+            try await until { isFresh(again.phase) && again.unreadTotal == 1 }
+            // What was seen is one read beside it.
+            try await until { prediction.allows(world.reads() - before - 1) }
+        }
+    }
+
     @Test func `of a new person is empty; one without a server has a way out`() async throws {
         try await ChatsWorld.run { world in
             let list = try world.app(world.client()).chats()
@@ -130,6 +151,23 @@ import TidemarkTesting
             #expect(other.messages.items.map(\.value.id) == ["g1"])
             // One of them is of the chat: the rules look at who takes part.
             #expect(world.reads("tablet") <= 6, "of \(ChatsTown.messages) messages")
+        }
+    }
+
+    @Test func `of a person of one device asks for no mark, and is cleared there alone`()
+        async throws
+    {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            var app = try world.app(world.client())
+            app.sharesClears = false
+            let chat = try app.chat("grace")
+            try await until { isFresh(chat.messages.phase) && chat.messages.items.count == 50 }
+            await chat.clear()
+            try await until { chat.messages.items.isEmpty }
+            #expect(chat.problem == nil)
+            let other = try world.app(world.client("tablet")).chat("grace")
+            try await until { isFresh(other.messages.phase) && other.messages.items.count == 50 }
         }
     }
 

@@ -174,9 +174,7 @@ import TidemarkTesting
         }
     }
 
-    @Test func `gets a reply that does not open it, also without a network`()
-        async throws
-    {
+    @Test func `gets a reply that does not open it, also without a network`() async throws {
         try await MessagesWorld.run { world in
             try await world.town.seed()
             let client = try world.client()

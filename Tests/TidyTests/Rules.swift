@@ -145,8 +145,8 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
             "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-            "TidemarkPhones", "ExampleKit", "HomesCore", "MessagesCore", "StampsCore",
-            "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "TidemarkPhones", "ExampleKit", "ChatsCore", "HomesCore", "MessagesCore",
+            "StampsCore", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
         ],
         "TidemarkPhones": [
             "TidemarkServer", "TidemarkHTTP", "TidemarkApp", "TidemarkImages", "ExampleKit",

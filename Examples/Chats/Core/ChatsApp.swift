@@ -9,6 +9,9 @@ public struct ChatsApp {
     public let me: String
     /// By which messages are dated.
     public var now: @Sendable () -> Timestamp = { Timestamp(date: Date()) }
+    /// Whether a chat that is cleared here is cleared on the person's other devices too. It costs a read at
+    /// each open of a chat; a person of one device needs none.
+    public var sharesClears = true
     /// Measures the pause in typing before a search asks.
     public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -33,15 +36,24 @@ public struct ChatsApp {
         .chatList(of: me, in: firestore.collection("chats"))
     }
 
-    /// The messages of a chat. Clearing is shared with the person's other devices.
+    /// The messages of a chat.
     nonisolated func messages(of chat: String) -> FeedDefinition {
         var messages = FeedDefinition.conversation(firestore.collection("chats").document(chat))
+        guard sharesClears else { return messages }
         messages.sharedMark = FeedDefinition.SharedMark(
             user.collection("state").document("marks"), field: "chat_" + chat)
         return messages
     }
 
     public func chats() throws(FirestoreError) -> ChatListModel { try ChatListModel(self) }
+
+    /// What the next open of the list asks for chats that changed, and why. Asks no server. What was seen is
+    /// one read beside it.
+    public func nextOpen() async throws(FirestoreError) -> ReadPlan {
+        let feed = try Feed(chatList)
+        try await feed.open()
+        return await feed.plan
+    }
 
     public func chat(_ id: String) throws(FirestoreError) -> ChatModel {
         try ChatModel(id, in: self)

@@ -1,3 +1,4 @@
+import ChatsCore
 import Tidemark
 import TidemarkApp
 import TidemarkModel
@@ -31,16 +32,20 @@ struct BlockedUsersRow: ScenarioRow {
             committedAt: start + Int64(user), text: "")
     }
 
+    private func block(_ user: Int) -> Mutation {
+        HistoryScript.insert(event(user), list, at: "blockedAt")
+    }
+
     var seed: [Mutation] {
         (0..<(held + blocked)).map { user in
             Mutation(
                 path: DocumentPath(unchecked: "\(people.text)/b\(user)"),
                 .set(["name": .string("User \(user)")]))
-        } + (0..<held).map { HistoryScript.insert(event($0), list) }
+        } + (0..<held).map { block($0) }
     }
 
     var news: [Mutation] {
-        (held..<(held + blocked)).map { HistoryScript.insert(event($0), list) }
+        (held..<(held + blocked)).map { block($0) }
             + (0..<unblocked).map {
                 HistoryScript.delete(event($0 * 7), start, list)
             }
@@ -50,7 +55,7 @@ struct BlockedUsersRow: ScenarioRow {
         switch side {
         // It asks the server whatever it holds.
         case .before: break
-        case .after: _ = try await blockedUsers(firestore).sync()
+        case .after: try await load(app(firestore).blocked())
         }
     }
 
@@ -62,16 +67,35 @@ struct BlockedUsersRow: ScenarioRow {
             visit.isUpToDate()
             return shown
         case .after:
-            let users = try blockedUsers(firestore)
-            if try await !named(users.open()).isEmpty { visit.sawContent() }
-            let list = try await visit.retrying {
-                let list = try await users.sync()
-                if let error = list.detailsError { throw error }
-                return list
-            }
-            visit.isUpToDate()
-            return named(list)
+            return try await show(firestore, visit)
         }
+    }
+
+    @MainActor
+    private func show(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let blocked = try app(firestore).blocked()
+        async let loading: Void = load(blocked, visit)
+        try await untilShown { !named(blocked).isEmpty }
+        visit.sawContent()
+        try await loading
+        visit.isUpToDate()
+        return named(blocked)
+    }
+
+    /// Until the screen says nothing of a problem: the person asks again when it does.
+    @MainActor
+    private func load(_ blocked: BlockedModel, _ visit: Visit? = nil) async throws {
+        await blocked.load()
+        while blocked.problem != nil {
+            try Task.checkCancellation()
+            try await visit?.untilOnline()
+            await blocked.load()
+        }
+    }
+
+    @MainActor
+    private func app(_ firestore: Firestore) -> ChatsApp {
+        ChatsApp(firestore, me: Membership.user)
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
@@ -80,16 +104,10 @@ struct BlockedUsersRow: ScenarioRow {
     }
 
     /// Those that can be shown: with a name.
-    private func named(_ list: BlockedUsers.State) -> [ShownItem] {
-        list.entries.filter { $0.detail?.document != nil }
+    @MainActor
+    private func named(_ blocked: BlockedModel) -> [ShownItem] {
+        blocked.entries.filter { $0.detail?.document != nil }
             .map { ShownItem(id: $0.id, version: .min) }
-    }
-
-    private func blockedUsers(_ firestore: Firestore) throws -> BlockedUsers {
-        try BlockedUsers(
-            firestore.collection(list.text), users: firestore.collection(people.text),
-            blockedAt: ItemFields.time,
-            way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt))
     }
 
     /// As the app had it: the whole list, and then a read a user, all of them at once.

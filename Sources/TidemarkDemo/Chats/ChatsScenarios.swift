@@ -34,15 +34,15 @@ struct ChatsScenarios {
         let way = FeedDefinition.Way.changeTime(
             ItemFields.updatedAt, deletedField: ItemFields.deletedAt)
         var calls = list("call log", "calls", of: 500, new: 10, in: "users/ada/calls")
-        calls.preset = {
+        calls.screen = .feed {
             .callLog(of: $0.document("users/ada"), startedAt: ItemFields.time, way: way)
         }
         var purchases = list("purchases", "purchases", of: 200, new: 10, in: "users/ada/purchases")
-        purchases.preset = {
+        purchases.screen = .feed {
             .purchases(of: $0.document("users/ada"), purchasedAt: ItemFields.time, way: way)
         }
         var media = list("media", "media", of: 2_000, new: 30, in: "chats/blue/media")
-        media.preset = {
+        media.screen = .feed {
             .media(
                 of: $0.document("chats/blue"), sharedAt: ItemFields.time, way: way, limit: nil)
         }
@@ -55,6 +55,8 @@ struct ChatsScenarios {
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
             in: "chats/month/messages")
         row.away = 30 * 86_400
+        // A screen asks for changes by listening. Of more than a page of them it reads that page twice.
+        row.screen = .feed { .conversation($0.document("chats/month")) }
         return row
     }
 
@@ -64,6 +66,8 @@ struct ChatsScenarios {
             "a new chat, 0 % saved the first time:", "new-chat", of: 300, new: 10,
             in: "chats/new/messages")
         row.isNew = true
+        // A screen goes on listening, and asks once more for that: here the first read alone is judged.
+        row.screen = .feed { .conversation($0.document("chats/new")) }
         row.bar.reads = 300 / scale + 1
         row.bar.showsContentOffline = false
         return row
@@ -85,13 +89,15 @@ struct ChatsScenarios {
     private var openChat: FeedRow {
         var row = list("open a chat", "open-chat", of: 1_000, new: 50, in: "chats/blue/messages")
         row.bar.fewer = 0.95
+        row.hasOtherDevices = false
         return row
     }
 
     private var notifications: FeedRow {
         var row = list(
             "notifications", "notifications", of: 10_000, new: 50,
-            in: "users/ada/notifications")
+            in: "users/ada/notifications", at: "createdAt")
+        row.screen = .notices
         row.bar.fewer = 0.995
         return row
     }
@@ -99,6 +105,9 @@ struct ChatsScenarios {
     private var activity: FeedRow {
         var row = list("activity feed", "activity", of: 5_000, new: 20, in: "activity/all/posts")
         row.bar.fewer = 0.996
+        row.screen = .feed {
+            .activity($0.collection("activity/all/posts"), postedAt: ItemFields.time)
+        }
         return row
     }
 
@@ -142,17 +151,22 @@ struct ChatsScenarios {
             held: seed.map(\.mutation), news: news.map(\.mutation), away: 7 * 86_400)
     }
 
-    /// - Parameter count: With the new ones, as the journey counts.
+    /// - Parameters:
+    ///   - count: With the new ones, as the journey counts.
+    ///   - time: The field of an item's own time.
     private func list(
-        _ name: String, _ slug: String, of count: Int, new: Int, in path: String
+        _ name: String, _ slug: String, of count: Int, new: Int, in path: String,
+        at time: String = ItemFields.time
     ) -> FeedRow {
         let (count, new) = (count / scale, new / scale)
         let collection = CollectionPath(unchecked: path)
-        let all = history.stretched(to: count).map { HistoryScript.insert($0, collection) }
+        let all = history.stretched(to: count).map {
+            HistoryScript.insert($0, collection, at: time)
+        }
         return FeedRow(
             name: "\(name) of \(grouped(count)) with \(new) new", slug: slug,
             bar: Bar(reads: new + 1, isKnownToDevice: true), collection: collection,
             held: Array(all.dropLast(new)),
-            news: Array(all.suffix(new)))
+            news: Array(all.suffix(new)), time: time)
     }
 }

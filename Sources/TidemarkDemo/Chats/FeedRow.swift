@@ -1,9 +1,18 @@
+import ChatsCore
 import Tidemark
 import TidemarkApp
 import TidemarkModel
 
 /// A row that is one list: opened, brought up to date, compared.
 struct FeedRow: ScenarioRow {
+    /// What it is on Tidemark.
+    enum Screen: Sendable {
+        /// The screens of `Examples/Chats`.
+        case chat, notices
+        /// A list that this app has no screen for.
+        case feed(@Sendable (Firestore) -> FeedDefinition)
+    }
+
     let name: String
     let slug: String
     var bar: Bar
@@ -16,8 +25,11 @@ struct FeedRow: ScenarioRow {
     var cleared: Timestamp?
     /// Whether the device has never opened it.
     var isNew = false
-    /// For a list that has a preset of its own; the fields are the demo's.
-    var preset: (@Sendable (Firestore) -> FeedDefinition)?
+    var screen = Screen.chat
+    /// Whether the person has other devices, which a clear has to reach.
+    var hasOtherDevices = true
+    /// The field of an item's own time.
+    var time = ItemFields.time
 
     var seed: [Mutation] { Membership.set(above: collection) + held }
 
@@ -25,11 +37,7 @@ struct FeedRow: ScenarioRow {
         if isNew { return }
         switch side {
         case .before: _ = try await listen(firestore) {}
-        case .after:
-            let feed = try feed(firestore)
-            try await feed.open()
-            try await feed.sync()
-            if let cleared { try await feed.clear(through: cleared) }
+        case .after: try await lastOpen(firestore)
         }
     }
 
@@ -40,19 +48,65 @@ struct FeedRow: ScenarioRow {
             let documents = try await listen(firestore) { visit.sawContent() }
             visit.isUpToDate()
             return documents.filter(isVisible).shownItems
-        case .after:
-            let feed = try feed(firestore)
+        case .after: return try await open(firestore, visit)
+        }
+    }
+
+    @MainActor
+    private func lastOpen(_ firestore: Firestore) async throws {
+        let app = app(firestore)
+        switch screen {
+        case .chat:
+            let chat = try app.chat(chat)
+            try await chat.messages.untilFresh()
+            if cleared != nil { await chat.clear() }
+        case .notices: try await app.notices().untilFresh()
+        case .feed(let definition):
+            let feed = try Feed(definition(firestore))
+            try await feed.open()
+            try await feed.sync()
+        }
+        // A mark is shared by a write.
+        try await firestore.waitForPendingWrites()
+    }
+
+    @MainActor
+    private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let app = app(firestore)
+        switch screen {
+        case .chat: return try await show(app.chat(chat).messages, visit)
+        case .notices: return try await show(app.notices(), visit)
+        case .feed(let definition):
+            let feed = try Feed(definition(firestore))
             if try await !feed.open().isEmpty { visit.sawContent() }
             _ = try await visit.retrying { try await feed.sync() }
             visit.isUpToDate()
-            // An app shows the window; here all of it is compared with the server.
             return try await feed.loadAll().map(\.document).shownItems
         }
     }
 
+    @MainActor
+    private func app(_ firestore: Firestore) -> ChatsApp {
+        var app = ChatsApp(firestore, me: Membership.user)
+        app.sharesClears = hasOtherDevices
+        return app
+    }
+
+    @MainActor
+    private func show(
+        _ list: FeedModel<some Decodable & Sendable>, _ visit: Visit
+    ) async throws -> [ShownItem] {
+        try await list.untilFresh { visit.sawContent() }
+        visit.isUpToDate()
+        return try await list.showAll()
+    }
+
+    /// The id of the chat whose messages it shows.
+    private var chat: String { String(collection.text.split(separator: "/")[1]) }
+
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         Truth(try await server.documents(in: collection)) { document in
-            isVisible(document.fields[ItemFields.time])
+            isVisible(document.fields[time])
         }
     }
 
@@ -61,7 +115,7 @@ struct FeedRow: ScenarioRow {
         _ firestore: Firestore, sawContent: () -> Void
     ) async throws -> [QueryDocumentSnapshot] {
         let items = firestore.collection(collection.text)
-            .order(by: ItemFields.time, descending: true)
+            .order(by: time, descending: true)
         // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in items.snapshots(includeMetadataChanges: true) {
             if !snapshot.metadata.isFromCache { return snapshot.documents }
@@ -70,17 +124,9 @@ struct FeedRow: ScenarioRow {
         throw CancellationError()
     }
 
-    private func feed(_ firestore: Firestore) throws -> Feed {
-        try Feed(
-            preset?(firestore)
-                ?? FeedDefinition(
-                    query: firestore.collection(collection.text), itemTime: ItemFields.time,
-                    way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
-    }
-
     /// What was cleared, the app as it was hid too: after it had read it.
     private func isVisible(_ document: QueryDocumentSnapshot) -> Bool {
-        isVisible(document.fields?[ItemFields.time])
+        isVisible(document.fields?[time])
     }
 
     private func isVisible(_ time: TidemarkModel.Value?) -> Bool {

@@ -1,6 +1,8 @@
+import ChatsCore
 import Tidemark
 import TidemarkApp
 import TidemarkModel
+import TidemarkTesting
 
 /// Somebody types names, letter by letter, and takes letters back.
 struct SearchRow: ScenarioRow {
@@ -41,33 +43,65 @@ struct SearchRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
-        let people = firestore.collection(collection.text)
-        let search = try UserSearch(people, options: options)
+        switch side {
+        case .before: try await type(visit)
+        case .after: try await search(visit)
+        }
+    }
+
+    /// As the app had it: a question a keystroke.
+    private func type(_ visit: Visit) async throws -> [ShownItem] {
+        let people = try visit.firestore().collection(collection.text)
         var shown: [ShownItem] = []
         for (keystroke, text) in Self.typed.enumerated() {
-            let found =
-                switch side {
-                case .before:
-                    try await visit.retrying {
-                        try await Self.query(people, text)
-                            // tidemark:ignore read-in-loop the app as it was: each keystroke asks
-                            .getDocuments(source: .server, within: .seconds(20)).documents
-                    }
-                case .after:
-                    try await visit.retrying {
-                        // tidemark:ignore read-in-loop each keystroke is a search of its own
-                        let results = try await search.results(for: text)
-                        // It is judged by all there are, not by what the device has without a server.
-                        if let error = results.error { throw error }
-                        return results.documents
-                    }
-                }
+            let found = try await visit.retrying {
+                try await Self.query(people, text)
+                    // tidemark:ignore read-in-loop the app as it was: each keystroke asks
+                    .getDocuments(source: .server, within: .seconds(20)).documents
+            }
             if !found.isEmpty { visit.sawContent() }
-            shown += found.map { ShownItem(id: "\(keystroke) \($0.documentID)", version: .min) }
+            shown += Self.shown(found, keystroke)
         }
         visit.isUpToDate()
         return shown
+    }
+
+    /// Typed so slowly that each keystroke is a search of its own; the clock of the pauses is turned.
+    @MainActor
+    private func search(_ visit: Visit) async throws -> [ShownItem] {
+        var app = ChatsApp(try visit.firestore(), me: Membership.user)
+        let clock = ManualClock()
+        app.clock = clock
+        let search = try app.search()
+        var shown: [ShownItem] = []
+        for (keystroke, text) in Self.typed.enumerated() {
+            search.text = text
+            try await found(search, clock)
+            // It is judged by all there are, not by what the device has without a server.
+            while search.isOffline || search.error != nil {
+                try await visit.untilOnline()
+                search.retry()
+                try await found(search, clock)
+            }
+            if !search.documents.isEmpty { visit.sawContent() }
+            shown += Self.shown(search.documents, keystroke)
+        }
+        visit.isUpToDate()
+        return shown
+    }
+
+    @MainActor
+    private func found(_ search: UserSearchModel, _ clock: ManualClock) async throws {
+        guard search.isSearching else { return }
+        await clock.sleepers(1)
+        clock.advance(by: search.debounce)
+        try await untilShown { !search.isSearching }
+    }
+
+    private static func shown(
+        _ people: [QueryDocumentSnapshot], _ keystroke: Int
+    ) -> [ShownItem] {
+        people.map { ShownItem(id: "\(keystroke) \($0.documentID)", version: .min) }
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
@@ -87,13 +121,6 @@ struct SearchRow: ScenarioRow {
         return Truth(living: living)
     }
 
-    private var options: UserSearch.Options {
-        var options = UserSearch.Options()
-        options.limit = Self.limit
-        return options
-    }
-
-    /// As the app had it: a question a keystroke.
     private static func query(_ people: Tidemark.Query, _ text: String) -> Tidemark.Query {
         people.whereField("searchName", isGreaterThanOrEqualTo: text)
             .whereField("searchName", isLessThan: text + "\u{10FFFF}")

@@ -42,12 +42,15 @@ struct HistoryScript: Sendable {
     private static let touched = FieldTransform(
         FieldPath(name: ItemFields.updatedAt), .serverTimestamp)
 
-    static func insert(_ event: HistoryEvent, _ collection: CollectionPath) -> Mutation {
+    /// - Parameter time: The field of the item's own time.
+    static func insert(
+        _ event: HistoryEvent, _ collection: CollectionPath, at time: String = ItemFields.time
+    ) -> Mutation {
         Mutation(
             path: path(event, collection),
             .set([
                 ItemFields.author: .string(event.author), ItemFields.text: .string(event.text),
-                ItemFields.time: .timestamp(Timestamp(seconds: event.authoredAt, nanoseconds: 0)),
+                time: .timestamp(Timestamp(seconds: event.authoredAt, nanoseconds: 0)),
             ]), transforms: [touched])
     }
 
@@ -76,12 +79,12 @@ struct HistoryScript: Sendable {
     }
 }
 
-/// The fields of an item, as every client of the demo knows them.
+/// The fields of an item, as every client of the demo knows them: those of a message in `Examples`.
 enum ItemFields {
     static let author = "author"
     static let text = "text"
     /// The item's own time, which its author's device set.
-    static let time = "authoredAt"
+    static let time = "sentAt"
     /// The server's time of the last change.
     static let updatedAt = "updatedAt"
     /// Set on items that are deleted: a change-time feed needs deletes to be changes.

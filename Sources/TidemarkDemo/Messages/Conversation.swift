@@ -8,8 +8,8 @@ import TidemarkModel
 struct Conversation: Sendable {
     static let pageSize = 50
     static let conversations = CollectionPath(unchecked: "conversations")
-    /// The times that messages and conversations are ordered by.
-    static let (sentAt, lastMessageAt) = ("sentAt", "lastMessageAt")
+    /// The time that conversations are ordered by.
+    static let lastMessageAt = "lastMessageAt"
 
     private let name: String
     let events: [HistoryEvent]
@@ -60,13 +60,7 @@ struct Conversation: Sendable {
     }
 
     func insert(_ event: HistoryEvent, _ side: Side) -> Mutation {
-        var mutation = HistoryScript.insert(event, messages(side))
-        if case .set(var fields) = mutation.operation {
-            fields[Self.sentAt] = fields[ItemFields.time]
-            fields[ItemFields.time] = nil
-            mutation.operation = .set(fields)
-        }
-        return mutation
+        HistoryScript.insert(event, messages(side))
     }
 
     func edit(_ event: HistoryEvent, _ number: Int, _ side: Side) -> Mutation {
@@ -101,7 +95,7 @@ struct Conversation: Sendable {
     /// The live head, as the server is asked for it.
     func newestPage(_ side: Side) -> TidemarkModel.Query {
         var query = TidemarkModel.Query(collection: messages(side))
-        query.orders = [Order(FieldPath(name: Self.sentAt), .descending)]
+        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
         query.limit = .first(Self.pageSize)
         return query
     }
@@ -110,7 +104,7 @@ struct Conversation: Sendable {
 
     /// Newest first, as the app as it was reads it.
     static func newestFirst(of id: String, _ firestore: Firestore) -> Tidemark.Query {
-        firestore.collection(messages(of: id).text).order(by: sentAt, descending: true)
+        firestore.collection(messages(of: id).text).order(by: ItemFields.time, descending: true)
     }
 
     func newestFirst(_ firestore: Firestore) -> Tidemark.Query {

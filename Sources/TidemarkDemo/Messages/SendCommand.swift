@@ -87,7 +87,7 @@ struct SendCommand: AsyncParsableCommand {
         let batch = firestore.batch()
         batch.setData(
             [
-                Conversation.sentAt: FieldValue.serverTimestamp(),
+                ItemFields.time: FieldValue.serverTimestamp(),
                 ItemFields.updatedAt: FieldValue.serverTimestamp(),
                 ItemFields.author: user, ItemFields.text: message.text,
             ],

@@ -151,9 +151,7 @@ public final class ChatsAfter: PhoneApp {
     }
 
     public func readPlan() async -> [String] {
-        guard let feed = try? Feed(app.chatList) else { return [] }
-        _ = try? await feed.open()
-        let plan = await feed.plan
+        guard let plan = try? await app.nextOpen() else { return [] }
         return [
             "Show the newest chats from disk: no reads.",
             "\(plan.reason) At least \(plan.prediction.atLeast) reads.",

@@ -1,0 +1,24 @@
+import ChatsCore
+import TidemarkApp
+
+extension FeedModel {
+    /// Whether the screen says that this is what the server has.
+    var isFresh: Bool { if case .fresh = phase { true } else { false } }
+
+    /// Waits as a person does who has opened the screen: for content, then for what is new.
+    func untilFresh(sawContent: @Sendable () -> Void = {}) async throws {
+        try await untilShown { !self.items.isEmpty || self.isFresh }
+        if !items.isEmpty { sawContent() }
+        try await untilShown { self.isFresh }
+    }
+
+    /// Scrolls to the oldest. A person sees the window; here all of it is compared with the server.
+    func showAll() async throws -> [ShownItem] {
+        while hasMore { try await loadMore(1_000_000) }
+        return items.map(\.item.document).shownItems
+    }
+}
+
+extension ChatListModel {
+    var isFresh: Bool { if case .fresh = phase { true } else { false } }
+}
