@@ -205,7 +205,7 @@ import TidemarkTesting
             try await until { !ids(model).contains("m399") }
             model.close()
             await first.terminate()
-            try await world.town.firestore.document("conversations/blue/messages/m360").updateData([
+            try await world.town.firestore.document("messages/m360").updateData([
                 "deletedAt": FieldValue.serverTimestamp(),
                 "updatedAt": FieldValue.serverTimestamp(),
             ])

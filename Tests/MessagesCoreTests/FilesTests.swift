@@ -31,33 +31,6 @@ import TidemarkTesting
         await local.stop()
     }
 
-    /// As an app does that keeps all messages in one collection.
-    @Test func `have the indexes of a pager of one conversation among all messages`() async throws {
-        var configuration = FirestoreServer.Configuration()
-        configuration.indexes = IndexSettings(
-            try IndexConfiguration(json: Data(ExampleIndexes.messages.text.utf8)))
-        let local = try LocalFirestore.start(configuration: configuration)
-        let messages = try local.firestore().collection("messages")
-        for (id, conversation) in [("m1", "blue"), ("m2", "red")] {
-            try await messages.document(id).setData([
-                "conversationId": conversation, "timestamp": FieldValue.serverTimestamp(),
-                "updatedAt": FieldValue.serverTimestamp(), "text": "Hello",
-            ])
-        }
-        let pager = try Pager(
-            messages.whereField("conversationId", isEqualTo: "blue"), orderedBy: "timestamp",
-            pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
-        pager.start()
-        for await state in pager.states where !state.items.isEmpty {
-            #expect(state.items.map(\.documentID) == ["m1"])
-            break
-        }
-        try await pager.refresh()
-        #expect(pager.current.error == nil)
-        pager.close()
-        await local.stop()
-    }
-
     @Test func `let in those who take part, and nobody else`() throws {
         let now = Timestamp(seconds: 1_700_000_000, nanoseconds: 0)
         var rules = try RulesSandbox(ExampleRules.messages.text, at: now)
@@ -66,11 +39,12 @@ import TidemarkTesting
         rules["conversations/blue"] = conversation
         func message(by author: String, text: String = "Hello") -> MapValue {
             MapValue([
-                ("author", .string(author)), ("text", .string(text)), ("sentAt", .timestamp(now)),
+                ("conversationId", .string("blue")), ("author", .string(author)),
+                ("text", .string(text)), ("timestamp", .timestamp(now)),
                 ("updatedAt", .timestamp(now)),
             ])
         }
-        let path = "conversations/blue/messages/m1"
+        let path = "messages/m1"
         #expect(rules.allows(.get("conversations/blue"), as: .user("ada")))
         #expect(!rules.allows(.get("conversations/blue"), as: .user("mallory")))
         #expect(!rules.allows(.get("conversations/blue"), as: .nobody))
@@ -103,7 +77,7 @@ import TidemarkTesting
         return (
             try firestore.collection("conversations").whereField("members", arrayContains: "ada")
                 .runnable(),
-            try firestore.collection("conversations/blue/messages").runnable()
+            try firestore.document("conversations/blue").messages.runnable()
         )
     }
 }

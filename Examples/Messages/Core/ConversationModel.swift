@@ -35,8 +35,8 @@ public final class ConversationModel {
         self.conversation = conversation
         self.me = me
         self.now = now
-        let pager = try Pager.messages(
-            of: conversation,
+        let pager = try Pager(
+            conversation.messages, orderedBy: "timestamp",
             pagesFromDisk: .keptRight(changeTime: "updatedAt", deletedField: "deletedAt"))
         messages = PagedList(pager, of: conversation.firestore, clock: clock)
         let queue = conversation.firestore.writeQueueStates
@@ -50,14 +50,15 @@ public final class ConversationModel {
     /// Returns when the message is on disk, also without a network: it is shown from then on, sent in
     /// order, and survives a kill.
     public func send(_ text: String) async {
-        let message = Message(author: me, text: text, sentAt: now())
+        let message = Message(
+            in: conversation.documentID, author: me, text: text, timestamp: now())
         await act { [conversation] in _ = try await message.enqueue(in: conversation) }
     }
 
     /// Marks a message as deleted: other devices hear of it as of any change.
     public func delete(_ id: String) async {
         await act { [conversation] in
-            _ = try await conversation.collection("messages").document(id).enqueueUpdateData([
+            _ = try await conversation.firestore.messages.document(id).enqueueUpdateData([
                 "deletedAt": FieldValue.serverTimestamp(),
                 "updatedAt": FieldValue.serverTimestamp(),
             ])
@@ -118,8 +119,9 @@ public struct RefusedMessage: Identifiable, Hashable, Sendable {
 
     init?(_ write: RejectedWrite, in conversation: DocumentReference) {
         guard let message = write.mutations.first,
-            message.path.text.hasPrefix(conversation.path + "/messages/"),
-            case .set(let fields) = message.operation, case .string(let text)? = fields["text"]
+            case .set(let fields) = message.operation,
+            fields["conversationId"] == .string(conversation.documentID),
+            case .string(let text)? = fields["text"]
         else { return nil }
         id = write.batch
         self.message = message.path.id

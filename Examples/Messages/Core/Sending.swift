@@ -1,11 +1,21 @@
 public import Tidemark
 
+extension Firestore {
+    /// Of all conversations.
+    var messages: CollectionReference { collection("messages") }
+}
+
+extension DocumentReference {
+    /// Of this conversation.
+    var messages: Query { firestore.messages.whereField("conversationId", isEqualTo: documentID) }
+}
+
 extension Message {
     /// Puts it, and with it the conversation's last line, into the durable queue. Returns when both are on
     /// disk.
     func enqueue(in conversation: DocumentReference) async throws -> WriteReceipt {
         let batch = conversation.firestore.batch()
-        try batch.setData(from: self, forDocument: conversation.collection("messages").document())
+        try batch.setData(from: self, forDocument: conversation.firestore.messages.document())
         batch.updateData(
             [
                 "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),
@@ -25,7 +35,7 @@ extension MessagesApp {
     /// - Returns: Tells when the server has it, or why it was refused.
     @discardableResult
     public func reply(_ text: String, in id: String) async throws -> WriteReceipt {
-        try await Message(author: me, text: text, sentAt: now())
+        try await Message(in: id, author: me, text: text, timestamp: now())
             .enqueue(in: firestore.collection("conversations").document(id))
     }
 }

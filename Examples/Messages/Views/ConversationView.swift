@@ -77,7 +77,7 @@
         var body: some View {
             VStack(alignment: isOwn ? .trailing : .leading) {
                 Text(message.text).padding(8).background(.quaternary, in: .rect(cornerRadius: 12))
-                TimeText(message.isWaiting ? nil : message.sentAt)
+                TimeText(message.isWaiting ? nil : message.timestamp)
             }
             .frame(maxWidth: .infinity, alignment: isOwn ? .trailing : .leading)
             .opacity(message.isWaiting ? 0.6 : 1)

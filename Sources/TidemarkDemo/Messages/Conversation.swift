@@ -4,12 +4,16 @@ import TidemarkModel
 
 /// A conversation of the messaging app, one for each side, so that neither sees the other's changes.
 ///
-/// Its documents are those of `Examples/Messages`, and its screen on Tidemark is the one there.
+/// Its documents are those of `Examples/Messages`, and its screen on Tidemark is the one there: all messages
+/// are in one collection, and each names its conversation.
 struct Conversation: Sendable {
     static let pageSize = 50
     static let conversations = CollectionPath(unchecked: "conversations")
-    /// The time that conversations are ordered by.
-    static let lastMessageAt = "lastMessageAt"
+    static let messages = CollectionPath(unchecked: "messages")
+    /// Of a message: its conversation's id.
+    static let idField = "conversationId"
+    /// The times that messages and conversations are ordered by.
+    static let (timestamp, lastMessageAt) = ("timestamp", "lastMessageAt")
 
     private let name: String
     let events: [HistoryEvent]
@@ -23,11 +27,12 @@ struct Conversation: Sendable {
 
     // MARK: What is there
 
-    static func messages(of id: String) -> CollectionPath {
-        CollectionPath(unchecked: "\(conversations.text)/\(id)/messages")
+    /// All messages of a conversation, as the server is asked for them.
+    static func query(_ id: String) -> TidemarkModel.Query {
+        var query = TidemarkModel.Query(collection: messages)
+        query.filter = .field(FieldPath(name: idField), .equal, .string(id))
+        return query
     }
-
-    private func messages(_ side: Side) -> CollectionPath { Self.messages(of: id(side)) }
 
     var seed: [Mutation] {
         Side.allCases.flatMap { side in
@@ -60,26 +65,40 @@ struct Conversation: Sendable {
     }
 
     func insert(_ event: HistoryEvent, _ side: Side) -> Mutation {
-        HistoryScript.insert(event, messages(side))
+        var mutation = HistoryScript.insert(own(event, side), Self.messages)
+        if case .set(var fields) = mutation.operation {
+            fields[Self.idField] = .string(id(side))
+            fields[Self.timestamp] = fields[ItemFields.time]
+            fields[ItemFields.time] = nil
+            mutation.operation = .set(fields)
+        }
+        return mutation
     }
 
     func edit(_ event: HistoryEvent, _ number: Int, _ side: Side) -> Mutation {
-        HistoryScript.edit(event, number, messages(side))
+        HistoryScript.edit(own(event, side), number, Self.messages)
     }
 
     /// Marks it, as the app on Tidemark does.
     func markDeleted(_ event: HistoryEvent, _ side: Side) -> Mutation {
-        HistoryScript.delete(event, event.committedAt, messages(side))
+        HistoryScript.delete(own(event, side), event.committedAt, Self.messages)
     }
 
     func path(_ event: HistoryEvent, _ side: Side) -> DocumentPath {
-        DocumentPath(unchecked: "\(messages(side).text)/\(event.id)")
+        DocumentPath(unchecked: "\(Self.messages.text)/\(own(event, side).id)")
+    }
+
+    /// Under an id that no other conversation has.
+    private func own(_ event: HistoryEvent, _ side: Side) -> HistoryEvent {
+        HistoryEvent(
+            id: "\(id(side))-\(event.id)", author: event.author, authoredAt: event.authoredAt,
+            committedAt: event.committedAt, text: event.text)
     }
 
     // Inlined into a caller that goes on waiting, it makes the optimiser of Swift 6.3.1 crash.
     @inline(never)
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Self.truth(side, try await server.documents(in: messages(side)))
+        Self.truth(side, try await server.documents(of: Self.query(id(side))))
     }
 
     /// Of the newest page.
@@ -94,8 +113,8 @@ struct Conversation: Sendable {
 
     /// The live head, as the server is asked for it.
     func newestPage(_ side: Side) -> TidemarkModel.Query {
-        var query = TidemarkModel.Query(collection: messages(side))
-        query.orders = [Order(FieldPath(name: ItemFields.time), .descending)]
+        var query = Self.query(id(side))
+        query.orders = [Order(FieldPath(name: Self.timestamp), .descending)]
         query.limit = .first(Self.pageSize)
         return query
     }
@@ -104,7 +123,8 @@ struct Conversation: Sendable {
 
     /// Newest first, as the app as it was reads it.
     static func newestFirst(of id: String, _ firestore: Firestore) -> Tidemark.Query {
-        firestore.collection(messages(of: id).text).order(by: ItemFields.time, descending: true)
+        firestore.collection(messages.text).whereField(idField, isEqualTo: id)
+            .order(by: timestamp, descending: true)
     }
 
     func newestFirst(_ firestore: Firestore) -> Tidemark.Query {

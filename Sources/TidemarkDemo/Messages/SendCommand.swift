@@ -69,7 +69,8 @@ struct SendCommand: AsyncParsableCommand {
     /// It may have been journalled before the kill, and not told any more: then it is among the messages
     /// that this device has.
     private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async throws -> Bool {
-        let held = firestore.collection(Conversation.messages(of: conversation).text)
+        let held = firestore.collection(Conversation.messages.text)
+            .whereField(Conversation.idField, isEqualTo: conversation)
             .whereField(ItemFields.text, isEqualTo: message.text)
         return try await !held.getDocuments(source: .cache).isEmpty
     }
@@ -87,12 +88,13 @@ struct SendCommand: AsyncParsableCommand {
         let batch = firestore.batch()
         batch.setData(
             [
-                ItemFields.time: FieldValue.serverTimestamp(),
+                Conversation.idField: conversation,
+                Conversation.timestamp: FieldValue.serverTimestamp(),
                 ItemFields.updatedAt: FieldValue.serverTimestamp(),
                 ItemFields.author: user, ItemFields.text: message.text,
             ],
-            forDocument: firestore.collection(Conversation.messages(of: conversation).text)
-                .document(message.id))
+            forDocument: firestore.collection(Conversation.messages.text)
+                .document("\(conversation)-\(message.id)"))
         batch.updateData(
             [
                 "lastText": message.text,

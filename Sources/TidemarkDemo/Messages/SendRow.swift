@@ -54,8 +54,8 @@ struct SendRow: ScenarioRow {
 
     /// A message that was sent twice would be there twice, or be younger than its document.
     private func judge(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let sent = Conversation.messages(of: conversation(side))
-        let documents = try await visit.direct.documents(in: sent)
+        let sent = Conversation.query(conversation(side))
+        let documents = try await visit.direct.documents(of: sent)
             .sorted { $0.createTime < $1.createTime }
         let texts = documents.map { document in
             if case .string(let text)? = document.fields[ItemFields.text] { text } else { "" }

@@ -33,7 +33,7 @@ public final class MessagesBefore: PhoneApp {
         /// Oldest first.
         var shown: [Message] {
             messages.values.filter { $0.deletedAt == nil }.sorted {
-                ($0.sentAt, $0.id ?? "") < ($1.sentAt, $1.id ?? "")
+                ($0.timestamp, $0.id ?? "") < ($1.timestamp, $1.id ?? "")
             }
         }
     }
@@ -69,8 +69,8 @@ public final class MessagesBefore: PhoneApp {
     }
 
     private func messages(of id: String) -> Query {
-        firestore.collection("conversations/\(id)/messages")
-            .order(by: "sentAt", descending: true)
+        firestore.collection("messages").whereField("conversationId", isEqualTo: id)
+            .order(by: "timestamp", descending: true)
     }
 
     private func open(_ conversation: Conversation) {
@@ -123,11 +123,12 @@ public final class MessagesBefore: PhoneApp {
     private func send(_ text: String) async {
         guard let open = state.withLock({ $0.open }) else { return }
         change { $0.open?.sending += 1 }
-        let message = Message(author: me, text: text, sentAt: Timestamp(date: phone.now()))
+        let message = Message(
+            in: open.id, author: me, text: text, timestamp: Timestamp(date: phone.now()))
         let conversation = firestore.collection("conversations").document(open.id)
         let batch = firestore.batch()
         _ = try? batch.setData(
-            from: message, forDocument: conversation.collection("messages").document())
+            from: message, forDocument: firestore.collection("messages").document())
         batch.updateData(
             [
                 "lastText": text, "lastMessageAt": FieldValue.serverTimestamp(),

@@ -56,7 +56,7 @@ struct MessagesScreens {
         return Row(
             message.id ?? "", message.text, kind: .bubble(isOwn: isOwn),
             detail: isOwn ? nil : message.author,
-            trailing: message.isWaiting ? "Sending" : self.text(message.sentAt)
+            trailing: message.isWaiting ? "Sending" : self.text(message.timestamp)
         ).with {
             $0.isDocument = true
             $0.isPending = message.isWaiting

@@ -72,28 +72,28 @@ struct MessagesTown {
     ) async throws {
         let document = firestore.collection("conversations").document(id)
         let batch = firestore.batch()
-        var last = Message(author: friend, text: "Hello", sentAt: end)
+        var last = Message(in: id, author: friend, text: "Hello", timestamp: end)
         for number in 0..<count {
             last = Message(
-                author: number.isMultiple(of: 3) ? me : friend,
+                in: id, author: number.isMultiple(of: 3) ? me : friend,
                 text: "\(friend)’s line \(number + 1)",
-                sentAt: end.advanced(by: .seconds(-90 * (count - 1 - number))))
+                timestamp: end.advanced(by: .seconds(-90 * (count - 1 - number))))
             // It has been there for a while.
-            last.updatedAt = last.sentAt
+            last.updatedAt = last.timestamp
             // tidemark:ignore batch-without-bound a conversation of the story has fewer than 500
-            try batch.setData(
-                from: last, forDocument: document.collection("messages").document("m\(number)"))
+            let name = id == blue.documentID ? "m\(number)" : "\(id)-\(number)"
+            try batch.setData(from: last, forDocument: firestore.messages.document(name))
         }
         var conversation = Conversation(
             members: [me, friend.lowercased()], title: friend, lastText: last.text)
-        conversation.lastMessageAt = last.sentAt
+        conversation.lastMessageAt = last.timestamp
         try batch.setData(from: conversation, forDocument: document)
         try await batch.commit()
     }
 
     /// Somebody writes; each fourth act edits an old message, each tenth deletes one.
     func act(_ number: Int) async throws {
-        let old = blue.collection("messages").document("m\((number * 7) % Self.count)")
+        let old = firestore.messages.document("m\((number * 7) % Self.count)")
         if number % 10 == 9 {
             return try await old.updateData([
                 "deletedAt": FieldValue.serverTimestamp(),
@@ -109,12 +109,13 @@ struct MessagesTown {
     }
 
     func write(_ text: String, by author: String? = nil, id: String? = nil) async throws {
-        let messages = blue.collection("messages")
+        let messages = firestore.messages
         // What time it is, by the server's clock: other people's devices are set right.
         let now = try await firestore.document("town/clock").getDocument(source: .server).readTime
         let batch = firestore.batch()
         try batch.setData(
-            from: Message(author: author ?? me, text: text, sentAt: now ?? start),
+            from: Message(
+                in: blue.documentID, author: author ?? me, text: text, timestamp: now ?? start),
             forDocument: id.map { messages.document($0) } ?? messages.document())
         batch.updateData(
             [
@@ -134,7 +135,7 @@ struct MessagesTown {
 
     /// The messages of a conversation that are there, oldest first.
     func messages(of id: String) async throws -> [String] {
-        try await firestore.collection("conversations/\(id)/messages").order(by: "sentAt")
+        try await firestore.document("conversations/\(id)").messages.order(by: "timestamp")
             .getDocuments(source: .server).documents
             .filter { $0["deletedAt"] == nil }.map(\.documentID)
     }
