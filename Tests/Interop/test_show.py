@@ -18,6 +18,10 @@ from console_page import browser, errors, needs_browser, until  # noqa: F401
 
 pytestmark = needs_browser
 
+IS_LONG = os.environ.get("TIDEMARK_SHOW_STORIES") == "all"
+# Seconds from the command until the page answers. Beside a whole run of tests a machine is slower.
+START = 2 if IS_LONG else 10
+
 
 class Show:
     """A show's process, and its page."""
@@ -67,6 +71,12 @@ class Show:
         return [r["id"] for s in screen["sections"] for r in s["rows"] if r["isDocument"]] \
             if screen else []
 
+    @staticmethod
+    def steps(phone):
+        """Of the days that the health screen lists."""
+        return {r["id"]: int(r["trailing"]) for s in phone["screen"]["sections"]
+                for r in s["rows"] if r["isDocument"]}
+
 
 @pytest.fixture
 def show(request):
@@ -103,7 +113,7 @@ def is_ready(state):
 def test_a_killed_phone_is_dead_and_opens_again_at_a_tap(browser, show):  # noqa: F811
     errors(browser)  # What earlier pages complained of is read away.
     browser.get(show.base)
-    assert show.startSeconds < 10, "the page is there at once, whatever else the machine does"
+    assert show.startSeconds < START, "the page is there at once"
     until(lambda: named(browser, "heading", "Stamps"))
     show.until(is_ready, 40)
     show.until(lambda s: all(Show.rows(p) for p in s["phones"]))
@@ -141,7 +151,7 @@ def test_a_killed_phone_opens_again_in_the_same_moment(show):
 
 
 STORIES = [(app, "Play the story") for app in ("stamps", "homes")]
-if os.environ.get("TIDEMARK_SHOW_STORIES") == "all":
+if IS_LONG:
     STORIES = [(app, button) for app in ("stamps", "chats", "health", "messages", "homes")
                for button in ("Play the story", "3G", "3 of 10 calls fail")]
 
@@ -169,7 +179,13 @@ def test_a_story_plays_to_its_table(browser, show, button):  # noqa: F811
     assert seconds < 90
     assert after["comparison"]["missing"] == after["comparison"]["extra"] == 0
     assert after["comparison"]["count"] > 0
-    assert after["reads"] < before["reads"] or before.get("comparison", {}).get("missing")
+    if state["app"]["name"] == "health":
+        # The old app sends nothing and reads nothing: it counts what watch and phone both counted.
+        old, new = Show.steps(before), Show.steps(after)
+        assert old.keys() == new.keys() and any(old[day] > new[day] for day in new)
+        assert all(old[day] >= new[day] for day in new)
+    else:
+        assert after["reads"] < before["reads"] or before.get("comparison", {}).get("missing")
     table = until(lambda: browser.find_element(By.CSS_SELECTOR, "#story table").text)
     assert "On Tidemark" in table and "As it was" in table
 

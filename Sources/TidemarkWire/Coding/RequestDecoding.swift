@@ -1,4 +1,5 @@
 import Foundation
+import SwiftProtobuf
 import TidemarkModel
 
 /// A request as it came in, with the database that it names.
@@ -141,13 +142,6 @@ extension PBBatchGetDocumentsRequest {
         var paths: [DocumentPath] = []
         paths.reserveCapacity(documents.count)
         for name in documents { paths.append(try names.document(name)) }
-        let consistency: WireConsistency =
-            switch consistencySelector {
-            case nil: .latest
-            case .transaction(let id): .transaction(id)
-            case .newTransaction(let options): .newTransaction(options)
-            case .readTime(let time): .readTime(time)
-            }
         let get = BatchGetDocumentsRequest(
             paths: paths, mask: hasMask ? try mask.paths() : nil,
             consistency: try consistency.decoded())
@@ -193,13 +187,6 @@ extension PBRunQueryRequest {
         guard case .structuredQuery(let query)? = queryType else {
             throw .invalidArgument("only structured queries are supported")
         }
-        let consistency: WireConsistency =
-            switch consistencySelector {
-            case nil: .latest
-            case .transaction(let id): .transaction(id)
-            case .newTransaction(let options): .newTransaction(options)
-            case .readTime(let time): .readTime(time)
-            }
         let run = RunQueryRequest(
             query: try Query(parent: parent, query, names),
             consistency: try consistency.decoded(),
@@ -216,13 +203,6 @@ extension PBRunAggregationQueryRequest {
         }
         var aggregations: [Aggregation] = []
         for aggregation in wire.aggregations { aggregations.append(try aggregation.decoded()) }
-        let consistency: WireConsistency =
-            switch consistencySelector {
-            case nil: .latest
-            case .transaction(let id): .transaction(id)
-            case .newTransaction(let options): .newTransaction(options)
-            case .readTime(let time): .readTime(time)
-            }
         // An absent query counts every document under the parent, as an empty one does.
         let run = RunAggregationQueryRequest(
             query: try Query(parent: parent, wire.structuredQuery, names),
@@ -262,3 +242,34 @@ extension PBListCollectionIdsRequest {
         return (names.database, .listCollectionIDs(list))
     }
 }
+
+/// Of which time a read is: the choice of three requests, in each a generated type of its own.
+private protocol ConsistencyChoice: Equatable {
+    static func transaction(_ id: Data) -> Self
+    static func newTransaction(_ options: PBTransactionOptions) -> Self
+    static func readTime(_ time: Google_Protobuf_Timestamp) -> Self
+}
+
+private protocol ConsistentRead {
+    associatedtype Choice: ConsistencyChoice
+    var consistencySelector: Choice? { get }
+    var transaction: Data { get }
+    var newTransaction: PBTransactionOptions { get }
+    var readTime: Google_Protobuf_Timestamp { get }
+}
+
+extension ConsistentRead {
+    fileprivate var consistency: WireConsistency {
+        guard let choice = consistencySelector else { return .latest }
+        if choice == .transaction(transaction) { return .transaction(transaction) }
+        if choice == .newTransaction(newTransaction) { return .newTransaction(newTransaction) }
+        return .readTime(readTime)
+    }
+}
+
+extension PBBatchGetDocumentsRequest.OneOf_ConsistencySelector: ConsistencyChoice {}
+extension PBRunQueryRequest.OneOf_ConsistencySelector: ConsistencyChoice {}
+extension PBRunAggregationQueryRequest.OneOf_ConsistencySelector: ConsistencyChoice {}
+extension PBBatchGetDocumentsRequest: ConsistentRead {}
+extension PBRunQueryRequest: ConsistentRead {}
+extension PBRunAggregationQueryRequest: ConsistentRead {}
