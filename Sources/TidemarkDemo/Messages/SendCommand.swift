@@ -70,7 +70,7 @@ struct SendCommand: AsyncParsableCommand {
     /// that this device has.
     private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async throws -> Bool {
         let held = firestore.collection(Conversation.messages(of: conversation).text)
-            .whereField(ItemFields.text, isEqualTo: message.text)
+            .whereField(ItemFields.text, isEqualTo: message.text).limit(to: 1)
         return try await !held.getDocuments(source: .cache).isEmpty
     }
 
