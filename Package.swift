@@ -269,8 +269,8 @@ let package = Package(
                 "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
                 "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
                 "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-                "TidemarkPhones", "ExampleKit", "ChatsCore", "HomesCore", "MessagesCore",
-                "StampsCore", arguments, httpClient, nioCore, nioHTTP1,
+                "TidemarkPhones", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
+                "MessagesCore", "StampsCore", arguments, httpClient, nioCore, nioHTTP1,
             ]),
         // `tidemark show`: both phones of an example in a browser.
         .target(

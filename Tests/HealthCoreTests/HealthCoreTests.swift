@@ -125,6 +125,24 @@ import TidemarkTesting
         }
     }
 
+    @Test func `a device fetches no more days than it is told to`() async throws {
+        try await HealthWorld.run { world in
+            let health = try world.health(days: 12)
+            let first = HealthModel(try world.app(health.source))
+            try await until { first.sending?.phase == .complete }
+            await first.close()
+            let app = try world.app(ScriptedHealthSource(), on: "tablet")
+            let backfill = try app.returning(days: 3)
+            try await backfill.start()
+            for await progress in await backfill.progress where progress.phase == .complete {
+                break
+            }
+            await backfill.stop()
+            let days = try #require(try app.store.read { try $0.days() })
+            #expect(days.upperBound.number - days.lowerBound.number < 4, "by the place: \(days)")
+        }
+    }
+
     @Test func `says why it stopped, keeps what it has, and goes on`() async throws {
         try await HealthWorld.run(asksRules: false) { world in
             let health = try world.health(days: 10)

@@ -145,8 +145,9 @@ enum ImportRules {
             "TidemarkModel", "TidemarkResilience", "TidemarkRules", "TidemarkWire",
             "TidemarkServer", "TidemarkHTTP", "Tidemark", "TidemarkApp", "TidemarkHealth",
             "TidemarkHealthSync", "TidemarkImages", "TidemarkSystem", "TidemarkTesting",
-            "TidemarkPhones", "ExampleKit", "ChatsCore", "HomesCore", "MessagesCore",
-            "StampsCore", "ArgumentParser", "AsyncHTTPClient", "NIOCore", "NIOHTTP1",
+            "TidemarkPhones", "ExampleKit", "ChatsCore", "HealthCore", "HomesCore",
+            "MessagesCore", "StampsCore", "ArgumentParser", "AsyncHTTPClient", "NIOCore",
+            "NIOHTTP1",
         ],
         "TidemarkPhones": [
             "TidemarkServer", "TidemarkHTTP", "TidemarkApp", "TidemarkImages", "ExampleKit",

@@ -65,9 +65,13 @@ public struct HealthApp: Sendable {
     }
 
     /// The days that other devices have sent, newest first. One read a day, once for each device.
-    func returning() throws -> Backfill {
+    ///
+    /// - Parameters:
+    ///   - count: How many days back.
+    ///   - last: The newest of them; nil for today.
+    public func returning(days count: Int = 90, until last: HealthDay? = nil) throws -> Backfill {
         let download = try HealthDownload(days, into: store)
-        let job = download.job(days: 90, until: moment.day)
+        let job = download.job(days: count, until: last ?? moment.day)
         return Backfill([.init(job, from: download, to: download)])
     }
 

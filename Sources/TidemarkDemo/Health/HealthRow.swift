@@ -84,7 +84,7 @@ struct HealthRow: ScenarioRow {
         if kills > 0 { visit.measured("kills", Double(killed)) }
         let known = try await daysOnServer(visit)
         let device = SecondDevice(
-            visit: visit, collection: collection(.after).text, first: try store(visit),
+            visit: visit, user: user(.after), first: try store(visit),
             truth: export.truth)
         let hours = try await device.run(known)
         return Self.shown(hours) { $0.day }

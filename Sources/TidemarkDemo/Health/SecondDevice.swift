@@ -1,4 +1,5 @@
 import Foundation
+import HealthCore
 import Tidemark
 import TidemarkApp
 import TidemarkHealth
@@ -10,7 +11,7 @@ struct SecondDevice {
     private static let name = "second-device"
 
     let visit: Visit
-    let collection: String
+    let user: String
     /// Where it was measured.
     let first: HealthStore
     /// What was lived.
@@ -22,21 +23,22 @@ struct SecondDevice {
         guard let oldest = days.min(), let newest = days.max() else { return [] }
         let firestore = try visit.firestore(on: Self.name)
         let folder = try visit.place.on(Self.name).folder
-        let store = try HealthStore(path: folder.path + HealthApp.storeFile)
-        let download = try HealthDownload(firestore.collection(collection), into: store)
-        let job = download.job(days: Int(newest.number - oldest.number) + 1, until: newest)
-        let end = try await receive(job, download, store)
+        // Nothing is measured on it.
+        let app = try HealthCore.HealthApp(
+            folder: folder.path, source: ScriptedHealthSource(), firestore: firestore, user: user)
+        let count = Int(newest.number - oldest.number) + 1
+        let end = try await receive(app.returning(days: count, until: newest), app.store)
+        let job = try HealthDownload(app.days, into: app.store).job(days: count, until: newest)
         visit.measured("reads beside the plan", Double(end.reads - planned(job, days)))
-        try compare(store)
-        return try HealthApp.kinds.flatMap { try hours($0, store) }
+        try compare(app.store)
+        return try HealthApp.kinds.flatMap { try hours($0, app.store) }
     }
 
     /// Shows the first seven days as soon as they are in the store.
     private func receive(
-        _ job: BackfillJob, _ download: HealthDownload, _ store: HealthStore
+        _ backfill: Backfill, _ store: HealthStore
     ) async throws -> BackfillProgress {
         let start = ContinuousClock.now
-        let backfill = Backfill([.init(job, from: download, to: download)])
         let states = await backfill.progress
         try await backfill.start()
         var end = BackfillProgress()

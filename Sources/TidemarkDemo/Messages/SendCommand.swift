@@ -71,7 +71,7 @@ struct SendCommand: AsyncParsableCommand {
     private func isHeld(_ message: HistoryEvent, _ firestore: Firestore) async throws -> Bool {
         let held = firestore.collection(Conversation.messages.text)
             .whereField(Conversation.idField, isEqualTo: conversation)
-            .whereField(ItemFields.text, isEqualTo: message.text)
+            .whereField(ItemFields.text, isEqualTo: message.text).limit(to: 1)
         return try await !held.getDocuments(source: .cache).isEmpty
     }
 
