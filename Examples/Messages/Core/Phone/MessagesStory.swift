@@ -80,8 +80,8 @@ struct MessagesTown {
                 timestamp: end.advanced(by: .seconds(-90 * (count - 1 - number))))
             // It has been there for a while.
             last.updatedAt = last.timestamp
-            // tidemark:ignore batch-without-bound a conversation of the story has fewer than 500
             let name = id == blue.documentID ? "m\(number)" : "\(id)-\(number)"
+            // tidemark:ignore batch-without-bound a conversation of the story has fewer than 500
             try batch.setData(from: last, forDocument: firestore.messages.document(name))
         }
         var conversation = Conversation(
