@@ -22,6 +22,9 @@ struct LongChatRow: ScenarioRow {
             most: ["reads at first": Double(Self.held)])
     }
 
+    /// On 3G the app as it was reads 100,000 messages for two minutes and more.
+    let patience = Duration.seconds(600)
+
     private let collection = CollectionPath(unchecked: "chats/long/messages")
 
     var seed: [Mutation] {
