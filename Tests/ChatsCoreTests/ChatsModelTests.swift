@@ -12,6 +12,17 @@ import TidemarkTesting
         if case .fresh = phase { true } else { false }
     }
 
+    /// The list was open, and has got one message since.
+    private func openAnHourAgo(_ world: ChatsWorld) async throws {
+        try await world.town.seed()
+        let client = try world.client()
+        let list = try world.app(client).chats()
+        try await until { isFresh(list.phase) && list.rows.count == 6 }
+        await client.terminate()
+        world.local.advance(by: .seconds(3_600))
+        try await world.town.write("news", by: "Grace", id: "g1")
+    }
+
     @Test func `has a badge for what came, on both devices, until it was seen on one`() async throws
     {
         try await ChatsWorld.run { world in
@@ -35,14 +46,7 @@ import TidemarkTesting
 
     @Test func `opens from disk, says since when, and reads what changed`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
-            let first = try world.client()
-            var list: ChatListModel? = try world.app(first).chats()
-            try await until { isFresh(list!.phase) && list!.rows.count == 6 }
-            list = nil
-            await first.terminate()
-            world.local.advance(by: .seconds(3_600))
-            try await world.town.write("news", by: "Grace", id: "g1")
+            try await openAnHourAgo(world)
             let second = try world.client()
             await second.disableNetwork()
             let before = world.reads()
@@ -63,14 +67,7 @@ import TidemarkTesting
 
     @Test func `knows what its next open costs, and asks nobody for it`() async throws {
         try await ChatsWorld.run { world in
-            try await world.town.seed()
-            let first = try world.client()
-            var list: ChatListModel? = try world.app(first).chats()
-            try await until { isFresh(list!.phase) && list!.rows.count == 6 }
-            list = nil
-            await first.terminate()
-            world.local.advance(by: .seconds(3_600))
-            try await world.town.write("news", by: "Grace", id: "g1")
+            try await openAnHourAgo(world)
             let app = try world.app(world.client())
             let before = world.reads()
             let prediction = try await app.nextOpen().prediction

@@ -16,7 +16,6 @@ public final class HomesAfter: PhoneApp {
         var hasResumed = false
     }
 
-    private let phone: PhoneEnvironment
     private let stack: TidemarkStack
     private let shown: ScreenModel<HomesModel>
     private let tasks = AppTasks()
@@ -25,7 +24,6 @@ public final class HomesAfter: PhoneApp {
     public var screens: AsyncStream<Screen> { shown.screens }
 
     public init(_ phone: PhoneEnvironment) throws {
-        self.phone = phone
         shown = ScreenModel(HomesModel(), now: phone.now) { $0.screen(now: $1) }
         stack = try TidemarkStack(Self.settings(phone.settings))
         let user = phone.settings.user

@@ -2,7 +2,6 @@
 
 public import ExampleKit
 import Foundation
-import Synchronization
 import Tidemark
 import TidemarkApp
 

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkModel
 import TidemarkResilience
 
-/// The list of conversations needs a composite index. A developer runs the query once on a local
+/// The messages of a conversation need a composite index. A developer runs the query once on a local
 /// server; then it goes to production, which has the indexes of the file.
 struct IndexRow: ScenarioRow {
     let slug = "index"
@@ -13,6 +13,8 @@ struct IndexRow: ScenarioRow {
     let bar = Bar(
         showsContentOffline: false,
         most: ["not found in development": 0, "refused though it has its index": 0])
+
+    private static let conversation = "blue"
 
     let seed: [Mutation] = []
 
@@ -46,9 +48,7 @@ struct IndexRow: ScenarioRow {
             data: data, options: options + ["--network", "healthy"])
         defer { server.stop() }
         let direct = DirectServer(server)
-        try await direct.play([
-            Conversation.begin("first", at: Timestamp(seconds: 0, nanoseconds: 0))
-        ])
+        try await direct.play([message])
         await direct.close()
         let network = visit.network
         let faults = network.faults(label: visit.label)
@@ -72,9 +72,7 @@ struct IndexRow: ScenarioRow {
     }
 
     private func query(_ visit: Visit) async throws -> [ShownItem] {
-        let query = try visit.firestore().collection(Conversation.conversations.text)
-            .whereField(Membership.field, arrayContains: Membership.user)
-            .order(by: Conversation.lastMessageAt, descending: true)
+        let query = Conversation.newestFirst(of: Self.conversation, try visit.firestore())
             .limit(to: Conversation.pageSize)
         do {
             let found = try await visit.retrying {
@@ -91,12 +89,26 @@ struct IndexRow: ScenarioRow {
     /// The screen says that it was refused, and goes on waiting for anything else.
     @MainActor
     private func open(_ visit: Visit) async throws -> [ShownItem] {
-        let list = try MessagesApp(visit.firestore(), me: Membership.user).conversations()
-        defer { list.close() }
+        let model = try MessagesApp(visit.firestore(), me: Membership.user)
+            .conversation(Self.conversation)
+        defer { model.close() }
         try await untilShown {
-            if case .failed(let error) = list.phase { return error.code == .failedPrecondition }
-            return list.isUpToDate
+            if case .failed(let error) = model.messages.phase {
+                return error.code == .failedPrecondition
+            }
+            return model.messages.isUpToDate
         }
-        return list.items.map { ShownItem(id: $0.id ?? "", version: .min) }
+        return model.shown.map { ShownItem(id: $0.id ?? "", version: .min) }
+    }
+
+    private var message: Mutation {
+        Mutation(
+            path: DocumentPath(unchecked: Conversation.messages.text + "/first"),
+            .set([
+                Conversation.idField: .string(Self.conversation),
+                ItemFields.author: .string("grace"),
+                ItemFields.text: .string("Hello"),
+                Conversation.timestamp: .timestamp(Timestamp(seconds: 0, nanoseconds: 0)),
+            ]))
     }
 }
