@@ -90,6 +90,18 @@ import TidemarkTesting
         await prefetcher.setEnabled(false)
     }
 
+    /// Until the first context is being read.
+    private func begin(
+        _ prefetcher: Prefetcher, _ clock: ManualClock, _ log: Log
+    ) async throws {
+        await prefetcher.setEnabled(true)
+        await clock.sleepers()
+        clock.advance(by: .seconds(7_800))
+        while log.contexts.withLock({ $0 }) != ["c0"] {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+    }
+
     @Test func `warms what came due while another context was read, and opening one stops neither`()
         async throws
     {
@@ -105,12 +117,7 @@ import TidemarkTesting
                 }
                 log.contexts.withLock { $0.append(Task.isCancelled ? "cancelled" : "done") }
             })
-        await prefetcher.setEnabled(true)
-        await clock.sleepers()
-        clock.advance(by: .seconds(7_800))
-        while log.contexts.withLock({ $0 }) != ["c0"] {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await begin(prefetcher, clock, log)
         clock.advance(by: .seconds(20))
         await prefetcher.opened("c7")
         gate.withLock { $0 = true }
@@ -133,12 +140,7 @@ import TidemarkTesting
                     try? await Task.sleep(for: .milliseconds(1))
                 }
             })
-        await prefetcher.setEnabled(true)
-        await clock.sleepers()
-        clock.advance(by: .seconds(7_800))
-        while log.contexts.withLock({ $0 }) != ["c0"] {
-            try await Task.sleep(for: .milliseconds(1))
-        }
+        try await begin(prefetcher, clock, log)
         await prefetcher.setEnabled(false)
         await prefetcher.setEnabled(true)
         gate.withLock { $0 = true }
