@@ -2,6 +2,7 @@ import ExampleKit
 import Foundation
 import Testing
 import Tidemark
+import TidemarkApp
 import TidemarkTesting
 
 @testable import HomesCore
@@ -65,6 +66,26 @@ import TidemarkTesting
             #expect(home.documents == truth)
             await app.close()
         }
+    }
+
+    /// The launch goes to the first step by itself then, and would take back a step of the person.
+    @Test func `a field is shown when the launch takes what is typed`() throws {
+        let ada = try #require(UserID("ada"))
+        var machine = LaunchMachine()
+        var model = HomesModel()
+        func hear(_ event: LaunchEvent) {
+            _ = machine.step(event)
+            model.follow(machine, draft: nil)
+        }
+        for event in [LaunchEvent.start, .localReady(LocalFacts()), .contentShown] { hear(event) }
+        hear(.session(.signedIn(ada)))
+        hear(.profile(.missing, of: ada))
+        #expect(machine.state == .profileMissing(ada, step: 0))
+        #expect(model.place == .settingUp && model.actions.isEmpty && model.message == nil)
+        hear(.person(.resumeOnboarding(step: 0)))
+        #expect(model.place == .onboarding(step: 0))
+        hear(.person(.goTo(step: 1)))
+        #expect(model.place == .onboarding(step: 1))
     }
 
     @Test func `each state of the model is a screen of its own`() {

@@ -61,35 +61,10 @@ public final class HomesAfter: PhoneApp {
     }
 
     private func launchChanged(_ machine: LaunchMachine) {
+        goOn(machine)
         let screen = machine.screen
         let draft = (try? stack.jobs.draft()) ?? nil
-        shown.change { model in
-            model.message = screen.message
-            // The onboarding follows at once: nobody need be told of it.
-            if case .profileMissing = machine.state { model.message = nil }
-            model.actions = screen.actions.compactMap(Self.control)
-            if case .string(let name)? = draft?["name"] { model.name = name }
-            switch screen.content {
-            case .nothing: model.place = .opening
-            case .local(.some):
-                switch (machine.state, model.place) {
-                // Whoever has just signed in may have no profile yet.
-                case (.signedIn, .signIn), (.signedIn, .settingUp), (.signedIn, .onboarding):
-                    model.place = .settingUp
-                default: model.place = .home
-                }
-            case .local(nil): model.place = .opening
-            case .signIn: model.place = .signIn
-            case .onboarding(let step):
-                switch machine.state {
-                case .profilePending: model.place = .settingUp
-                // The account comes first.
-                case .onboarding(nil, _): model.place = .signIn
-                default: model.place = .onboarding(step: min(step, 1))
-                }
-            }
-        }
-        goOn(machine)
+        shown.change { $0.follow(machine, draft: draft) }
         if case .local(let user?) = screen.content { watch(user) }
         // Before the session is known, calls would go without a token.
         switch machine.state {
@@ -101,26 +76,14 @@ public final class HomesAfter: PhoneApp {
     /// The onboarding follows the account by itself, and a sign-up that was interrupted goes on at the
     /// next launch.
     private func goOn(_ machine: LaunchMachine) {
-        if case .profileMissing(_, let step) = machine.state {
-            state.withLock { $0.launch }?.perform(.resumeOnboarding(step: step))
-        }
-        let screen = machine.screen
-        guard screen.content == .signIn else { return }
         let launch: Launch? = state.withLock { state in
-            if state.hasResumed { return nil }
+            if case .profileMissing = machine.state { return state.launch }
+            if machine.screen.content != .signIn || state.hasResumed { return nil }
             state.hasResumed = true
             return state.launch
         }
-        for case .resumeOnboarding(let step) in screen.actions {
+        for case .resumeOnboarding(let step) in machine.screen.actions {
             launch?.perform(.resumeOnboarding(step: step))
-        }
-    }
-
-    private static func control(_ action: LaunchAction) -> Control? {
-        switch action {
-        case .tryAgain: Control("tryAgain", "Try again", .button(isMain: true))
-        case .giveUp: Control("giveUp", "Not now")
-        case .signInAgain, .resumeOnboarding, .beginSignUp, .goTo, .submit: nil
         }
     }
 

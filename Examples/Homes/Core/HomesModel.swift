@@ -39,6 +39,43 @@ public struct HomesModel: Equatable, Sendable {
 
     public init() {}
 
+    /// What a launch says, and what was typed before.
+    mutating func follow(_ machine: LaunchMachine, draft: MapValue?) {
+        let screen = machine.screen
+        message = screen.message
+        actions = screen.actions.compactMap(Self.control)
+        if case .string(let name)? = draft?["name"] { self.name = name }
+        switch screen.content {
+        case .nothing, .local(nil): place = .opening
+        case .local(.some):
+            switch (machine.state, place) {
+            // Whoever has just signed in may have no profile yet.
+            case (.signedIn, .signIn), (.signedIn, .settingUp), (.signedIn, .onboarding):
+                place = .settingUp
+            default: place = .home
+            }
+        case .signIn: place = .signIn
+        case .onboarding(let step):
+            switch machine.state {
+            case .profilePending: place = .settingUp
+            // The onboarding follows at once. A field shown before it does would take a step that
+            // the launch then goes back from.
+            case .profileMissing: (place, message, actions) = (.settingUp, nil, [])
+            // The account comes first.
+            case .onboarding(nil, _): place = .signIn
+            default: place = .onboarding(step: min(step, 1))
+            }
+        }
+    }
+
+    private static func control(_ action: LaunchAction) -> Control? {
+        switch action {
+        case .tryAgain: Control("tryAgain", "Try again", .button(isMain: true))
+        case .giveUp: Control("giveUp", "Not now")
+        case .signInAgain, .resumeOnboarding, .beginSignUp, .goTo, .submit: nil
+        }
+    }
+
     /// - Parameter now: For how long ago somebody joined.
     public func screen(now: Date) -> Screen {
         switch place {

@@ -98,6 +98,7 @@ public enum JobNews: Hashable, Sendable {
 public enum LaunchAction: Hashable, Sendable {
     case tryAgain
     case signInAgain
+    /// Goes on with an onboarding that was interrupted; while the person is in it, it changes nothing.
     case resumeOnboarding(step: Int)
     case beginSignUp
     /// Goes to this step of the onboarding.

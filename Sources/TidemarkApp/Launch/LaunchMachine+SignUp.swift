@@ -43,7 +43,11 @@ extension LaunchMachine {
         _ event: LaunchEvent, _ user: UserID?, _ step: Int
     ) -> [LaunchEffect] {
         switch event {
-        case .person(.resumeOnboarding(let next)), .person(.goTo(let next)):
+        case .person(.resumeOnboarding(let next)):
+            // The person has gone on already: it would take back their step.
+            if case .onboarding = state { return [] }
+            return settle(.onboarding(user, step: next)) + [.keepStep(next)]
+        case .person(.goTo(let next)):
             return settle(.onboarding(user, step: next)) + [.keepStep(next)]
         case .person(.submit):
             facts.unfinished = UnfinishedJob(.signUp, user: user, step: step)

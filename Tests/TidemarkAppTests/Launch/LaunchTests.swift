@@ -103,6 +103,10 @@ import Testing
         let machine = await states(of: launch) { $0.state == .profileMissing(Self.user, step: 0) }
         #expect(machine.screen.content == .onboarding(step: 0))
         #expect(machine.screen.actions.contains(.resumeOnboarding(step: 0)))
+        launch.perform(.goTo(step: 1))
+        // An app that goes on by itself, and hears of the person's step too late.
+        launch.perform(.resumeOnboarding(step: 0))
+        #expect(launch.machine.state == .onboarding(Self.user, step: 1))
     }
 
     @Test(.timeLimit(.minutes(20)))
