@@ -127,7 +127,7 @@ struct BadgesRow: ScenarioRow {
 
     @MainActor
     private func useAfter(_ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         let app = app(firestore)
         let prediction = try await app.nextOpen().prediction
         let list = try app.chats()
@@ -163,7 +163,7 @@ struct BadgesRow: ScenarioRow {
     /// As the app had it: a listener on all of the user's conversations, and what was seen of them in one
     /// document.
     private func useBefore(_ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         async let document = visit.retrying {
             try await firestore.document(seenPath(.before))
                 .getDocument(source: .server, within: .seconds(30))

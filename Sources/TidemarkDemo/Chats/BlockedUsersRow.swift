@@ -60,7 +60,7 @@ struct BlockedUsersRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         switch side {
         case .before:
             let shown = try await readAll(firestore, visit)

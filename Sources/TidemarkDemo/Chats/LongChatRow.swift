@@ -32,7 +32,7 @@ struct LongChatRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         let items = firestore.collection(collection.text)
         switch side {
         case .before:

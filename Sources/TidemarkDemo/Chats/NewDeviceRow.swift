@@ -43,7 +43,7 @@ struct NewDeviceRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         let items = firestore.collection(collection.text)
         switch side {
         case .before:

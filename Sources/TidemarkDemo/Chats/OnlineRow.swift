@@ -66,7 +66,7 @@ struct OnlineRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         switch side {
         case .before:
             let query = query(firestore, now: try await visit.direct.now())

@@ -62,7 +62,7 @@ struct PrefetchRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         guard side == .after else {
             var shown: [QueryDocumentSnapshot] = []
             for day in 0..<Self.days {

@@ -51,7 +51,7 @@ struct SearchRow: ScenarioRow {
 
     /// As the app had it: a question a keystroke.
     private func type(_ visit: Visit) async throws -> [ShownItem] {
-        let people = try visit.firestore().collection(collection.text)
+        let people = try await visit.firestore().collection(collection.text)
         var shown: [ShownItem] = []
         for (keystroke, text) in Self.typed.enumerated() {
             let found = try await visit.retrying {
@@ -69,7 +69,7 @@ struct SearchRow: ScenarioRow {
     /// Typed so slowly that each keystroke is a search of its own; the clock of the pauses is turned.
     @MainActor
     private func search(_ visit: Visit) async throws -> [ShownItem] {
-        var app = ChatsApp(try visit.firestore(), me: Membership.user)
+        var app = ChatsApp(try await visit.firestore(), me: Membership.user)
         let clock = ManualClock()
         app.clock = clock
         let search = try app.search()

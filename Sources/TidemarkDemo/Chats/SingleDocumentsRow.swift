@@ -41,7 +41,7 @@ struct SingleDocumentsRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         let log = Log(Self.names)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in Self.names {

@@ -74,7 +74,7 @@ struct ThreeDaysRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         if side == .before {
             var shown: [QueryDocumentSnapshot] = []
             for day in [second, third] {

@@ -52,12 +52,11 @@ struct HealthApp {
     }
 
     private var process: AppProcess {
-        AppProcess([
+        let own = [
             "demo", "health-app", "--side", side.rawValue, "--export", export.path,
-            "--collection", collection, "--user", visit.place.user,
-            "--port", "\(visit.place.port)", "--label", visit.label,
-            "--folder", visit.place.folder.path, "--days-per-part", "\(daysPerPart)",
-        ])
+            "--collection", collection, "--days-per-part", "\(daysPerPart)",
+        ]
+        return AppProcess(own + PlaceOptions.arguments(visit))
     }
 
     private func hear(_ words: [String]) {

@@ -12,24 +12,20 @@ struct HealthAppCommand: AsyncParsableCommand {
     @Option var side: Side
     @Option var export: String
     @Option var collection: String
-    @Option(help: "Who is signed in.") var user: String
-    @Option var port: Int
-    @Option var label: String
     @Option(help: "Days that are sent at a time.") var daysPerPart = 30
-    @Option(help: "Of the cache, the queue and the health store.") var folder: String
+    @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: folder), user: user)
-        let store = try HealthStore(path: folder + HealthApp.storeFile)
+        let store = try HealthStore(path: place.folder + HealthApp.storeFile)
         switch side {
         case .before: try await HealthBefore(store).run(export)
         case .after:
-            let firestore = try place.firestore(label: label)
+            let client = try await DeviceClient(.after, place.place, label: place.label)
             let after = HealthAfter(
-                firestore: firestore, store: store, collection: collection,
+                firestore: client.firestore, store: store, collection: collection,
                 daysPerPart: daysPerPart)
             try await after.run(export)
-            await firestore.terminate()
+            await client.close()
         }
     }
 }

@@ -21,7 +21,7 @@ struct SecondDevice {
     /// - Returns: All hours, as the device holds them in the end.
     func run(_ days: Set<HealthDay>) async throws -> [HourEntry] {
         guard let oldest = days.min(), let newest = days.max() else { return [] }
-        let firestore = try visit.firestore(on: Self.name)
+        let firestore = try await visit.firestore(on: Self.name)
         let folder = try visit.place.on(Self.name).folder
         // Nothing is measured on it.
         let app = try HealthCore.HealthApp(

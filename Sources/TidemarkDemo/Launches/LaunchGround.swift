@@ -8,7 +8,6 @@ struct LaunchGround: Sendable {
     let folder: URL
     let server: ServerProcess
     let gates: LaunchGates
-    let accountsPort: Int
 
     /// - Parameters:
     ///   - name: Of a folder that is there as long as the body runs.
@@ -23,14 +22,12 @@ struct LaunchGround: Sendable {
         let data = folder.appendingPathComponent("server")
         let server = try await ServerProcess(
             data: data, rules: rules,
-            options: ["--accounts-port", "0"] + LaunchNetwork.serverOptions)
+            options: LaunchNetwork.serverOptions)
         defer { server.stop() }
-        let ports = try JSONDecoder().decode(
-            Ports.self, from: Data(contentsOf: data.appendingPathComponent("ports.json")))
         let gates = try await LaunchGates(
-            firestore: server.directPort, accounts: ports.accounts, networks)
+            firestore: server.directPort, accounts: server.accountsPort, networks)
         let ground = LaunchGround(
-            folder: folder, server: server, gates: gates, accountsPort: ports.accounts)
+            folder: folder, server: server, gates: gates)
         do {
             let result = try await body(ground)
             await gates.close()
@@ -51,9 +48,5 @@ struct LaunchGround: Sendable {
         return Town(
             firestore: firestore, user: PhoneUser(id: "town", name: "Town", email: ""),
             dayStart: Timestamp(date: Date()))
-    }
-
-    private struct Ports: Decodable {
-        let accounts: Int
     }
 }

@@ -32,8 +32,7 @@ struct SignUpDemo: Sendable {
                 }
             }
             let outcomes = try await play(devices, ground.gates, output)
-            let scenarios = try await judge(
-                outcomes, networks, ground.server, ground.accountsPort)
+            let scenarios = try await judge(outcomes, networks, ground.server)
             output.detail("\n" + table(scenarios))
             let seconds = (ContinuousClock.now - start).milliseconds / 1_000
             output.detail(String(format: "%d devices, %.1f s in all", devices.count, seconds))
@@ -66,10 +65,9 @@ struct SignUpDemo: Sendable {
     // MARK: What came of it
 
     private func judge(
-        _ outcomes: [SignUpOutcome], _ networks: [LaunchNetwork], _ server: ServerProcess,
-        _ accountsPort: Int
+        _ outcomes: [SignUpOutcome], _ networks: [LaunchNetwork], _ server: ServerProcess
     ) async throws -> [LaunchScenario<SignUpFigures>] {
-        let accounts = try await accounts(accountsPort)
+        let accounts = try await accounts(server.accountsPort)
         let direct = DirectServer(server)
         let profiles = try await direct.documents(in: CollectionPath(unchecked: "users"))
         await direct.close()

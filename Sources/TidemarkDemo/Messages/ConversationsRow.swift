@@ -35,7 +35,7 @@ struct ConversationsRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         switch side {
         case .before:
             let shown = try await listen(firestore)
@@ -60,7 +60,7 @@ struct ConversationsRow: ScenarioRow {
             mostAtOnce = max(mostAtOnce, pages)
         }
         visit.measured("loads at once", Double(mostAtOnce))
-        let nobody = try visit.firestore(on: "new", as: "nobody")
+        let nobody = try await visit.firestore(on: "new", as: "nobody")
         let empty = try MessagesApp(nobody, me: "nobody").conversations()
         defer { empty.close() }
         try await untilShown { empty.isUpToDate }

@@ -53,9 +53,9 @@ struct IndexRow: ScenarioRow {
         let network = visit.network
         let faults = network.faults(label: visit.label)
         try await server.order(network.profile, rules: faults.map(\.rule))
+        let place = DemoPlace(port: server.port, accounts: server.accountsPort, folder: data)
         let own = Visit(
-            network, DemoPlace(port: server.port, folder: data), label: visit.label,
-            server: server, direct, faults: faults,
+            network, place, side, label: visit.label, server: server, direct, faults: faults,
             clock: LaneClock(Timestamp().seconds, server))
         do {
             let shown =
@@ -72,7 +72,8 @@ struct IndexRow: ScenarioRow {
     }
 
     private func query(_ visit: Visit) async throws -> [ShownItem] {
-        let query = Conversation.newestFirst(of: Self.conversation, try visit.firestore())
+        let firestore = try await visit.firestore()
+        let query = Conversation.newestFirst(of: Self.conversation, firestore)
             .limit(to: Conversation.pageSize)
         do {
             let found = try await visit.retrying {
@@ -89,7 +90,8 @@ struct IndexRow: ScenarioRow {
     /// The screen says that it was refused, and goes on waiting for anything else.
     @MainActor
     private func open(_ visit: Visit) async throws -> [ShownItem] {
-        let model = try MessagesApp(visit.firestore(), me: Membership.user)
+        let firestore = try await visit.firestore()
+        let model = try MessagesApp(firestore, me: Membership.user)
             .conversation(Self.conversation)
         defer { model.close() }
         try await untilShown {

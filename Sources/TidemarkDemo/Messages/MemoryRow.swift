@@ -29,13 +29,11 @@ struct MemoryRow: ScenarioRow {
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         try await visit.untilOnline()
-        let app = AppProcess([
+        let own = [
             "demo", "page", "--side", side.rawValue, "--passes", "\(Self.passes)",
-            "--conversation", conversation.id(side), "--user", visit.place.user,
-            "--port", "\(visit.place.port)",
-            "--label", visit.label,
-            "--cache", visit.place.folder.appendingPathComponent("cache").path,
-        ])
+            "--conversation", conversation.id(side),
+        ]
+        let app = AppProcess(own + PlaceOptions.arguments(visit))
         var shown: [ShownItem] = []
         var passes: [(first: Double, last: Double)] = []
         var pages: [Double] = []

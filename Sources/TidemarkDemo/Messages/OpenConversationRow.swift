@@ -33,7 +33,7 @@ struct OpenConversationRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         switch side {
         case .before:
             let shown = try await listen(firestore) { visit.sawContent() }

@@ -12,14 +12,11 @@ struct PageCommand: AsyncParsableCommand {
     @Option var side: Side
     @Option var passes: Int
     @Option var conversation: String
-    @Option(help: "Who is signed in.") var user: String
-    @Option var port: Int
-    @Option var label: String
-    @Option(help: "The folder of the cache.") var cache: String
+    @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache), user: user)
-        let firestore = try place.firestore(label: label)
+        let client = try await DeviceClient(side, place.place, label: place.label)
+        let firestore = client.firestore
         var shown: [String] = []
         for _ in 0..<passes {
             let pass =
@@ -31,12 +28,12 @@ struct PageCommand: AsyncParsableCommand {
             shown = pass.shown
         }
         for id in shown { print("shown \(id)") }
-        await firestore.terminate()
+        await client.close()
     }
 
     @MainActor
     private func page(_ firestore: Firestore) async throws -> (first: Double, shown: [String]) {
-        let model = try MessagesApp(firestore, me: user).conversation(conversation)
+        let model = try MessagesApp(firestore, me: place.user).conversation(conversation)
         defer { model.close() }
         try await untilShown { !model.shown.isEmpty && model.messages.isUpToDate }
         let first = PeakMemory.mebibytes

@@ -46,7 +46,7 @@ struct PagesFromDiskRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         switch side {
         case .before: return try await pageByCursor(firestore, visit)
         case .after: return try await pageFromDisk(firestore, visit)

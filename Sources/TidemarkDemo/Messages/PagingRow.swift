@@ -59,7 +59,7 @@ struct PagingRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         switch side {
         case .before: return try await pageBesideListener(firestore, visit)
         case .after: return try await page(firestore, visit)

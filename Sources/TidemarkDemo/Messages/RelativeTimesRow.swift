@@ -33,7 +33,7 @@ struct RelativeTimesRow: ScenarioRow {
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
-        let firestore = try visit.firestore()
+        let firestore = try await visit.firestore()
         let shown = try await head(side, firestore) { visit.sawContent() }
         visit.isUpToDate()
         // 21 October 2026, noon.

@@ -14,23 +14,19 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "A file of history events.") var texts: String
     @Option(help: "How many were acknowledged to the user before.") var first: Int
     @Option var conversation: String
-    @Option(help: "Who is signed in, and writes.") var user: String
-    @Option var port: Int
-    @Option var label: String
-    @Option(help: "The folder of the cache and the queue.") var cache: String
     @Option(help: "What time it is, in seconds since 1970.") var now: Int64
+    @OptionGroup var place: PlaceOptions
 
     func run() async throws {
         let data = try Data(contentsOf: URL(fileURLWithPath: texts))
         let messages = try JSONDecoder().decode([HistoryEvent].self, from: data).dropFirst(first)
-        let place = DemoPlace(port: port, folder: URL(fileURLWithPath: cache), user: user)
-        let firestore = try place.firestore(label: label)
-        try await send(Array(messages), await app(firestore))
-        await firestore.terminate()
+        let client = try await DeviceClient(side, place.place, label: place.label)
+        try await send(Array(messages), await app(client.firestore))
+        await client.close()
     }
 
     @MainActor private func app(_ firestore: Firestore) -> MessagesApp {
-        var app = MessagesApp(firestore, me: user)
+        var app = MessagesApp(firestore, me: place.user)
         let (start, now) = (ContinuousClock.now, Timestamp(seconds: now, nanoseconds: 0))
         app.now = { now.advanced(by: .now - start) }
         return app
@@ -91,7 +87,7 @@ struct SendCommand: AsyncParsableCommand {
                 Conversation.idField: conversation,
                 Conversation.timestamp: FieldValue.serverTimestamp(),
                 ItemFields.updatedAt: FieldValue.serverTimestamp(),
-                ItemFields.author: user, ItemFields.text: message.text,
+                ItemFields.author: place.user, ItemFields.text: message.text,
             ],
             forDocument: firestore.collection(Conversation.messages.text)
                 .document("\(conversation)-\(message.id)"))

@@ -97,13 +97,11 @@ private struct SendingApp {
     /// - Parameter count: How many messages it acknowledges to the user before it is killed; nil for
     ///   all there are.
     func run(from first: Int, killedAfter count: Int?) async throws -> Run {
-        let app = AppProcess([
+        let own = [
             "demo", "send", "--side", side.rawValue, "--texts", texts.path, "--first", "\(first)",
-            "--conversation", conversation, "--user", visit.place.user,
-            "--port", "\(visit.place.port)", "--label", visit.label,
-            "--cache", visit.place.folder.appendingPathComponent("cache").path,
-            "--now", "\(start.advanced(by: .now - began).seconds)",
-        ])
+            "--conversation", conversation, "--now", "\(start.advanced(by: .now - began).seconds)",
+        ]
+        let app = AppProcess(own + PlaceOptions.arguments(visit))
         var run = Run()
         for await words in try app.start() {
             switch words.first {

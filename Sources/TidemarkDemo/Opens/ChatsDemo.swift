@@ -19,7 +19,7 @@ struct ChatsDemo {
             data: folder.appendingPathComponent("server"), rules: .chats)
         defer { server.stop() }
         let transport = GRPCTransport(.init(host: "127.0.0.1", port: server.port, usesTLS: false))
-        var clients = try self.clients(port: server.port, folder: folder)
+        var clients = try self.clients(of: server, folder: folder)
         var tallies = clients.map { Tally(name: $0.name) }
         var stage = try await Stage(
             script: HistoryScript(history, collection: Self.collection, seed: seed),
@@ -51,11 +51,11 @@ struct ChatsDemo {
 
     private static let collection = CollectionPath(unchecked: DemoPlace.collection)
 
-    private func clients(port: Int, folder: URL) throws -> [any DemoClient] {
+    private func clients(of server: ServerProcess, folder: URL) throws -> [any DemoClient] {
         func place(_ name: String) throws -> DemoPlace {
             let own = folder.appendingPathComponent(name)
             try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-            return DemoPlace(port: port, folder: own)
+            return DemoPlace(port: server.port, accounts: server.accountsPort, folder: own)
         }
         return [
             BeforeClient(place: try place("before")), PlainClient(place: try place("plain")),

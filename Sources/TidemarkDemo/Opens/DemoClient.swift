@@ -18,7 +18,9 @@ struct DemoPlace: Sendable {
     static let project = "demo"
     static let collection = "chats/history/messages"
 
+    /// Of Firestore.
     let port: Int
+    let accounts: Int
     /// The client's own folder; nothing else writes there.
     let folder: URL
     /// Who is signed in.
@@ -48,9 +50,10 @@ struct DemoPlace: Sendable {
         guard let device else { return self }
         let other = folder.appendingPathComponent(device)
         try FileManager.default.createDirectory(at: other, withIntermediateDirectories: true)
-        return DemoPlace(port: port, folder: other, user: user)
+        return DemoPlace(port: port, accounts: accounts, folder: other, user: user)
     }
 
+    /// Of an app that makes its client by itself.
     func firestore(label: String) throws -> Firestore {
         try Firestore(
             projectID: Self.project,

@@ -9,17 +9,16 @@ struct FeedClient: DemoClient {
 
     func open() async throws -> ClientOpen {
         var watch = OpenWatch()
-        let firestore = try place.firestore(label: name)
+        let client = try await DeviceClient(.after, place, label: name)
         let feed = try Feed(
             FeedDefinition(
-                query: firestore.collection(DemoPlace.collection), itemTime: ItemFields.time,
+                query: client.firestore.collection(DemoPlace.collection), itemTime: ItemFields.time,
                 way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
         if try await !feed.open().isEmpty { watch.sawContent() }
         try await feed.sync()
         // An app shows the window; here all of it is compared with the server.
         let shown = try await feed.loadAll().map(\.document).shownItems
         return ClientOpen(
-            firstContent: watch.firstContent, shown: shown,
-            bytes: await firestore.terminateCountingBytes())
+            firstContent: watch.firstContent, shown: shown, bytes: await client.close())
     }
 }

@@ -34,10 +34,10 @@ struct Ground {
         for row in rows {
             progress("preparing: \(row.name), the device's last use")
             for side in Side.allCases {
-                let firestore = try ground.place(row, side, port: server.port)
-                    .firestore(label: "preparation")
-                try await row.lastUse(side, firestore)
-                await firestore.terminate()
+                let client = try await DeviceClient(
+                    side, ground.place(row, side, on: server), label: "preparation")
+                try await row.lastUse(side, client.firestore)
+                await client.close()
             }
         }
         await direct.close()
@@ -55,9 +55,12 @@ struct Ground {
             data: folder.appendingPathComponent("server"), rules: rules, options: options)
     }
 
-    func place(_ row: any ScenarioRow, _ side: Side, port: Int) throws -> DemoPlace {
+    func place(
+        _ row: any ScenarioRow, _ side: Side, on server: ServerProcess
+    ) throws -> DemoPlace {
         let own = folder.appendingPathComponent("devices/\(row.slug)-\(side.rawValue)")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-        return DemoPlace(port: port, folder: own, user: row.user(side))
+        return DemoPlace(
+            port: server.port, accounts: server.accountsPort, folder: own, user: row.user(side))
     }
 }

@@ -48,11 +48,12 @@ struct Lane {
 
     private func measure(_ row: any ScenarioRow, _ side: Side) async throws -> Measured {
         let label = "\(row.slug).\(side.rawValue)"
-        let place = try ground.place(row, side, port: server.port)
+        let place = try ground.place(row, side, on: server)
         let faults = row.faults(label: label) + network.faults(label: label)
         try await server.order(network.profile, rules: faults.map(\.rule))
         let visit = Visit(
-            network, place, label: label, server: server, direct, faults: faults, clock: clock)
+            network, place, side, label: label, server: server, direct, faults: faults,
+            clock: clock)
         var shown: [ShownItem] = []
         var failure: String?
         do {

@@ -14,6 +14,7 @@ final class Visit: Sendable {
 
     let network: DemoNetwork
     let place: DemoPlace
+    let side: Side
     let label: String
     /// Past the network.
     let direct: DirectServer
@@ -23,7 +24,7 @@ final class Visit: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        var clients: [Firestore] = []
+        var clients: [DeviceClient] = []
         var isOnline: Bool
         var returning: Task<Void, any Error>?
         var measured = Measured()
@@ -32,9 +33,10 @@ final class Visit: Sendable {
     }
 
     init(
-        _ network: DemoNetwork, _ place: DemoPlace, label: String, server: ServerProcess,
-        _ direct: DirectServer, faults: [DemoFault], clock: LaneClock
+        _ network: DemoNetwork, _ place: DemoPlace, _ side: Side, label: String,
+        server: ServerProcess, _ direct: DirectServer, faults: [DemoFault], clock: LaneClock
     ) {
+        self.side = side
         self.clock = clock
         (self.network, self.place, self.label, self.direct) = (network, place, label, direct)
         self.server = server
@@ -42,7 +44,7 @@ final class Visit: Sendable {
         let returning = Task {
             try await Task.sleep(for: Self.offline)
             try await server.order(.healthy, rules: faults.map(\.rule))
-            self.cameBack()
+            await self.cameBack()
         }
         state.withLock { state in
             state.isOnline = false
@@ -55,12 +57,12 @@ final class Visit: Sendable {
     /// - Parameters:
     ///   - device: Another device, which holds nothing; nil for the row's own.
     ///   - user: Who is signed in there; nil for the row's own user.
-    func firestore(on device: String? = nil, as user: String? = nil) throws -> Firestore {
+    func firestore(on device: String? = nil, as user: String? = nil) async throws -> Firestore {
         var place = try place.on(device)
         if let user { place.user = user }
-        let firestore = try place.firestore(label: label)
-        state.withLock { $0.clients.append(firestore) }
-        return firestore
+        let client = try await DeviceClient(side, place, label: label)
+        state.withLock { $0.clients.append(client) }
+        return client.firestore
     }
 
     /// The first call counts.
@@ -155,13 +157,12 @@ final class Visit: Sendable {
         return all
     }
 
-    /// As the system tells an app, of whatever make.
-    private func cameBack() {
+    private func cameBack() async {
         let clients = state.withLock { state in
             state.isOnline = true
             return state.clients
         }
-        for client in clients { client.networkMayBeBack() }
+        for client in clients { await client.networkIsBack() }
     }
 
     /// What the device's own meter has counted so far.
@@ -176,8 +177,8 @@ final class Visit: Sendable {
         var bytes = 0
         var reads: Int?
         for client in state.withLock(\.clients) {
-            if let own = try? await self.reads(of: client) { reads = (reads ?? 0) + own }
-            bytes += await client.terminateCountingBytes()
+            if let own = try? await self.reads(of: client.firestore) { reads = (reads ?? 0) + own }
+            bytes += await client.close()
         }
         return state.withLock { [reads, bytes] state in
             state.measured.bytes = bytes

@@ -13,6 +13,8 @@ final class ServerProcess: Sendable {
     let port: Int
     /// For what is no client: never behind the gate.
     let directPort: Int
+    /// Of its accounts, past the gate.
+    let accountsPort: Int
     private let controlPort: Int
     private let process: Process
 
@@ -33,7 +35,8 @@ final class ServerProcess: Sendable {
         process.executableURL = Bundle.main.executableURL
         process.arguments =
             [
-                "serve", "--port", "0", "--data", data.path, "--ports-file", portsFile.path,
+                "serve", "--port", "0", "--accounts-port", "0", "--data", data.path, "--ports-file",
+                portsFile.path,
             ] + options
         let output = Pipe()
         process.standardOutput = output
@@ -46,11 +49,13 @@ final class ServerProcess: Sendable {
         port = ports.firestore
         directPort = ports.direct ?? ports.firestore
         controlPort = ports.control
+        accountsPort = ports.accounts
     }
 
     private struct Ports: Decodable {
         let firestore: Int
         let control: Int
+        let accounts: Int
         let direct: Int?
     }
 
