@@ -1,6 +1,6 @@
 import ArgumentParser
 import Tidemark
-import TidemarkDemo
+import TidemarkHTTP
 
 /// Where a command finds its database.
 struct DatabaseOptions: ParsableArguments {

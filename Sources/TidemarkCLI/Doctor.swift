@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Tidemark
 import TidemarkApp
-import TidemarkDemo
+import TidemarkHTTP
 
 struct DoctorCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import TidemarkDemo
 import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer

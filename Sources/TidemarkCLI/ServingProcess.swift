@@ -4,7 +4,6 @@ import TidemarkHTTP
 import TidemarkModel
 import TidemarkRules
 import TidemarkServer
-import TidemarkShow
 import TidemarkWire
 import UnixSignals
 

@@ -3,7 +3,6 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import TidemarkAudit
-import TidemarkDemo
 import TidemarkGoogleAuth
 import TidemarkModel
 import TidemarkWire

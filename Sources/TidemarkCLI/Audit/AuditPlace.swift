@@ -2,7 +2,7 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import TidemarkAudit
-import TidemarkDemo
+import TidemarkHTTP
 import TidemarkGoogleAuth
 import TidemarkWire
 

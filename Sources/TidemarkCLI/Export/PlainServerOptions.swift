@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import TidemarkDemo
+import TidemarkHTTP
 import TidemarkModel
 import TidemarkWire
 

@@ -1,6 +1,7 @@
 import ExampleKit
 import Foundation
 import Tidemark
+import TidemarkHTTP
 
 /// What apps are launched on: a server with accounts and the app's security rules, and a gate for each
 /// network in front of it.

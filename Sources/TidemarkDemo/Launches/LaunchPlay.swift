@@ -3,6 +3,7 @@ import Foundation
 import StampsCore
 import Tidemark
 import TidemarkApp
+import TidemarkHTTP
 import TidemarkPhones
 
 /// Launches of both apps of journeys 1 on one network after the other, each a process of its own.

@@ -1,5 +1,6 @@
 import Foundation
 import Tidemark
+import TidemarkHTTP
 import TidemarkModel
 import TidemarkRules
 import TidemarkServer

@@ -4,6 +4,7 @@ import ExampleKit
 import Foundation
 import NIOCore
 import NIOHTTP1
+import TidemarkHTTP
 import TidemarkModel
 import TidemarkServer
 

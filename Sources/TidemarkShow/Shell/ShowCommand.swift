@@ -1,6 +1,7 @@
 public import ArgumentParser
 import ExampleKit
 import Foundation
+import TidemarkConsole
 import TidemarkHTTP
 import TidemarkPhones
 import TidemarkServer
