@@ -1,9 +1,20 @@
 import Testing
 import TidemarkModel
+import TidemarkServer
 
 @testable import TidemarkWire
 
 @Suite(.timeLimit(.minutes(20))) struct `Another network` {
+    /// Of a long answer; a lost packet holds up what is behind it.
+    @Test func `an answer to a ping is not behind more than 3G brings until it is due`() throws {
+        guard case .open(let pacing) = NetworkProfile.threeG.link else {
+            Issue.record("3G is an open link")
+            return
+        }
+        let slowest = Double(try #require(pacing.bytesPerSecond)) / 6
+        #expect(Double(Channel.window) / slowest < Channel.pingTimeout / .seconds(1))
+    }
+
     @Test func `is met with another connection, and what is under way goes on`() async throws {
         let rows = (0..<50).map { row in
             Reply.runQuery(
