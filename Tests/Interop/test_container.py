@@ -92,7 +92,8 @@ def image(tmp_path_factory):
     for run in collecting:
         run = run.replace("/out/", f"{out}/").replace(".build/release/tidemark", str(binary))
         subprocess.run(["bash", "-euo", "pipefail", "-c", run], check=True)
-    return out / "root"
+    yield out / "root"
+    shutil.rmtree(out)
 
 
 def test_the_image_has_what_the_program_is_linked_with(image):
@@ -113,10 +114,12 @@ exec chroot --userspec="$1" "$0" "${@:2}"
 """
 
 
-def may_enter():
+def may_enter(image):
     """Whether a folder can be made the root of a process here."""
+    (image / "proc").mkdir(exist_ok=True)
     return os.geteuid() == 0 and subprocess.run(
-        ["unshare", "--mount", "true"], capture_output=True).returncode == 0
+        ["unshare", "--mount", "mount", "--bind", "/proc", str(image / "proc")],
+        capture_output=True).returncode == 0
 
 
 @pytest.fixture
@@ -127,12 +130,11 @@ def started(tmp_path, image):
     ports = dict(zip(("8080", "4000", "9099"), free_ports(3)))
     words = command("ENTRYPOINT") + command("CMD")
     assert words[0] == INSTALLED
-    if may_enter():
+    if may_enter(image):
         data = image / "data"
         shutil.rmtree(data, ignore_errors=True)
         data.mkdir()
         os.chown(data, *map(int, step("USER").split(":")))
-        (image / "proc").mkdir(exist_ok=True)
         begin = ["unshare", "--mount", "bash", "-euc", ENTER, str(image), step("USER"), INSTALLED]
         folder = "/data"
     else:
