@@ -68,7 +68,7 @@ import TidemarkTesting
         }
     }
 
-    /// The launch goes to the first step by itself then, and would take back a step of the person.
+    /// Where a profile is missing, the launch goes to the first step by itself.
     @Test func `a field is shown when the launch takes what is typed`() throws {
         let ada = try #require(UserID("ada"))
         var machine = LaunchMachine()

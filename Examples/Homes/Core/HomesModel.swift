@@ -58,8 +58,7 @@ public struct HomesModel: Equatable, Sendable {
         case .onboarding(let step):
             switch machine.state {
             case .profilePending: place = .settingUp
-            // The onboarding follows at once. A field shown before it does would take a step that
-            // the launch then goes back from.
+            // The onboarding follows at once, and its fields with it.
             case .profileMissing: (place, message, actions) = (.settingUp, nil, [])
             // The account comes first.
             case .onboarding(nil, _): place = .signIn

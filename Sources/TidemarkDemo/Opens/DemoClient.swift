@@ -21,6 +21,7 @@ struct DemoPlace: Sendable {
 
     /// Of Firestore.
     let port: Int
+    /// The port of accounts.
     let accounts: Int
     /// The client's own folder; nothing else writes there.
     let folder: URL
