@@ -22,7 +22,7 @@ struct LongChatRow: ScenarioRow {
             most: ["reads at first": Double(Self.held)])
     }
 
-    /// On 3G the app as it was reads 100,000 messages for two minutes and more.
+    /// On 3G the app as it was reads 100,000 messages for nearly four minutes.
     let patience = Duration.seconds(600)
 
     private let collection = CollectionPath(unchecked: "chats/long/messages")

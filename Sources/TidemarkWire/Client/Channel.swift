@@ -13,7 +13,7 @@ final class Channel: Sendable {
     static let pingTimeout = Duration.seconds(20)
     /// How many bytes the server may send ahead of what has been read. The answer to a ping stands behind
     /// them: with the transport's 8 MiB, a long answer on 3G was taken for a dead connection, asked for
-    /// again, and billed again. It leaves 5 MB a second to a server 100 ms away.
+    /// again, and billed again (Decisions/0069). It leaves 5 MB a second to a server 100 ms away.
     static let window = 1 << 19
 
     let transport: Transport
