@@ -108,6 +108,19 @@ import TidemarkWire
         }
     }
 
+    /// A client that does not look at its own clock hears it from the server.
+    @Test func `a server says of a deadline that it has passed, not that the call was cancelled`()
+        async throws
+    {
+        let transport = ScriptedTransport { _, _, _ in }
+        try await Loopback.with(transport) { loopback in
+            let request = Request.getDocument(GetDocumentRequest(path: path("a/b")))
+            let parts = try await loopback.rawParts(of: request, timeout: "20m")
+            #expect(parts.last == "status \(RPCStatus.timedOut.message) []")
+            #expect(await transport.cancelled.wait() == [request])
+        }
+    }
+
     @Test func `where nothing listens a call is unavailable, and the next one tries anew`()
         async throws
     {

@@ -47,14 +47,18 @@ struct Loopback: Sendable {
 
 extension Loopback {
     /// What the transport makes of the answer to a call, part by part; trailers by their keys.
-    func rawParts(of request: Request) async throws -> [String] {
+    ///
+    /// - Parameter timeout: What the call tells the server, as gRPC writes it, and does not look at itself.
+    func rawParts(of request: Request, timeout: String? = nil) async throws -> [String] {
+        var metadata = Metadata()
+        if let timeout { metadata.addString(timeout, forKey: "grpc-timeout") }
         let channel = try Channel(.init(host: "127.0.0.1", port: port, usesTLS: false))
         let encoded = try EncodedRequest(request, Names(database))
         let parts = try await channel.transport.withStream(
             descriptor: encoded.method.descriptor, options: .defaults
-        ) { stream, _ in
+        ) { [metadata] stream, _ in
             try await stream.outbound.write(
-                contentsOf: [.metadata([:]), .message(GRPCNIOTransportBytes(encoded.bytes))])
+                contentsOf: [.metadata(metadata), .message(GRPCNIOTransportBytes(encoded.bytes))])
             await stream.outbound.finish()
             var parts: [String] = []
             for try await part in stream.inbound {

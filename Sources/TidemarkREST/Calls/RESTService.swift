@@ -164,8 +164,8 @@ final class RESTParts: HTTPParts {
         self.handle = handle
         self.service = service
         timer = service.desk.watch(call.method.defaultTimeout) {
-            handle.cancel()
             outbox.fail(with: [.ended(.timedOut)])
+            handle.cancel()
         }
         place = service.budget.register(
             SendBudget.Holder(

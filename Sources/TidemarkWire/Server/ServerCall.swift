@@ -31,14 +31,18 @@ struct ServerCall: Sendable {
         defer { sending.close() }
         let outbox = sending.outbox
         call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))
-        let endTimer = limitTime(context.timeout, outbox, call)
+        // Its end is said first: a call that is cancelled says so by itself.
+        let end: @Sendable (RPCStatus) -> Void = { status in
+            outbox.fail(with: [.ended(status)])
+            call.cancel()
+        }
+        let endTimer = limitTime(context.timeout) { end(.timedOut) }
         await withRPCCancellationHandler {
             await sending.run(stream)
         } onCancelRPC: { [streams] in
             // A server that stops tells every call so; those with an end of their own may finish.
             if streams.isEnding { return }
-            call.cancel()
-            outbox.fail(with: [.ended(.clientGone)])
+            end(.clientGone)
         }
         endTimer()
         // Where the client is gone, nobody waits for the rest.
@@ -102,12 +106,8 @@ struct ServerCall: Sendable {
     /// - Parameter timeout: The client's; without one the server's own limit holds.
     /// - Returns: What lets go of the timer.
     private func limitTime(
-        _ timeout: Duration?, _ outbox: Outbox<StreamEvent<Reply>>, _ call: ServerCallHandle
+        _ timeout: Duration?, _ end: @escaping @Sendable () -> Void
     ) -> () -> Void {
-        let end: @Sendable () -> Void = {
-            call.cancel()
-            outbox.fail(with: [.ended(.timedOut)])
-        }
         guard let timeout else {
             let id = desk.watch(method.defaultTimeout, end: end)
             return { desk.unwatch(id) }

@@ -11,6 +11,11 @@ import TidemarkWire
     private static let request = RESTRequest(
         method: "GET", path: "/v1/projects/p/databases/d/documents/rooms/blue", query: nil,
         headers: [:], body: [])
+    /// Whose answer may be long.
+    private static let query = RESTRequest(
+        method: "POST", path: "/v1/projects/p/databases/d/documents:runQuery", query: nil,
+        headers: [:],
+        body: Array(#"{"structuredQuery": {"from": [{"collectionId": "rooms"}]}}"#.utf8))
     private static let document = Document(
         path: DocumentPath(unchecked: "rooms/blue"), fields: ["n": .integer(5)],
         createTime: Timestamp(seconds: 1, nanoseconds: 0),
@@ -65,10 +70,13 @@ import TidemarkWire
         #expect(await task.value.status == 499)
     }
 
-    @Test func `a server that says nothing is given up after the method's time`() async throws {
+    @Test(arguments: [request, query])
+    func `a server that says nothing is given up after the method's time`(
+        request: RESTRequest
+    ) async throws {
         let transport = HeldTransport { _ in }
         let service = HTTPService(transport, access: nil)
-        async let answer = service.answer(Self.request)
+        async let answer = service.answer(request)
         _ = try await transport.sink()
         // The wait may begin after the sink is there.
         while transport.cancellations == 0 {
