@@ -2,8 +2,8 @@ import ArgumentParser
 import AsyncHTTPClient
 import Foundation
 import TidemarkAudit
-import TidemarkHTTP
 import TidemarkGoogleAuth
+import TidemarkHTTP
 import TidemarkWire
 
 /// What is audited: Google's services, or a local server's.

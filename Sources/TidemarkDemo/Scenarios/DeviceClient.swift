@@ -35,6 +35,7 @@ struct DeviceClient: Sendable {
     @discardableResult
     func close() async -> Int {
         let bytes = await firestore.terminateCountingBytes()
+        // The client has ended; what listens for signals has not.
         await stack?.close()
         return bytes
     }
