@@ -220,7 +220,7 @@ enum UnspokenTexts {
                 "Tidemark/Client/FirestoreError.swift": 6, "Tidemark/Client/Log.swift": 1,
                 "Tidemark/Values/ValueParser.swift": 1,
                 "TidemarkApp/Accounts/Client/SecondFactor.swift": 1,
-                "TidemarkApp/Accounts/Credentials/DurableFile.swift": 12,
+                "TidemarkSystem/DurableFile.swift": 12,
                 "TidemarkApp/Accounts/Credentials/KeychainItems.swift": 2,
                 "TidemarkApp/Accounts/Shell/LaunchFiles.swift": 3,
                 "TidemarkApp/Backfill/HistoryPages.swift": 1,

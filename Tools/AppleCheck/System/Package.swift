@@ -11,9 +11,9 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-func target(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+func target(_ name: String) -> Target {
     .target(
-        name: name, dependencies: ["Darwin"] + dependencies, path: "Checked/" + name,
+        name: name, dependencies: ["Darwin"], path: "Checked/" + name,
         swiftSettings: settings)
 }
 
@@ -21,10 +21,10 @@ let package = Package(
     name: "SystemCheck",
     targets: [
         .target(name: "Darwin", path: "Stubs/Darwin", swiftSettings: settings),
-        target("TidemarkSystem"), target("TidemarkApp", ["TidemarkSystem"]), target("Tidemark"),
+        target("TidemarkSystem"), target("Tidemark"),
         .executableTarget(
             name: "SystemCheck",
-            dependencies: ["Darwin", "TidemarkSystem", "TidemarkApp", "Tidemark"], path: "Run",
+            dependencies: ["Darwin", "TidemarkSystem", "Tidemark"], path: "Run",
             swiftSettings: settings),
     ]
 )

@@ -1,5 +1,6 @@
 import Crypto
 public import Foundation
+import TidemarkSystem
 
 /// Secrets in files of mode 0600, in a folder of mode 0700: one each, whole at every moment.
 ///

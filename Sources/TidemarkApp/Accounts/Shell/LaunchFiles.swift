@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TidemarkSystem
 
 /// What a launch keeps on this device: the installation's id, the last user, the local flag, and the
 /// journal of a sign-up. Small files, each whole at every moment.

@@ -2,7 +2,6 @@ import Foundation
 import TidemarkSystem
 
 @testable import Tidemark
-@testable import TidemarkApp
 
 /// Runs the branches for Apple's C library, and ends with 1 when one does not what it should.
 @main enum SystemCheck {

@@ -1,20 +1,21 @@
-import Foundation
-import TidemarkSystem
-
 /// A small file that is whole at every moment, and that nobody else on the machine may read.
-struct DurableFile: Sendable {
+package struct DurableFile: Sendable {
+    package let path: String
     /// A longer one is not ours.
-    static let maxBytes = 1 << 20
+    private let maxBytes: Int
 
-    let path: String
+    package init(path: String, maxBytes: Int = 1 << 20) {
+        self.path = path
+        self.maxBytes = maxBytes
+    }
 
-    struct Failure: Error, Hashable, Sendable {
-        let detail: String
-        let code: Int32
+    package struct Failure: Error, Hashable, Sendable {
+        package let detail: String
+        package let code: Int32
     }
 
     /// - Returns: Nil when there is none, and its folder can be looked into.
-    func read() throws(Failure) -> [UInt8]? {
+    package func read() throws(Failure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if file < 0 {
             if errno == ENOENT { return nil }
@@ -23,9 +24,12 @@ struct DurableFile: Sendable {
         defer { close(file) }
         // One that others could read is taken back from them before it is used.
         guard fchmod(file, 0o600) == 0 else { throw failure("is not this user's own") }
-        var bytes = [UInt8](repeating: 0, count: Self.maxBytes + 1)
+        var bytes = [UInt8](repeating: 0, count: min(Self.firstRoom, maxBytes + 1))
         var length = 0
-        while length < bytes.count {
+        while length <= maxBytes {
+            if length == bytes.count {
+                bytes += [UInt8](repeating: 0, count: min(length, maxBytes + 1 - length))
+            }
             let room = bytes.count - length
             let count = bytes.withUnsafeMutableBytes { buffer in
                 SystemCalls.readBytes(file, buffer.baseAddress! + length, room)
@@ -39,7 +43,7 @@ struct DurableFile: Sendable {
     }
 
     /// On disk when it returns; nil removes the file.
-    func write(_ bytes: [UInt8]?) throws(Failure) {
+    package func write(_ bytes: [UInt8]?) throws(Failure) {
         guard let bytes else {
             if unlink(path) != 0, errno != ENOENT { throw failure("cannot be removed") }
             return try syncFolder()
@@ -74,8 +78,8 @@ struct DurableFile: Sendable {
 
     /// A name that is new, or gone, is on disk with its folder.
     private func syncFolder() throws(Failure) {
-        let folder = open(
-            (path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = open(parent, O_RDONLY | O_CLOEXEC | O_DIRECTORY)
         guard folder >= 0 else { throw failure("has a folder that cannot be opened") }
         defer { close(folder) }
         guard SystemCalls.syncToDisk(folder) == 0 else {
@@ -83,7 +87,11 @@ struct DurableFile: Sendable {
         }
     }
 
-    private var name: String { (path as NSString).lastPathComponent }
+    private static let firstRoom = 1 << 14
+
+    private var name: Substring {
+        path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]
+    }
 
     private func failure(_ what: String) -> Failure {
         let code = errno

@@ -1,1 +1,0 @@
-../../../../../Sources/TidemarkApp/Accounts/Credentials/DurableFile.swift

@@ -1,0 +1,1 @@
+../../../../../Sources/TidemarkSystem/DurableFile.swift
