@@ -18,10 +18,13 @@ struct ChurnCommand: AsyncParsableCommand {
     @Option(help: "How many; 0 only sends what an earlier run left in the queue.") var count: Int
     @Option(help: "Begins the dice.") var seed: UInt64
     @Option(help: "The folder of the cache and the queue.") var cache: String
+    @Option(help: "Share the cache with other processes, as an app or as a helper of one.")
+    var share: CacheShare?
     @OptionGroup var database: DatabaseOptions
 
     func run() async throws {
-        let firestore = try database.firestore(cache: .directory(cache), label: "churn")
+        let firestore = try database.firestore(
+            cache: .directory(cache), onBusyCache: share?.policy ?? .fail, label: "churn")
         let documents = firestore.collection("churn")
         for document in try await documents.getDocuments(source: .cache).documents {
             say("cached \(document.documentID) \(contents(document.data()))")
@@ -94,3 +97,10 @@ private func contents(_ data: [String: Any]?) -> String {
 
 /// At once, for whoever reads the lines of this process while it runs.
 private func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
+
+/// As what a process shares a cache.
+enum CacheShare: String, ExpressibleByArgument {
+    case app, helper
+
+    var policy: FirestoreSettings.BusyCache { .shared(self == .app ? .app : .helper) }
+}

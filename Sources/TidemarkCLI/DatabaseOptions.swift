@@ -14,9 +14,12 @@ struct DatabaseOptions: ParsableArguments {
         help: "HOST:PORT of a server without TLS; FIRESTORE_EMULATOR_HOST when it is not given.")
     var host: String?
 
-    func firestore(cache: FirestoreSettings.Cache = .memory, label: String) throws -> Firestore {
+    func firestore(
+        cache: FirestoreSettings.Cache = .memory,
+        onBusyCache: FirestoreSettings.BusyCache = .fail, label: String
+    ) throws -> Firestore {
         let settings = FirestoreSettings(
-            cache: cache, label: label, token: TokenVariable.value)
+            cache: cache, label: label, token: TokenVariable.value, onBusyCache: onBusyCache)
         if let host {
             settings.host = host
             settings.isSSLEnabled = false

@@ -22,10 +22,11 @@ SEED = int(os.environ.get("TIDEMARK_KILL_SEED", "0")) or random.randrange(1 << 3
 class Life:
     """One process of the app, and every line that it has said."""
 
-    def __init__(self, server, cache, first, count, seed):
+    def __init__(self, server, cache, first, count, seed, share=None):
         self.process = subprocess.Popen(
             [BINARY, "churn", "--project", "churn", "--cache", cache, "--first", str(first),
-             "--count", str(count), "--seed", str(seed)],
+             "--count", str(count), "--seed", str(seed)]
+            + (["--share", share] if share else []),
             env=dict(os.environ, FIRESTORE_EMULATOR_HOST=server.host), stdout=subprocess.PIPE,
             text=True)
         self.lines = []

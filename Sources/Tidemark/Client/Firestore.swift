@@ -98,7 +98,7 @@ public final class Firestore: Sendable {
     /// caller's.
     package var traffic: (sent: Int, received: Int)? { started.connection?.traffic }
 
-    /// Whether this client reads a copy of a cache that another client has open:
+    /// Whether this client reads a copy of a cache that another client has open now:
     /// ``FirestoreSettings/onBusyCache``.
     public var isReadOnly: Bool { started.engine.isReadOnly }
 }

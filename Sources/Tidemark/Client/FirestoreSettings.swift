@@ -27,6 +27,21 @@ public final class FirestoreSettings: Sendable {
         /// server, and refuses writes with ``StorageFault/locked``. Costs a copy of the cache's
         /// file.
         case readOnly
+        /// Several processes use the cache, as an app and its widget do: all of them are opened so. One holds
+        /// it: asks the server, and sends. The others show what it stores, with a delay of some 0.1 s, and
+        /// keep their writes for it, which it sends within 0.3 s; what they ask the server alone for throws
+        /// `unavailable`. When the one that holds it ends, is suspended or is killed, another one takes over
+        /// within 0.3 s. Costs a copy of the cache's file whenever it has changed, on another thread and a
+        /// tenth of the time at most.
+        case shared(CacheRole)
+    }
+
+    /// Who of several processes is to hold the cache that they share.
+    public enum CacheRole: Hashable, Sendable {
+        /// Asks for it when it is a helper that holds it, and has it within 0.6 s.
+        case app
+        /// A widget or an extension: hands the cache over to an app that asks.
+        case helper
     }
 
     private let state: Mutex<Values>

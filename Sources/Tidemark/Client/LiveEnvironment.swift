@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 package import TidemarkModel
 package import TidemarkSync
@@ -5,8 +6,10 @@ package import TidemarkSync
 extension SyncEnvironment {
     /// The device's own clock, dice and threads.
     package static func live(_ transport: any Transport) -> SyncEnvironment {
-        SyncEnvironment(
+        var environment = SyncEnvironment(
             transport: transport, scheduler: DispatchScheduler(),
             now: { Timestamp(date: Date()) }, random: { Double.random(in: 0..<1) })
+        environment.offload = { DispatchQueue.global(qos: .utility).async(execute: $0) }
+        return environment
     }
 }

@@ -39,6 +39,17 @@ extension FirestoreSettings {
     }
 }
 
+extension FirestoreSettings.BusyCache {
+    var policy: SyncEngine.BusyCache {
+        switch self {
+        case .fail: .fail
+        case .readOnly: .view
+        case .shared(.app): .share(.app)
+        case .shared(.helper): .share(.helper)
+        }
+    }
+}
+
 extension FirestoreSettings.Values {
     /// Source: `FirestoreCacheSizeUnlimited` and the bound of a cache's size, swift-api 1.1.
     private static let smallestCache: Int64 = 1024 * 1024

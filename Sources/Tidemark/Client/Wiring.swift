@@ -98,7 +98,7 @@ struct Setup: Sendable {
             database: database, cacheFile: file,
             user: settings.user, sharesCacheBetweenUsers: settings.sharesCacheBetweenUsers,
             label: settings.label, cacheSizeBytes: settings.cacheSizeBytes, token: settings.token)
-        configuration.viewsBusyCache = settings.onBusyCache == .readOnly
+        configuration.busyCache = settings.onBusyCache.policy
         configuration.readBudgets = settings.readBudgets
         configuration.stormBounds = settings.stormBounds
         configuration.freesAtOnce = settings.cache == .memory && settings.freesAtOnce

@@ -11,6 +11,8 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
     private var jobs: [Int: @Sendable () -> Void] = [:]
     private var lastJob = 0
     package private(set) var isAlive = true
+    /// How long what is done on another thread takes to be heard of; nil within a step of the process.
+    private var lateness: Duration?
 
     package init(on time: VirtualScheduler) { self.time = time }
 
@@ -23,6 +25,10 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
 
     package func enqueue(_ job: @escaping @Sendable () -> Void) {
         guard let id = keep(job) else { return }
+        if let lateness {
+            _ = time.schedule(after: lateness) { [weak self] in self?.take(id)?() }
+            return
+        }
         time.enqueue { [weak self] in self?.take(id)?() }
     }
 
@@ -32,6 +38,13 @@ package final class WorldProcess: EngineScheduler, ServerExecutor, @unchecked Se
         let id = keep(job) ?? 0
         let timer = time.schedule(name, after: delay) { [weak self] in self?.take(id)?() }
         return ProcessTimer(process: self, id: id, timer: timer)
+    }
+
+    /// Runs a job of another thread now, and has the process hear of it later.
+    func offload(_ job: () -> Void, heardAfter delay: Duration) {
+        lateness = delay
+        job()
+        lateness = nil
     }
 
     package var elapsed: Duration { time.elapsed }

@@ -11,7 +11,10 @@ import TidemarkSystem
 /// place of the file's.
 package final class StoreCopy: Sendable {
     package let path: String
+    private let original: String
     private let folder: String
+    /// Up to where the owner's log is in the copy.
+    private let end: LogEnd
     /// Held for as long as the copy is in use: what a killed process left has no holder.
     private let lock: FileLock?
 
@@ -20,12 +23,13 @@ package final class StoreCopy: Sendable {
     /// A younger folder may be in the making.
     private static let sweepAge: TimeInterval = 60
 
-    /// How often the owner may begin its log anew while it is copied.
-    private static let attempts = 3
+    /// How often the owner may begin its log anew, or end, while it is copied.
+    private static let attempts = 10
     private static let chunk = 1 << 20
 
     /// - Throws: ``StoreError/locked`` when the owner was faster each time.
     package init(of original: String) throws(StoreError) {
+        self.original = original
         let parent = FileManager.default.temporaryDirectory
         Self.sweep(parent)
         let url = parent.appendingPathComponent(Self.prefix + UUID().uuidString)
@@ -37,10 +41,16 @@ package final class StoreCopy: Sendable {
                 attributes: [.posixPermissions: 0o700])
             lock = FileLock(url.appendingPathComponent(Self.lockName).path)
             for _ in 0..<Self.attempts {
-                let log = Self.logHeader(of: original)
+                let log = LogEnd(of: original)
                 try Self.copyFile(original, to: path)
-                try Self.copyLog(of: original, to: path)
-                if Self.logHeader(of: original) == log { return }
+                // Where the owner has just ended, the log is gone.
+                guard (try? Self.copyLog(of: original, to: path)) != nil else { continue }
+                let copied = LogEnd(of: path)
+                guard LogEnd(of: original).isOfSameLog(as: log), copied.isOfSameLog(as: log) else {
+                    continue
+                }
+                end = copied
+                return
             }
         } catch {
             Self.remove(folder)
@@ -70,12 +80,8 @@ package final class StoreCopy: Sendable {
         try? FileManager.default.removeItem(atPath: folder)
     }
 
-    /// Its salts change whenever the log is begun anew. Nil without a log.
-    private static func logHeader(of path: String) -> Data? {
-        guard let file = FileHandle(forReadingAtPath: path + "-wal") else { return nil }
-        defer { try? file.close() }
-        return try? file.read(upToCount: 32)
-    }
+    /// Whether the owner has stored something since. Costs two reads of a few bytes.
+    package var isOutdated: Bool { !end.isEnd(of: original) }
 
     private static func copyLog(of original: String, to path: String) throws {
         try? FileManager.default.removeItem(atPath: path + "-wal")

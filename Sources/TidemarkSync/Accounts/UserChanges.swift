@@ -18,7 +18,7 @@ struct UserChange {
 final class UserChanges {
     /// What one user has waiting while another one uses the engine.
     private struct Parked {
-        var observers: [Int64: WriteDelivery.Observer] = [:]
+        var observers = WriteDelivery.Observers()
         /// Where caches are in memory: the store, as long as writes wait in it.
         var store: LocalStore?
     }
@@ -75,9 +75,8 @@ final class UserChanges {
 
     /// What can be said at once: the outer nil when the change has to be made.
     private func answer(to change: UserChange) -> SyncError?? {
-        if !context.gate.isRunning || context.gate.isReadOnly {
-            return .some(context.gate.writeRefusal)
-        }
+        guard context.gate.mayChangeUser else { return .some(context.gate.writeRefusal) }
+        if change.erasesPrevious, context.gate.isReadOnly { return .some(.storage(.locked)) }
         if let fault = CacheFiles.fault(of: change.user) { return fault }
         if change.erasesPrevious, storage.isShared {
             return .some(
@@ -106,7 +105,7 @@ final class UserChanges {
     /// Tells all who wait, of this change or as another user, that nothing comes of it.
     func endAll(_ error: SyncError) {
         for parked in parked.values {
-            for id in parked.observers.keys.sorted() { parked.observers[id]?(.failed(error)) }
+            parked.observers.tellAll(.failed(error))
         }
         parked = [:]
         for change in waiting { change.completion(error) }
@@ -127,19 +126,18 @@ final class UserChanges {
         if let parked = parked[UserKey(change.user)]?.store {
             return swap(to: parked, of: change, try parked.targets.reopen(asked))
         }
-        let location = storage.location(of: change.user)
-        let (key, fault) = (context.environment.storeKey, context.environment.storageFault)
-        let new = try LocalStore.opening(
-            location, database: context.database, user: change.user, key: key, fault: fault)
-        do { swap(to: new, of: change, try new.targets.reopen(asked)) } catch {
-            try? new.close()
-            guard case .damaged? = StorageFault(error), case .file(let path) = location else {
-                throw error
-            }
+        let new = try storage.opening.open(change.user)
+        do {
+            let reopened = try new.local.targets.reopen(asked)
+            context.gate.cacheIs(readOnly: new.isView)
+            swap(to: new.local, of: change, reopened)
+        } catch {
+            try? new.local.close()
+            guard !new.isView, case .damaged? = StorageFault(error),
+                case .file(let path) = storage.location(of: change.user)
+            else { throw error }
             // It could be opened, and not read: the next attempt finds a new one.
-            let renewed = try LocalStore.renewed(
-                path, database: context.database, user: change.user, key: key, fault: fault)
-            try renewed.close()
+            try storage.opening.renew(path, change.user).close()
             throw error
         }
     }
@@ -147,7 +145,10 @@ final class UserChanges {
     /// Cannot fail: from here on the engine is the new user's.
     private func swap(to new: LocalStore, of change: UserChange, _ reopened: [OpenedQuery]) {
         // Those who wait for writes wait for the same ones.
-        if change.isReopening { return exchange.put(new, of: change.user, reopened) }
+        if change.isReopening {
+            exchange.put(new, of: change.user, reopened)
+            return writing.settle()
+        }
         let old = storage.local
         let oldUser = storage.user
         let oldLocation = storage.location(of: oldUser)
@@ -159,7 +160,10 @@ final class UserChanges {
         // Only newer tokens were to be written: without them the next listen reads a little more.
         if !keeps { try? old.close() }
         if change.erasesPrevious, case .file(let path) = oldLocation {
-            do { try DocumentStore.erase(path) } catch { storage.ended(StorageFault(error)) }
+            do {
+                try DocumentStore.erase(path)
+                try StoreInbox.erase(of: path)
+            } catch { storage.ended(StorageFault(error)) }
         }
     }
 
@@ -176,6 +180,6 @@ final class UserChanges {
                 parked[UserKey(previous)] = Parked(observers: observers, store: store)
             }
         }
-        writing.adopt(parked.removeValue(forKey: UserKey(next))?.observers ?? [:])
+        writing.adopt(parked.removeValue(forKey: UserKey(next))?.observers ?? .init())
     }
 }

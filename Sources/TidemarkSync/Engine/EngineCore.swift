@@ -17,14 +17,12 @@ final class EngineCore: @unchecked Sendable {
     init(_ configuration: SyncEngine.Configuration, _ environment: SyncEnvironment) throws {
         let user = configuration.user
         if let fault = CacheFiles.fault(of: user) { throw fault }
-        let files = CacheFiles(
-            base: configuration.cacheFile, isShared: configuration.sharesCacheBetweenUsers)
-        let (local, isReadOnly) = try LocalStore.opening(
-            files.location(of: user), database: configuration.database, user: user,
-            viewsBusy: configuration.viewsBusyCache, key: environment.storeKey,
-            fault: environment.storageFault)
-        context = EngineContext(configuration, environment, EngineGate(isReadOnly: isReadOnly))
-        parts = EngineParts(context, CacheStorage(context, files, local, of: user))
+        let opening = CacheOpening(configuration, environment)
+        let cache = try opening.open(user)
+        let gate = EngineGate(
+            isReadOnly: cache.isView, sharesWrites: opening.inbox(of: user) != nil)
+        context = EngineContext(configuration, environment, gate)
+        parts = EngineParts(context, CacheStorage(context, opening, cache.local, of: user))
         context.attach(self)
     }
 
@@ -33,6 +31,8 @@ final class EngineCore: @unchecked Sendable {
     var environment: SyncEnvironment { context.environment }
 
     func start() {
+        if context.gate.isReadOnly { parts.reachability.step(.disabled) }
+        parts.sharing.opened()
         parts.writing.fill()
         parts.indexes.want()
         parts.garbage.start()
@@ -63,6 +63,8 @@ extension EngineCore {
         case .enteredLimbo(let path, let view): parts.remote.enterLimbo(path, view: view)
         case .leftLimbo(let path, let view): parts.remote.leaveLimbo(path, view: view)
         case .queryFailed(let listened, let error): parts.remote.fail(listened, error)
+        case .cacheTaken: cacheTaken()
+        case .cacheWanted: handOver()
         }
     }
 
@@ -86,6 +88,7 @@ extension EngineCore {
         case .garbageCollection: parts.garbage.collectStep()
         case .meterSave: parts.meter.save()
         case .heldBack: parts.remote.releaseHeld()
+        case .cacheSharing: parts.sharing.look()
         case .readDeadline, .callRetry, .transactionRetry, .feedRetry: break
         }
     }
@@ -222,12 +225,50 @@ extension EngineCore {
         context.gate.storageWorks()
         parts.storage.ended(nil)
         if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
+        cacheIsThere()
+        parts.sharing.opened()
+    }
+
+    // MARK: Other processes
+
+    /// The process that held the cache is gone, or suspended: this one asks the server, and sends.
+    private func cacheTaken() {
+        if context.gate.isNetworkEnabled { parts.reachability.step(.mayBeBack) }
+        cacheIsThere()
+    }
+
+    private func cacheIsThere() {
         parts.remote.listenToAll()
         parts.listeners.restartOpenings()
         parts.indexes.want()
         // A pause ends it.
         if !context.isScheduled(.garbageCollection) { parts.garbage.start() }
         startStreams()
+    }
+
+    /// Lets another process have the cache, and views it from now on.
+    private func handOver() {
+        let error = SyncError.storage(.locked)
+        leave(RPCStatus(.unavailable, "Another process has taken over the cache."), reads: error)
+        if parts.sharing.handOver() { return }
+        parts.users.reopen()
+        changeUsers()
+    }
+
+    /// A newer copy of the cache that another process holds was made on another thread.
+    func copied(_ copy: ViewedCache?, _ number: Int, since began: Duration) {
+        parts.sharing.copied(copy, number, since: began)
+    }
+
+    /// Ends all that uses the cache or asks the server; listeners stay.
+    private func leave(_ status: RPCStatus, reads error: SyncError) {
+        stopStreams()
+        endCalls(status, reads: error)
+        parts.slices.endAll(error)
+        parts.listeners.pauseOpenings()
+        parts.reachability.step(.disabled)
+        context.cancelAllTimers()
+        parts.storage.retryBegins()
     }
 
     // MARK: A pause
@@ -237,13 +278,8 @@ extension EngineCore {
     func suspend(_ completion: @escaping @Sendable () -> Void) {
         defer { completion() }
         guard context.gate.suspend() else { return }
-        stopStreams()
-        endCalls(RPCStatus(.cancelled, "The client was suspended."), reads: .suspended)
-        parts.slices.endAll(.suspended)
-        parts.listeners.pauseOpenings()
-        parts.reachability.step(.disabled)
-        context.cancelAllTimers()
-        parts.storage.retryBegins()
+        leave(RPCStatus(.cancelled, "The client was suspended."), reads: .suspended)
+        parts.sharing.paused()
         // What the server said and the disk did not take is in memory alone: the file is needed for it.
         if !parts.writing.hasUnstored, !parts.storage.isDamaged { parts.storage.closeForNow() }
     }
@@ -259,6 +295,7 @@ extension EngineCore {
             parts.remote.releaseHeld()
             parts.indexes.want()
             parts.garbage.start()
+            parts.sharing.opened()
         }
         if !parts.users.isEmpty, mayChangeCaches { return changeUsers() }
         if !parts.users.isEmpty || context.gate.isStorageBroken { return retryStorage() }

@@ -17,6 +17,10 @@ enum EngineEvent {
     /// A document matches in a view, and the server's result does not have it.
     case enteredLimbo(DocumentPath, view: Int32)
     case leftLimbo(DocumentPath, view: Int32)
+    /// This process holds the cache now, which another one held.
+    case cacheTaken
+    /// Another process asks for the cache.
+    case cacheWanted
     /// The cache could not be read for a query: its listeners hear why, and are gone.
     case queryFailed(ListenedQuery, SyncError)
 }

@@ -1,3 +1,4 @@
+import Synchronization
 import TidemarkModel
 
 /// Whether the engine runs, answers, stores and connects: what a part asks before it begins something.
@@ -10,7 +11,7 @@ final class EngineGate {
     }
 
     private var state = State.running
-    private var isNetworkOn: Bool
+    private var isNetworkOn = true
     /// What the server said could not be stored: nothing more is taken in until it can.
     private(set) var isStorageBroken = false
     private(set) var isChangingUser = false
@@ -19,25 +20,32 @@ final class EngineGate {
     /// Of the changes of the user, the number of the last one that was asked for.
     private(set) var session: UInt64 = 0
     private var fault: StorageFault?
-    /// Whether the cache is a copy of one that somebody else has open.
-    let isReadOnly: Bool
+    /// Whether writes are left for the process that holds the cache, when it is another one.
+    private let sharesWrites: Bool
+    /// Any thread may ask.
+    private let isView: Atomic<Bool>
 
-    init(isReadOnly: Bool) {
-        self.isReadOnly = isReadOnly
-        isNetworkOn = !isReadOnly
+    init(isReadOnly: Bool, sharesWrites: Bool = false) {
+        isView = Atomic(isReadOnly)
+        self.sharesWrites = sharesWrites
     }
 
     // MARK: What may be done
 
+    /// Whether the cache is a copy of one that somebody else has open.
+    var isReadOnly: Bool { isView.load(ordering: .relaxed) }
     var isRunning: Bool { state == .running }
     /// Whether it runs and is not suspended.
     var isServing: Bool { isRunning && !isSuspended }
     var isTerminated: Bool { state == .terminated }
-    var isNetworkEnabled: Bool { isNetworkOn }
+    var isNetworkEnabled: Bool { isNetworkOn && !isReadOnly }
+    /// Whether another user's cache may take the present one's place: one that only views a cache shows that
+    /// one alone.
+    var mayChangeUser: Bool { isRunning && (!isReadOnly || sharesWrites) }
     /// Whether batches may be prepared for the server.
     var maySend: Bool { isServing && !isStorageBroken && !isChangingUser }
     /// Whether a stream may be opened.
-    var mayConnect: Bool { isNetworkOn && maySend }
+    var mayConnect: Bool { isNetworkEnabled && maySend }
 
     /// Why nothing can be asked of the engine now; nil when it can.
     var refusal: SyncError? {
@@ -54,6 +62,9 @@ final class EngineGate {
     /// Why nothing can be stored now; nil when it can.
     var writeRefusal: SyncError? { refusal ?? (isReadOnly ? .storage(.locked) : nil) }
 
+    /// Why an app's writes cannot be taken now; nil when they can.
+    var journalRefusal: SyncError? { sharesWrites ? refusal : writeRefusal }
+
     /// What a call's end means for its caller.
     ///
     /// - Parameter status: Not ok.
@@ -68,7 +79,7 @@ final class EngineGate {
 
     /// - Returns: Whether that is news.
     func setNetworkEnabled(_ enabled: Bool) -> Bool {
-        guard isRunning, !isReadOnly, enabled != isNetworkOn else { return false }
+        guard isRunning, enabled != isNetworkOn else { return false }
         isNetworkOn = enabled
         return true
     }
@@ -87,6 +98,7 @@ final class EngineGate {
         return true
     }
 
+    func cacheIs(readOnly: Bool) { isView.store(readOnly, ordering: .relaxed) }
     func storageBroke() { isStorageBroken = true }
     func storageWorks() { isStorageBroken = false }
     func storageIs(_ state: StorageState) {

@@ -25,6 +25,7 @@ struct EngineParts {
 
     let exchange: CacheExchange
     let users: UserChanges
+    let sharing: CacheSharing
 
     init(_ context: EngineContext, _ storage: CacheStorage) {
         self.storage = storage
@@ -43,7 +44,7 @@ struct EngineParts {
             context, storage, indexes, slices, meter, reachability, queries, views, remote)
 
         garbage = GarbageCollector(context, storage, views)
-        writing = WriteDelivery(context, storage, views)
+        writing = WriteDelivery(context, storage, views, SharedWrites(context, storage))
 
         calls = OneShotCalls(context, storage, meter, reachability, connection, views)
         cache = CacheReads(context, storage, slices, indexes)
@@ -54,5 +55,6 @@ struct EngineParts {
 
         exchange = CacheExchange(context, storage, queries, views, remote, writing, garbage)
         users = UserChanges(context, storage, writing, views, exchange)
+        sharing = CacheSharing(context, storage, slices, listeners, exchange, writing)
     }
 }

@@ -16,6 +16,10 @@ public struct SyncEnvironment: Sendable {
     public var cacheEncryption: CacheEncryption?
     var storeKey: StoreKeySource? { cacheEncryption?.key }
 
+    /// Runs what takes long and touches nothing of an engine on another thread; where nothing is said, at
+    /// once.
+    public var offload: @Sendable (_ job: @escaping @Sendable () -> Void) -> Void = { $0() }
+
     /// How many documents or index entries a read of the cache looks at before others have their turn, at
     /// most: what 3 ms are for. A test makes it small, to have much happen meanwhile.
     package var rowsOfSlice = 4_000
@@ -67,5 +71,5 @@ public enum TimerID: String, Hashable, Sendable, CaseIterable {
     case onlineState, listenBackoff, writeBackoff, listenIdle, writeIdle, listenHealthy,
         writeHealthy
     case readDeadline, callRetry, meterSave, heldBack, storageRetry, indexBuilding,
-        logMoving, garbageCollection, transactionRetry, feedRetry
+        logMoving, garbageCollection, transactionRetry, feedRetry, cacheSharing
 }

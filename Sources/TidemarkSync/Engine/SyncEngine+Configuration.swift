@@ -23,9 +23,8 @@ extension SyncEngine {
         /// What the cache may take, in bytes: beyond it, what was used the longest ago goes. Nil for
         /// no bound. Source of the default: client-engine 2.0, "Cache size".
         public var cacheSizeBytes: Int64?
-        /// Whether a cache that somebody else has open is read as it was at that moment, in place of a
-        /// failure: the engine then asks no server and refuses writes.
-        public var viewsBusyCache = false
+        /// What is done about a cache that somebody else has open.
+        public var busyCache = BusyCache.fail
         /// Whether what is not in use any more goes within a second, and not when the cache is full.
         public var freesAtOnce = false
         /// What of a day may be read, and what happens then.
@@ -51,6 +50,25 @@ extension SyncEngine {
             self.token = token
             self.cacheSizeBytes = cacheSizeBytes
         }
+    }
+
+    /// What an engine does about a cache that another engine, in this or another process, has open.
+    public enum BusyCache: Hashable, Sendable {
+        /// Opening it fails.
+        case fail
+        /// It is read as it was at that moment: the engine asks no server and refuses writes.
+        case view
+        /// It is read as the other engine changes it; writes are left for that engine; and the cache is
+        /// taken over when nobody has it.
+        case share(ProcessRole)
+    }
+
+    /// Who of several processes is to have the cache.
+    public enum ProcessRole: Hashable, Sendable {
+        /// Asks for it.
+        case app
+        /// Hands it over to an app that asks.
+        case helper
     }
 
     public struct ListenOptions: Hashable, Sendable {

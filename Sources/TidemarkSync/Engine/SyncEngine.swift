@@ -134,9 +134,10 @@ extension SyncEngine {
     /// engine may have one of them open.
     package static func eraseCaches(_ cacheFile: String) throws(SyncError) {
         do {
-            try DocumentStore.erase(cacheFile)
-            for file in DocumentStore.files(beginningWith: CacheFiles.usersPrefix(of: cacheFile)) {
+            let users = DocumentStore.files(beginningWith: CacheFiles.usersPrefix(of: cacheFile))
+            for file in [cacheFile] + users {
                 try DocumentStore.erase(file)
+                try StoreInbox.erase(of: file)
             }
         } catch { throw SyncError(storing: error) }
     }
@@ -152,6 +153,7 @@ extension SyncEngine {
             for file in [cacheFile] + users {
                 try DocumentStore.changeKey(
                     of: file, migrations: LocalSchema.migrations, from: old?.key, to: new.key)
+                try StoreInbox.changeKey(of: file, from: old?.key, to: new.key)
             }
         } catch { throw SyncError(storing: error) }
     }

@@ -49,6 +49,8 @@ final class LocalFile {
         _ body: (StoreTransaction) throws -> T
     ) throws -> T {
         let waiting = targets.released
+        // A copy is not there any more after a loss of power.
+        let durability = copy == nil ? durability : .process
         do {
             let hasReads = book.isDue
             var result: T?
@@ -101,6 +103,9 @@ final class LocalFile {
         }
         return result!
     }
+
+    /// Whether it is a copy, and its holder has stored something since.
+    var isOutdated: Bool { copy?.isOutdated == true }
 
     /// Writes something of no meaning, to see whether that can be done.
     func probe() throws {

@@ -15,6 +15,8 @@ final class LocalQueue {
     private var batchNumbers: Range<Int64> = 0..<0
     /// Of the user.
     private(set) var rejectedCount = 0
+    /// Whether it is noted what became of batches, for a process that does not see it happen.
+    var notesFates = false
 
     /// Does not read it: see ``load()``.
     init(_ file: LocalFile, _ targets: TargetTable, user: String?) {
@@ -61,26 +63,28 @@ final class LocalQueue {
 
     // MARK: Writes
 
-    /// Puts mutations into the durable queue. Costs a sync of the disk.
+    /// Puts mutations into the durable queue. Costs a sync of the disk, unless they are kept elsewhere until
+    /// there is one.
     ///
     /// - Parameters:
     ///   - inPlaceOf: A rejected batch that is forgotten in the same step.
-    ///   - mark: What is noted in the same step: ``MovedMarks``.
+    ///   - note: What is noted in the same step.
     /// - Returns: The batch, and the documents as they look now.
     func enqueue(
-        _ mutations: [Mutation], at time: Timestamp, inPlaceOf rejected: Int64? = nil,
-        noting mark: String? = nil
+        _ mutations: [Mutation], at time: Timestamp, _ durability: DocumentStore.Durability = .disk,
+        inPlaceOf rejected: Int64? = nil,
+        noting note: BatchNote? = nil
     ) throws -> (batch: MutationBatch, changed: [LocalDocument]) {
         precondition(!mutations.isEmpty)
         let time = time.truncatedToMicroseconds
         let contents = mutations.count == 1 ? mutations[0].plainContents : nil
         var numbers = batchNumbers
-        let (batch, bases): (MutationBatch, [Base]) = try file.write(.writeLocally, .disk) {
+        let (batch, bases): (MutationBatch, [Base]) = try file.write(.writeLocally, durability) {
             transaction in
             if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
             let base = try baseMutations(for: mutations, transaction)
             if let rejected { try self.rejected.discard(rejected, transaction) }
-            if let mark { try MovedMarks.add(mark, transaction) }
+            try note?.write(of: numbers.lowerBound, transaction)
             try transaction.execute(
                 """
                 INSERT INTO syncBatch (id, user, localWriteTime, baseMutations, mutations)
@@ -176,6 +180,7 @@ final class LocalQueue {
                 }
             }
             try removeBatch(batch.id, transaction)
+            if notesFates { try SharedBatches.note(batch.id, committed: commitTime, transaction) }
             try LooseDocuments.touch(
                 batch.paths, at: targets.nextSequence, transaction)
             if position != writePosition { try save(position, transaction) }
@@ -240,6 +245,43 @@ final class LocalQueue {
         }
     }
 
+    /// Sets a message aside that another process left and nobody can read, as a refused write without
+    /// contents.
+    func refuse(unreadable name: String, at time: Timestamp) throws {
+        var numbers = batchNumbers
+        rejectedCount = try file.write(.rejectBatch, .disk) { transaction in
+            if numbers.isEmpty { numbers = try takeBatchNumbers(transaction) }
+            try BatchNote.shared(name).write(of: numbers.lowerBound, transaction)
+            try rejected.keep(
+                numbers.lowerBound, time.microseconds, [], Self.unreadable, at: time, transaction)
+            return try rejected.count(transaction)
+        }
+        batchNumbers = numbers.dropFirst()
+    }
+
+    private static let unreadable = RPCStatus(
+        .dataLoss, "The write could not be read back from the disk.")
+
+    // MARK: Other processes
+
+    /// - Returns: The number of the batch that another process left under this name; nil for one that is not
+    ///   in the queue, and was not.
+    func number(ofShared name: String) throws -> Int64? {
+        try file.read { try SharedBatches.number(of: name, $0) }
+    }
+
+    /// What became of a batch, also where another process sent it.
+    func fate(of batch: Int64) throws -> BatchFate {
+        if pending.batch(batch) != nil { return .pending }
+        return try file.read { transaction in
+            if let time = try SharedBatches.commitTime(of: batch, transaction) {
+                return .committed(time)
+            }
+            let refused = try rejected.all(transaction).first { $0.batch == batch }
+            return refused.map { .rejected($0.reason) } ?? .unknown
+        }
+    }
+
     // MARK: The write stream's position
 
     /// To be called before a batch is sent on the stream. Costs a sync of the disk when it is news.
@@ -299,10 +341,9 @@ final class LocalQueue {
     private func setAside(_ damaged: [SQLRow], of user: String?, _ transaction: StoreTransaction)
         throws
     {
-        let reason = RPCStatus(.dataLoss, "The write could not be read back from the disk.")
         for row in damaged {
             try RejectedTable(user: user).keep(
-                row.integer(0), row.integer(1), row.blob(3), reason,
+                row.integer(0), row.integer(1), row.blob(3), Self.unreadable,
                 at: Timestamp(microseconds: row.integer(1)), transaction)
             try transaction.execute("DELETE FROM syncBatch WHERE id = ?", [row.values[0]])
         }
@@ -352,6 +393,9 @@ final class LocalQueue {
             }
             for row in saved.marks {
                 try transaction.execute("INSERT OR REPLACE INTO syncRecord VALUES (?, ?)", row)
+            }
+            for row in saved.shared {
+                try transaction.execute("INSERT OR REPLACE INTO syncShared VALUES (?, ?)", row)
             }
             try save(position, transaction)
         }

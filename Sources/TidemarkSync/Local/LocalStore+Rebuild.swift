@@ -2,12 +2,14 @@ import TidemarkModel
 import TidemarkStore
 
 /// What must not go down with a damaged cache: writes that wait, those that were refused, and what of another
-/// store was queued. Rows as they are on disk, whoever's they are.
+/// store or process was queued. Rows as they are on disk, whoever's they are.
 struct SavedQueue {
     var batches: [[SQLValue]] = []
     var rejected: [[SQLValue]] = []
     /// ``MovedMarks``: key and value.
     var marks: [[SQLValue]] = []
+    /// Of batches that other processes left: name and number.
+    var shared: [[SQLValue]] = []
 
     static let batchColumns = "id, localWriteTime, baseMutations, mutations, user"
     static let rejectedColumns =
@@ -31,6 +33,8 @@ struct SavedQueue {
         rejected = try DocumentStore.salvage(
             "SELECT \(Self.rejectedColumns) FROM syncRejected ORDER BY id", from: path, key: key)
         marks = try DocumentStore.salvage(MovedMarks.all, from: path, key: key)
+        shared = try DocumentStore.salvage(
+            "SELECT name, batch FROM syncShared", from: path, key: key)
     }
 
     /// Takes what is in memory for what can be read of the same user.
@@ -61,26 +65,6 @@ extension LocalStore {
                 throw error
             }
             return try renewed(path, database: database, user: user, key: key, fault: fault)
-        }
-    }
-
-    /// As ``opening(_:database:user:key:fault:)`` or, when somebody else has the cache open and `viewsBusy`, a
-    /// view of it.
-    static func opening(
-        _ location: DocumentStore.Location, database: DatabaseID, user: String?, viewsBusy: Bool,
-        key: StoreKeySource? = nil, fault: SyncEnvironment.StorageFaultSource?
-    ) throws -> (LocalStore, isView: Bool) {
-        do {
-            let own = try opening(location, database: database, user: user, key: key, fault: fault)
-            return (own, false)
-        } catch {
-            guard viewsBusy, case .locked? = StorageFault(error), case .file(let path) = location
-            else { throw error }
-            let copy = try StoreCopy(of: path)
-            let view = try LocalStore(
-                .file(copy.path), database: database, user: user, key: key, fault: fault,
-                copy: copy)
-            return (view, true)
         }
     }
 

@@ -79,6 +79,9 @@ final class LocalStore {
     /// Writes something of no meaning, to see whether that can be done.
     func probe() throws { try file.probe() }
 
+    /// Whether it is a copy, and its holder has stored something since.
+    var isOutdated: Bool { file.isOutdated }
+
     // MARK: What was billed
 
     func storedReads(of day: BillingDay) throws -> [ReadRow] {

@@ -162,5 +162,20 @@ enum LocalSchema {
                 DROP TABLE syncBatch;
                 ALTER TABLE syncQueue RENAME TO syncBatch;
                 """),
+        StoreMigration(
+            "sync 8 processes",
+            sql: """
+                -- Batches that other processes left for the one that holds the cache, by their names: each is
+                -- queued once. Of the last ones.
+                CREATE TABLE syncShared (
+                    name TEXT PRIMARY KEY,
+                    batch INTEGER NOT NULL
+                ) WITHOUT ROWID;
+                -- When batches were committed, where somebody may ask who was not there. Of the last ones.
+                CREATE TABLE syncDone (
+                    batch INTEGER PRIMARY KEY,
+                    commitTime INTEGER NOT NULL
+                );
+                """),
     ]
 }

@@ -6,7 +6,7 @@ import TidemarkStore
 /// Who reads or writes asks ``local``; how each transaction ended comes by here.
 final class CacheStorage {
     private let context: EngineContext
-    private let files: CacheFiles
+    let opening: CacheOpening
     private var current: LocalStore
     /// The user who owns ``local``; nil before anybody signs in.
     private(set) var user: String?
@@ -21,17 +21,20 @@ final class CacheStorage {
     private var observers: [UInt64: @Sendable (StorageState) -> Void] = [:]
 
     init(
-        _ context: EngineContext, _ files: CacheFiles, _ local: LocalStore, of user: String?
+        _ context: EngineContext, _ opening: CacheOpening, _ local: LocalStore, of user: String?
     ) {
         self.context = context
-        self.files = files
+        self.opening = opening
         self.user = user
         current = local
         watchCurrent()
     }
 
     var local: LocalStore { current }
+    private var files: CacheFiles { opening.files }
     var isShared: Bool { files.isShared }
+    /// Whether ``local`` is a copy, and its holder has stored something since.
+    var isOutdated: Bool { current.isOutdated }
     /// Whether another cache has to take the place of ``local``.
     var isDamaged: Bool { isCurrentDamaged || rescued != nil }
     func location(of user: String?) -> DocumentStore.Location { files.location(of: user) }
@@ -41,6 +44,7 @@ final class CacheStorage {
             current.defects = context.environment.defects
         #endif
         current.outcome = { [unowned self] in transactionEnded($0) }
+        if case .share = context.configuration.busyCache { current.queue.notesFates = true }
         current.elapsed = { [scheduler = context.environment.scheduler] in scheduler.elapsed }
     }
 

@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 /// The server's last word on a batch.
 enum WriteOutcome: Equatable, Sendable {
@@ -28,6 +29,7 @@ final class WriteDelivery: @unchecked Sendable {
     private let context: EngineContext
     private let storage: CacheStorage
     private let views: QueryViews
+    private let shared: SharedWrites
     private var stream: WriteStream
     private var call: (any RequestStream<WriteRequest>)?
     /// Counts the streams, so that a late event of an old one is known as such.
@@ -41,10 +43,14 @@ final class WriteDelivery: @unchecked Sendable {
     private var queueObservers: [UInt64: @Sendable (WriteQueueState) -> Void] = [:]
     private var willTellQueue = false
 
-    init(_ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews) {
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ views: QueryViews,
+        _ shared: SharedWrites
+    ) {
         self.context = context
         self.storage = storage
         self.views = views
+        self.shared = shared
         stream = WriteStream(position: storage.local.queue.writePosition)
         #if TIDEMARK_DEFECTS
             if context.isPlanted(.sentTwiceAfterRestart) { stream = WriteStream() }
@@ -58,7 +64,7 @@ final class WriteDelivery: @unchecked Sendable {
     func write(
         _ mutations: [Mutation], inPlaceOf rejected: Int64? = nil, _ observer: @escaping Observer
     ) {
-        if let refusal = context.gate.writeRefusal { return observer(.failed(refusal)) }
+        if let refusal = context.gate.journalRefusal { return observer(.failed(refusal)) }
         guard !mutations.isEmpty else {
             return observer(.failed(.invalidArgument("A write without mutations.")))
         }
@@ -67,9 +73,16 @@ final class WriteDelivery: @unchecked Sendable {
         guard local.queue.pending.batches.count < limit else {
             return observer(.failed(.queueFull(limit: limit)))
         }
+        if context.gate.isReadOnly, let inbox = storage.opening.inbox(of: storage.user) {
+            return journalled(shared.leave(mutations, in: inbox, observer))
+        }
         let batch: MutationBatch
         let changed: [LocalDocument]
         do {
+            // What was left before it goes before it.
+            if let inbox = storage.opening.inbox(of: storage.user) {
+                try takeShared(from: inbox, most: .max)
+            }
             (batch, changed) = try local.queue.enqueue(
                 mutations, at: context.environment.now(), inPlaceOf: rejected)
         } catch { return observer(.failed(SyncError(storing: error))) }
@@ -110,10 +123,30 @@ final class WriteDelivery: @unchecked Sendable {
                 return .failure(.queueFull(limit: limit))
             }
             (batch, changed) = try local.queue.enqueue(
-                moved.mutations, at: moved.time ?? context.environment.now(), noting: moved.mark)
+                moved.mutations, at: moved.time ?? context.environment.now(),
+                noting: .moved(moved.mark))
         } catch { return .failure(SyncError(storing: error)) }
         journalled(changed)
         return .success(batch.id)
+    }
+
+    /// Queues what other processes left, and sends it.
+    ///
+    /// - Returns: Whether no more can be taken now.
+    func takeShared(from inbox: StoreInbox) -> Bool {
+        do { return try takeShared(from: inbox, most: SharedWrites.mostAtOnce) } catch {
+            // It is there the next time.
+            if let fault = StorageFault(error) { storage.ended(fault) }
+            return true
+        }
+    }
+
+    @discardableResult
+    private func takeShared(from inbox: StoreInbox, most: Int) throws -> Bool {
+        let (changed, isAll) = try shared.take(from: inbox, most: most)
+        for waiting in shared.settle() { observers[waiting.batch] = waiting.observer }
+        if !changed.isEmpty { journalled(changed) }
+        return isAll
     }
 
     /// Puts a rejected write at the end of the queue again.
@@ -139,7 +172,7 @@ final class WriteDelivery: @unchecked Sendable {
 
     /// Sends what may be sent now, and opens the stream for it.
     func fill() {
-        guard context.gate.maySend else { return }
+        guard context.gate.maySend, !context.gate.isReadOnly else { return }
         let local = storage.local
         while let batch = pipeline.takeNext(of: local.queue.pending) {
             if stream.isOpen, stream.isReady { step(.send(batch.mutations)) }
@@ -377,23 +410,57 @@ final class WriteDelivery: @unchecked Sendable {
         tellQueueLater()
     }
 
+    /// What this process left for another one, and may not be in a copy that was made since.
+    var leftWrites: [String: SharedWrite] { shared.own }
+
+    /// Tells those who wait for batches that another process sent meanwhile.
+    func settle() {
+        let queue = storage.local.queue
+        for (id, observer) in observers.sorted(by: { $0.key < $1.key }) {
+            guard let event = try? queue.fate(of: id).event else { continue }
+            observers[id] = nil
+            observer(event)
+        }
+        for waiting in shared.settle() { observers[waiting.batch] = waiting.observer }
+        let first = queue.pending.batches.first?.id ?? .max
+        let done = waiters.filter { $0.batch < first }
+        waiters.removeAll { $0.batch < first }
+        for waiter in done { waiter.completion(nil) }
+    }
+
     func tellWaitersOfChange() {
         for waiter in waiters { waiter.completion(.userChanged) }
         waiters = []
     }
 
+    /// Those who wait for one user's batches: in the queue, and left for the process that holds the cache.
+    struct Observers {
+        var ofQueue: [Int64: Observer] = [:]
+        var ofShared: [String: SharedWrites.Left] = [:]
+        var isEmpty: Bool { ofQueue.isEmpty && ofShared.isEmpty }
+
+        func tellAll(_ event: SyncEngine.WriteEvent) {
+            for id in ofQueue.keys.sorted() { ofQueue[id]?(event) }
+            for name in ofShared.keys.sorted() { ofShared[name]?.observer(event) }
+        }
+    }
+
     /// Those who wait for the present user's batches, whom nobody tells any more.
-    func takeObservers() -> [Int64: Observer] {
+    func takeObservers() -> Observers {
         defer { observers = [:] }
-        return observers
+        return Observers(ofQueue: observers, ofShared: shared.takeWaiting())
     }
 
     /// Those who wait for batches of the queue that is there now.
-    func adopt(_ observers: [Int64: Observer]) { self.observers = observers }
+    func adopt(_ observers: Observers) {
+        self.observers = observers.ofQueue
+        shared.adopt(observers.ofShared)
+    }
 
     func tellObserversOfEnd(_ error: SyncError) {
         for id in observers.keys.sorted() { observers[id]?(.failed(error)) }
         observers = [:]
+        shared.tellObserversOfEnd(error)
     }
 
     func tellWaitersOfEnd(_ error: SyncError) {

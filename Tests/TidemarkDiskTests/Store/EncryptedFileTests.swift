@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkTesting
 
 @testable import TidemarkStore
 @testable import TidemarkSync
@@ -221,16 +222,21 @@ extension EncryptedFileTests {
         let path = disk.path("cache.sqlite")
         _ = try made(.encrypted, at: path)
         let owner = try LocalStore(.file(path), database: Self.database, key: AtRest.encrypted.key)
-        let (view, isView) = try LocalStore.opening(
-            .file(path), database: Self.database, user: nil, viewsBusy: true,
-            key: AtRest.encrypted.key, fault: nil)
-        #expect(isView)
-        #expect(view.queue.pending.batches.count == 1)
-        #expect(throws: StoreError.wrongKey) {
-            try LocalStore.opening(
-                .file(path), database: Self.database, user: nil, viewsBusy: true,
-                key: AtRest.otherKey, fault: nil)
+        func open(_ key: StoreKeySource?) throws -> OpenedCache {
+            var configuration = SyncEngine.Configuration(
+                database: Self.database, cacheFile: path)
+            configuration.busyCache = .view
+            let time = VirtualScheduler()
+            var environment = SyncEnvironment(
+                transport: ScriptedTransport(), scheduler: time, now: { time.now },
+                random: { 0.5 })
+            environment.cacheEncryption = key.map { CacheEncryption(key: $0) }
+            return try CacheOpening(configuration, environment).open(nil)
         }
+        let view = try open(AtRest.encrypted.key)
+        #expect(view.isView)
+        #expect(view.local.queue.pending.batches.count == 1)
+        #expect(throws: StoreError.wrongKey) { try open(AtRest.otherKey) }
         try owner.close()
     }
 }

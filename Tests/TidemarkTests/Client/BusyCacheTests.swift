@@ -129,7 +129,7 @@ import TidemarkTesting
                 let view: Firestore
                 do throws(FirestoreError) { view = try Self.opening(folder.path, .readOnly) } catch
                 {
-                    // The other one was faster three times: said at once, and no view.
+                    // The other one was faster each time: said at once, and no view.
                     #expect(error.storageFault == .locked)
                     continue
                 }

@@ -1,0 +1,94 @@
+/// A message of a ``StoreInbox`` as it lies on the disk: a head, and the message, readable or encrypted.
+///
+/// The head is eight bytes that say which of the two it is. A readable message follows with its sum, an
+/// encrypted one with what ``SealedHeader`` says and the seal.
+enum SealedMessage {
+    private static let plainHead = Array("tdmmsg\u{1}p".utf8)
+    private static let sealedHead = Array("tdmmsg\u{1}s".utf8)
+    private static let headSize = 8
+
+    static func seal(
+        _ message: [UInt8], _ name: String, _ key: StoreKeySource?
+    ) throws(StoreError) -> [UInt8] {
+        guard let key = try key.map(StoreFile.ask) else {
+            return plainHead + bytes(of: sum(of: message, name)) + message
+        }
+        let salt = key.makeSalt()
+        let (cipher, check) = key.cipher(salt: salt)
+        var header = [UInt8](repeating: 0, count: SealedHeader.size)
+        header.withUnsafeMutableBytes { SealedHeader(salt: salt, check: check).write(to: $0) }
+        var (contents, seal) = (message, [UInt8](repeating: 0, count: SealedPage.sealSize))
+        let isSealed = contents.withUnsafeMutableBytes { contents in
+            seal.withUnsafeMutableBytes { cipher.seal(contents, $0, place(of: name)) }
+        }
+        guard isSealed else { throw .unreadable(detail: "a message cannot be encrypted") }
+        return sealedHead + header + seal + contents
+    }
+
+    /// - Throws: ``StoreError/corrupt(detail:)`` for one that is not as it was written,
+    ///   ``StoreError/wrongKey`` and the like as for a database.
+    static func open(
+        _ bytes: [UInt8], _ name: String, _ key: StoreKeySource?
+    ) throws(StoreError) -> [UInt8] {
+        let head = Array(bytes.prefix(headSize))
+        if head == plainHead {
+            if key != nil { throw .notEncrypted }
+            return try readable(Array(bytes.dropFirst(headSize)), name)
+        }
+        guard head == sealedHead, bytes.count >= headSize + SealedHeader.size + SealedPage.sealSize
+        else { throw damaged }
+        guard let key = try key.map(StoreFile.ask) else { throw .keyMissing }
+        return try decrypted(Array(bytes.dropFirst(headSize)), name, key)
+    }
+
+    private static func readable(
+        _ bytes: [UInt8], _ name: String
+    ) throws(StoreError) -> [UInt8] {
+        guard bytes.count >= PageChecksum.size else { throw damaged }
+        let message = Array(bytes.dropFirst(PageChecksum.size))
+        guard Array(bytes.prefix(PageChecksum.size)) == self.bytes(of: sum(of: message, name))
+        else { throw damaged }
+        return message
+    }
+
+    private static func decrypted(
+        _ bytes: [UInt8], _ name: String, _ key: any StoreKey
+    ) throws(StoreError) -> [UInt8] {
+        guard case .sealed(let header) = bytes.withUnsafeBytes(SealedHeader.read) else {
+            throw damaged
+        }
+        let (cipher, check) = key.cipher(salt: header.salt)
+        guard check == header.check else { throw .wrongKey }
+        let seal = Array(bytes[SealedHeader.size..<SealedHeader.size + SealedPage.sealSize])
+        var message = Array(bytes[(SealedHeader.size + SealedPage.sealSize)...])
+        let isOpen = message.withUnsafeMutableBytes { message in
+            seal.withUnsafeBytes { cipher.open(message, $0, place(of: name)) }
+        }
+        guard isOpen else { throw damaged }
+        return message
+    }
+
+    private static var damaged: StoreError {
+        .corrupt(detail: "a message is not as it was written")
+    }
+
+    private static func place(of name: String) -> PagePlace {
+        PagePlace(page: Int64(bitPattern: sum(of: Array(name.utf8), number: 0)))
+    }
+
+    private static func sum(of message: [UInt8], _ name: String) -> UInt64 {
+        sum(of: message, number: sum(of: Array(name.utf8), number: UInt64(message.count)))
+    }
+
+    /// Of bytes of any number: what is missing to a multiple of eight is zero.
+    private static func sum(of bytes: [UInt8], number: UInt64) -> UInt64 {
+        let room = (8 - bytes.count % 8) % 8
+        return (bytes + [UInt8](repeating: 0, count: room)).withUnsafeBytes {
+            PageChecksum.of($0, number: number &+ UInt64(room))
+        }
+    }
+
+    private static func bytes(of sum: UInt64) -> [UInt8] {
+        withUnsafeBytes(of: sum.littleEndian) { Array($0) }
+    }
+}

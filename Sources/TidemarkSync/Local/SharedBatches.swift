@@ -1,0 +1,63 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What is noted in the transaction that queues a batch, so that it is queued once.
+enum BatchNote: Hashable, Sendable {
+    /// A batch of another store: ``MovedBatch``.
+    case moved(String)
+    /// A batch that another process left in the cache's inbox, by its name there.
+    case shared(String)
+
+    func write(of batch: Int64, _ transaction: StoreTransaction) throws {
+        switch self {
+        case .moved(let mark): try MovedMarks.add(mark, transaction)
+        case .shared(let name): try SharedBatches.add(name, batch, transaction)
+        }
+    }
+}
+
+/// What became of a batch.
+enum BatchFate: Equatable, Sendable {
+    /// It is in the queue.
+    case pending
+    case committed(Timestamp)
+    case rejected(RPCStatus)
+    /// It is not in the queue, and longer ago than is known.
+    case unknown
+}
+
+/// Batches that came from other processes, and what became of the last ones of all processes.
+enum SharedBatches {
+    /// How many are known.
+    static let most = 1_000
+
+    static func add(_ name: String, _ batch: Int64, _ transaction: StoreTransaction) throws {
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncShared VALUES (?, ?)", [.text(name), .integer(batch)])
+        try transaction.execute(
+            """
+            DELETE FROM syncShared WHERE name IN (
+                SELECT name FROM syncShared ORDER BY batch DESC LIMIT -1 OFFSET ?)
+            """, [.integer(Int64(most))])
+    }
+
+    static func number(of name: String, _ transaction: StoreTransaction) throws -> Int64? {
+        try transaction.rows("SELECT batch FROM syncShared WHERE name = ?", [.text(name)])
+            .first?.integer(0)
+    }
+
+    static func note(
+        _ batch: Int64, committed time: Timestamp, _ transaction: StoreTransaction
+    ) throws {
+        try transaction.execute(
+            "INSERT OR REPLACE INTO syncDone VALUES (?, ?)",
+            [.integer(batch), .integer(time.microseconds)])
+        try transaction.execute(
+            "DELETE FROM syncDone WHERE batch <= ?", [.integer(batch - Int64(most))])
+    }
+
+    static func commitTime(of batch: Int64, _ transaction: StoreTransaction) throws -> Timestamp? {
+        try transaction.rows("SELECT commitTime FROM syncDone WHERE batch = ?", [.integer(batch)])
+            .first.map { Timestamp(microseconds: try $0.integer(0)) }
+    }
+}

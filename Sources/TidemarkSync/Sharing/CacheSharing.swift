@@ -1,0 +1,177 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Has the engine's process share its cache with other processes (``SharingMachine``): holds it or views it,
+/// and goes from one to the other.
+// @unchecked: used on the engine's executor only, like the engine.
+final class CacheSharing: @unchecked Sendable {
+    private let context: EngineContext
+    private let storage: CacheStorage
+    private let slices: SlicedReads
+    private let listeners: Listeners
+    private let exchange: CacheExchange
+    private let writing: WriteDelivery
+    /// Nil where the cache is this process's alone.
+    private var machine: SharingMachine?
+    /// A copy that waits until no read of the one before is under way.
+    private var arrived: ViewedCache?
+    /// Counts what was opened, so that a copy that took long is known to be of another cache.
+    private var opening = 0
+
+    init(
+        _ context: EngineContext, _ storage: CacheStorage, _ slices: SlicedReads,
+        _ listeners: Listeners, _ exchange: CacheExchange, _ writing: WriteDelivery
+    ) {
+        self.context = context
+        self.storage = storage
+        self.slices = slices
+        self.listeners = listeners
+        self.exchange = exchange
+        self.writing = writing
+        if case .share(let role) = context.configuration.busyCache,
+            context.configuration.cacheFile != nil
+        {
+            machine = SharingMachine(role)
+        }
+    }
+
+    private var inbox: StoreInbox? { storage.opening.inbox(of: storage.user) }
+
+    // MARK: What happens
+
+    /// A cache was opened, or took the place of another one.
+    func opened() {
+        opening += 1
+        arrived = nil
+        guard machine != nil else { return }
+        if !context.gate.isReadOnly { inbox?.endRequest() }
+        step(.opened(isView: context.gate.isReadOnly))
+    }
+
+    /// Nothing is looked for until a cache is opened again.
+    func paused() {
+        opening += 1
+        arrived = nil
+        step(.paused)
+    }
+
+    /// It is time to look.
+    func look() {
+        guard context.gate.isServing, let machine else { return }
+        // What is under way has to end first: another user, a disk that fails.
+        guard context.gate.maySend, !storage.isClosed else {
+            return context.schedule(.cacheSharing, after: SharingMachine.pauseOfViewer)
+        }
+        guard context.gate.isReadOnly else {
+            let contents = inbox?.contents() ?? StoreInbox.Contents()
+            let mayHandOver = !writing.hasUnstored && !storage.isDamaged && machine.role == .helper
+            return step(
+                .looked(
+                    .inbox(
+                        hasWrites: !contents.names.isEmpty,
+                        isWanted: contents.isWanted && mayHandOver)))
+        }
+        if let arrived, slices.isEmpty { show(arrived) }
+        step(.looked(.copy(isOutdated: arrived == nil && storage.isOutdated)))
+    }
+
+    private func step(_ event: SharingMachine.Event) {
+        guard let effects = machine?.step(event, at: context.elapsed) else { return }
+        for effect in effects { perform(effect) }
+    }
+
+    private func perform(_ effect: SharingMachine.Effect) {
+        switch effect {
+        case .look(let pause): context.schedule(.cacheSharing, after: pause)
+        case .takeWrites:
+            if let inbox { step(.took(all: writing.takeShared(from: inbox))) }
+        case .tryToHold: tryToHold()
+        case .askForCache:
+            // Where it cannot be asked for, it is there when the holder ends.
+            try? inbox?.ask()
+        case .copy: copy()
+        case .handOver: context.engine.handle(.cacheWanted)
+        }
+    }
+
+    // MARK: Holding
+
+    private func tryToHold() {
+        // What is read of the copy is true of the copy alone.
+        guard slices.isEmpty || listeners.hasOpenings else { return }
+        let new: LocalStore
+        do { new = try storage.opening.hold(storage.user) } catch {
+            guard case .locked? = StorageFault(error) else { return }
+            return step(.isHeld)
+        }
+        listeners.pauseOpenings()
+        guard slices.isEmpty, let reopened = try? new.targets.reopen(exchange.queries) else {
+            try? new.close()
+            return listeners.restartOpenings()
+        }
+        arrived = nil
+        opening += 1
+        context.gate.cacheIs(readOnly: false)
+        exchange.put(new, of: storage.user, reopened)
+        writing.settle()
+        inbox?.endRequest()
+        context.engine.handle(.cacheTaken)
+        step(.tookOver)
+    }
+
+    /// Lets go of the cache, which nobody uses any more, and views it.
+    ///
+    /// - Returns: Whether it is a view now. Otherwise its file is closed.
+    func handOver() -> Bool {
+        // Made as long as nobody else can write to the file.
+        let view = try? storage.opening.view(storage.user)
+        storage.closeForNow()
+        inbox?.endRequest()
+        guard let view, let reopened = try? view.targets.reopen(exchange.queries) else {
+            return false
+        }
+        context.gate.cacheIs(readOnly: true)
+        exchange.put(view, of: storage.user, reopened)
+        listeners.restartOpenings()
+        return true
+    }
+
+    // MARK: Viewing
+
+    /// On another thread, as it takes as long as the cache is large.
+    private func copy() {
+        guard context.gate.isReadOnly else { return }
+        let (source, user, number, began) = (
+            storage.opening, storage.user, opening, context.elapsed
+        )
+        let scheduler = context.environment.scheduler
+        context.environment.offload { [weak engine = context.engine] in
+            let copy = try? source.copy(of: user)
+            scheduler.enqueue { [weak engine] in engine?.copied(copy, number, since: began) }
+        }
+    }
+
+    func copied(_ copy: ViewedCache?, _ number: Int, since began: Duration) {
+        guard number == opening, context.gate.isServing else { return }
+        arrived = copy
+        step(.copied(took: context.elapsed - began))
+        if let copy, slices.isEmpty, context.gate.maySend { show(copy) }
+    }
+
+    /// Puts a newer copy in the place of the one that is shown.
+    private func show(_ copy: ViewedCache) {
+        arrived = nil
+        guard
+            let view = try? storage.opening.view(copy, storage.user, own: writing.leftWrites)
+        else { return }
+        listeners.pauseOpenings()
+        defer { listeners.restartOpenings() }
+        guard let reopened = try? view.targets.reopen(exchange.queries) else {
+            return view.abandon()
+        }
+        let old = storage.local
+        exchange.put(view, of: storage.user, reopened)
+        old.abandon()
+        writing.settle()
+    }
+}
