@@ -348,7 +348,7 @@ let package = Package(
             "TidemarkWireTests",
             [
                 "TidemarkModel", "TidemarkWire", "TidemarkSync", "TidemarkServer",
-                "TidemarkTesting", "TidemarkSimulation", protobuf, grpcCore,
+                "TidemarkTesting", "TidemarkSimulation", protobuf, grpcCore, nioCore,
             ]),
         tests(
             "TidemarkServerTests",

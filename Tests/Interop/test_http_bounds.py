@@ -152,28 +152,3 @@ def test_the_file_by_which_tools_find_the_hub(tmp_path):
     finally:
         server.stop()
     assert not locator.exists()
-
-
-def frame(kind, payload, flags=0):
-    """Of HTTP/2, for the connection itself."""
-    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + bytes(4) + payload
-
-
-def test_pings_are_no_reason_to_send_a_client_away(server):
-    """Google's clients measure the network by them. What is under way on a connection that is ended is asked
-    for again."""
-    host, port = server.host.split(":")
-    settings, ping, go_away = 4, 6, 7
-    sent = [number.to_bytes(8, "big") for number in range(20)]
-    answers = []
-    with socket.create_connection((host, int(port)), timeout=10) as plain:
-        plain.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(settings, b"")
-                      + b"".join(frame(ping, payload) for payload in sent))
-        received = plain.makefile("rb")
-        while len(answers) < len(sent):
-            head = received.read(9)
-            payload = received.read(int.from_bytes(head[:3], "big"))
-            assert head[3] != go_away, payload
-            if head[3] == ping and head[4] & 1:
-                answers.append(payload)
-    assert answers == sent

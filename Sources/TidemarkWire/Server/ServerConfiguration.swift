@@ -37,8 +37,7 @@ extension GRPCServer {
             maxConcurrentStreams: CallLimits().perConnection + 100)
         // Google's clients ping to measure the network, each time that an answer has come: when several have
         // come in one packet, more often than this server writes. Sent away for that, they ask again for
-        // what was done. NIOHTTP2 has a limit of its own: more than 200 in half a minute end a connection,
-        // and nothing here sets it.
+        // what was done. NIOHTTP2's own limit is met by `PingMachine`.
         config.connection = .init(
             maxAge: nil, maxGraceTime: nil, maxIdleTime: nil,
             keepalive: .init(

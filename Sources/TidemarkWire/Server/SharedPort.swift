@@ -60,6 +60,9 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
         _ child: any NIOCore.Channel, _ configurator: HTTP2ServerTransport.ConnectionConfigurator
     ) -> EventLoopFuture<Void> {
         guard let parent = child.parent else { return child.eventLoop.makeSucceededVoidFuture() }
+        do { try child.pipeline.syncOperations.addHandler(PingHandler()) } catch {
+            return child.eventLoop.makeFailedFuture(error)
+        }
         return configurator.configure(channel: child, tls: .none).map { connection in
             parent.eventLoop.execute {
                 parent.pipeline.fireUserInboundEventTriggered(Configured(connection: connection))
