@@ -94,6 +94,31 @@ import TidemarkStore
         #expect(machine == before)
     }
 
+    /// Which rows the server has named is one thing, which are shown another.
+    @Test func `shows its target while its rows are just what the server named`() throws {
+        var query = rooms()
+        query.limit = .first(2)
+        var machine = view(query)
+        let (a, b, c) = (doc("rooms/a", 1), doc("rooms/b", 1), doc("rooms/c", 1))
+        var delta = current
+        delta.added = [a.path, b.path]
+        _ = machine.step(.result([local(a), local(b)], nil))
+        #expect(!machine.showsTarget, "the server has named none")
+        let told = machine.step(.documents([], .init(delta: delta), version: at(5)))
+        #expect(try #require(raised(told)).showsTarget)
+        // Somebody else's read found that one is gone, and another one: as many, and not the same.
+        _ = machine.step(.result([local(a), local(c)], nil))
+        #expect(machine.rows.count == 2 && !machine.showsTarget)
+        _ = machine.step(.documents([local(c)], nil, awaiting: at(8)))
+        #expect(!machine.showsTarget)
+        delta.added = [c.path]
+        delta.removed = [b.path]
+        _ = machine.step(.documents([], .init(delta: delta), version: at(9)))
+        #expect(machine.showsTarget)
+        _ = machine.step(.wentOffline)
+        #expect(!machine.showsTarget)
+    }
+
     @Test func `many rows at once are where one by one would put them`() {
         let order = RowOrder(rooms())
         var dice = SeededRandom(seed: 7)

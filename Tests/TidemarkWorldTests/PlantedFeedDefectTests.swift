@@ -12,6 +12,7 @@
             "deviceClockTrusted": .feedMarks, "deletedRowsStay": .feedSyncs,
             "upperHalfSkipped": .feedSyncs, "sharedMarkOverwritten": .feedMarks,
             "pageHoleKept": .pagers, "feedHeadOffByOne": .feedSyncs, "liveRowDropped": .feedLive,
+            "listenerTakenForPage": .feedLive,
         ]
 
         /// Some show only where a history is long, and looked at to its end.

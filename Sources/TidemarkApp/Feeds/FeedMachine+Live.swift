@@ -31,6 +31,8 @@ package struct FeedHeard: Sendable {
     package var readTime: Timestamp?
     /// Whether it shows as many as it may: there may be more.
     package var isFull: Bool
+    /// Whether it is full of just what the server had at `readTime`, as a page read then would be.
+    package var isPage = false
     /// For the marks' listener: the marks that are there.
     package var mark: SharedMarks?
 }
@@ -156,7 +158,7 @@ extension FeedMachine {
             // There may be more than it shows: pages bring them, and it begins anew above them.
             stopListening(&effects)
             progress.endLive()
-            if sync == nil { sync = SyncRun() }
+            if sync == nil { sync = run(behind: heard, of: listen, readTime) }
             // A page of items of one time would be full again at once.
             if case .items = listen.question { waitToTryAgain(&effects) }
             return
@@ -171,6 +173,19 @@ extension FeedMachine {
             live.savedAt = readTime
             effects.append(.saveProgress(progress))
         }
+    }
+
+    /// A sync that takes the changes which a full listener shows for its first page, and goes on behind them.
+    private mutating func run(
+        behind heard: FeedHeard, of listen: FeedListen, _ readTime: Timestamp
+    ) -> SyncRun {
+        var run = SyncRun()
+        guard case .changes = listen.question, heard.isPage,
+            let news = progress.heardPage(heard.rows, readTime: readTime)
+        else { return run }
+        run.reach.takeChanges(news: news)
+        run.reach.startedAt = readTime
+        return run
     }
 
     private func isHead(_ listen: FeedListen) -> Bool {

@@ -285,8 +285,17 @@ extension FeedHeard {
             return
         }
         changed = snapshot.changes.map(\.document.path)
-        rows = snapshot.documents.filter { !$0.hasLocalMutations }.map {
-            definition.bookRow($0.document)
-        }
+        let documents = snapshot.documents
+        rows = documents.filter { !$0.hasLocalMutations }.map { definition.bookRow($0.document) }
+        // What a read of another kind has brought since then may stand elsewhere now.
+        isPage =
+            isFull && snapshot.showsTarget
+            && documents.allSatisfy { view in
+                !view.hasLocalMutations && !view.hasCommittedMutations
+                    && readTime.map { view.document.updateTime <= $0 } ?? false
+            }
+        #if TIDEMARK_DEFECTS
+            if definition.rules.defects.contains(.listenerTakenForPage) { isPage = isFull }
+        #endif
     }
 }

@@ -169,6 +169,24 @@ extension FeedProgress {
         if lower < upper { coverage.insert(lower..<upper, asOf: readTime) }
     }
 
+    /// Takes what a listener to changes shows where there are more than it shows: the first page of what
+    /// changed since the last read, behind which pages go on.
+    ///
+    /// - Parameter rows: In the order of the changes: all that the server had of them at `readTime`, up to
+    ///   the last.
+    /// - Returns: How many were not known in this version; nil where they tell nothing later than what is
+    ///   known, or pages of another read are still to come.
+    package mutating func heardPage(_ rows: [FeedBookRow], readTime: Timestamp) -> Int? {
+        guard let since = cursor.since, let known = cursor.readTime, known < readTime,
+            cursor.drain == nil
+        else { return nil }
+        // It may have listened for long: what changed before is known.
+        let page = rows.compactMap(\.change).filter { $0.changeTime >= since }
+        if page.isEmpty { return nil }
+        cursor.forgetGone(from: page, isLast: false)
+        return cursor.receive(page, readTime: readTime, isLast: false).count
+    }
+
     /// From the newest item that is held on, whose time others may have too.
     package func newestRange(above action: Timestamp?) -> Range<CoveragePosition> {
         let floor = Self.floor(action)

@@ -38,6 +38,12 @@ package struct SyncReach: Hashable, Sendable {
         hasHead = true
     }
 
+    /// Takes changes that came without a plan.
+    package mutating func takeChanges(news: Int) {
+        self.news += news
+        hasHead = true
+    }
+
     /// How many items are to be held; nil for all.
     func target(_ rules: FeedRules) -> Int? { rules.limit.map { max($0, wanted) } }
 

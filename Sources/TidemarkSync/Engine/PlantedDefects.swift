@@ -51,6 +51,8 @@
         package static let feedHeadOffByOne = Self(rawValue: 1 << 29)
         /// A feed that listens drops one of the rows it was told of.
         package static let liveRowDropped = Self(rawValue: 1 << 30)
+        /// What a full listener shows is taken for a page of the server's, whatever else is among it.
+        package static let listenerTakenForPage = Self(rawValue: 1 << 31)
 
         /// A page of changes is taken for the last one.
         package static let drainCutShort = Self(rawValue: 1 << 8)
@@ -91,6 +93,7 @@
             ("upperHalfSkipped", .upperHalfSkipped),
             ("sharedMarkOverwritten", .sharedMarkOverwritten), ("pageHoleKept", .pageHoleKept),
             ("feedHeadOffByOne", .feedHeadOffByOne), ("liveRowDropped", .liveRowDropped),
+            ("listenerTakenForPage", .listenerTakenForPage),
         ]
 
         /// Those of the engine, by name.

@@ -141,7 +141,7 @@ final class QueryViews: @unchecked Sendable {
             view.shape, rows: view.rows, changes: nil, isFromCache: !view.isFresh,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true,
             readTime: view.isFresh ? view.readTime : nil,
-            syncedCount: view.synced?.count ?? 0)
+            syncedCount: view.synced?.count ?? 0, showsTarget: view.showsTarget)
         let hasToken = storage.local.targets[listened.targetID]?.resumeToken.isEmpty == false
         tell(
             id, of: listened,
@@ -156,7 +156,7 @@ final class QueryViews: @unchecked Sendable {
         let snapshot = ViewSnapshot(
             view.shape, rows: view.rows, changes: ChangeSet(), isFromCache: true,
             hasPendingWrites: view.hasPendingWrites, syncStateChanged: true, readTime: nil,
-            syncedCount: view.synced?.count ?? 0)
+            syncedCount: view.synced?.count ?? 0, showsTarget: false)
         for listener in listened.listenerIDs {
             tell(
                 listener, of: listened, .snapshot(snapshot, hasCachedResults: false, .offline))

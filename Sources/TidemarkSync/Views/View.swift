@@ -82,6 +82,11 @@ struct View: Equatable, Sendable {
 
     /// Whether what it shows is the server's present state, as of ``readTime``.
     var isFresh: Bool { isSynced == true }
+    /// Whether its rows are the documents that the server has named, and no others: none is only known
+    /// here, and none that was named is kept out by what is known here of it.
+    var showsTarget: Bool {
+        isFresh && unsynced?.isEmpty == true && rows.count == synced?.count
+    }
     /// The row of a document, if it has one.
     mutating func document(at path: DocumentPath) -> ViewDocument? {
         rows.open()
@@ -159,7 +164,8 @@ struct View: Equatable, Sendable {
         let snapshot = ViewSnapshot(
             shape, rows: rows, changes: changes, isFromCache: !nowSynced,
             hasPendingWrites: hasPendingWrites, syncStateChanged: stateChanged,
-            readTime: nowSynced ? readTime : nil, syncedCount: synced?.count ?? 0)
+            readTime: nowSynced ? readTime : nil, syncedCount: synced?.count ?? 0,
+            showsTarget: showsTarget)
         let raise = Effect.raise(
             snapshot, hasCachedResults: target?.delta.resumeToken.isEmpty == false)
         return effects.isEmpty ? [raise] : effects + [raise]

@@ -23,6 +23,9 @@ public struct ViewSnapshot: Sendable {
     /// How many documents the server has named as the query's, also such as a write that waits keeps out
     /// of the rows; 0 where it has named none yet.
     package let syncedCount: Int
+    /// Whether the rows are those documents and no others: where no write waits and none has been
+    /// changed since ``readTime``, they are the query's whole result as of then.
+    package let showsTarget: Bool
     private let rows: ShownRows
     private var before: Before
     /// The changes; nil where all rows are added ones.
@@ -38,7 +41,8 @@ public struct ViewSnapshot: Sendable {
     /// - Parameter changes: Nil when there was no snapshot before: all rows are new then.
     init(
         _ shape: ViewShape, rows: DocumentSet, changes: ChangeSet?, isFromCache: Bool,
-        hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?, syncedCount: Int
+        hasPendingWrites: Bool, syncStateChanged: Bool, readTime: Timestamp?, syncedCount: Int,
+        showsTarget: Bool
     ) {
         self.shape = shape
         self.isFromCache = isFromCache
@@ -46,6 +50,7 @@ public struct ViewSnapshot: Sendable {
         self.syncStateChanged = syncStateChanged
         self.readTime = readTime
         self.syncedCount = syncedCount
+        self.showsTarget = showsTarget
         self.rows = rows.shown
         if let changes, !changes.isEverything {
             listed = changes.sorted(rows.order)

@@ -245,6 +245,39 @@ import Tidemark
         }
     }
 
+    /// As a page it would end behind rows that nobody has read.
+    @Test(arguments: [true, false])
+    func `a full listener is the first page where it shows what the server had`(isPage: Bool) throws
+    {
+        var progress = FeedProgress(overlap: .seconds(300))
+        let rules = machine().settings.rules
+        let full = try #require(ReadPlanner.next(progress, SyncReach(), action: nil, rules))
+        _ = progress.receive([], of: full, readTime: time(900), rules: rules)
+        var machine = machine()
+        _ = machine.step(.live(true), now: now)
+        _ = machine.step(.open(1), now: now)
+        _ = machine.step(.loaded(Marks(), progress), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        let rows = [Int64(910), 920].map { second in
+            FeedBookRow(
+                path: DocumentPath(unchecked: "c/\(second)"), itemTime: time(second),
+                changeTime: time(second), updateTime: time(second))
+        }
+        let heard = FeedHeard(
+            number: try #require(machine.live.listen?.number), changed: rows.map(\.path),
+            rows: rows, readTime: time(950), isFull: true, isPage: isPage, mark: nil)
+        _ = machine.step(.heard(heard), now: now)
+        guard case .fetch(let fetch)? = machine.step(.indexesDeclared, now: now).last,
+            case .changes(let since, let after) = fetch.plan.question
+        else {
+            Issue.record("no page of changes is asked for")
+            return
+        }
+        #expect(since == time(600))
+        #expect(after?.path == (isPage ? rows[1].path : nil))
+        #expect(after?.changeTime == (isPage ? time(920) : nil))
+    }
+
     /// What came after it would be counted, and is not held.
     @Test func `what is held is counted as of the last read of changes`() throws {
         let rules = FeedRules(way: .changeTime(audited: true), pageSize: 2)

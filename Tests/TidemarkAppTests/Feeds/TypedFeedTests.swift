@@ -63,6 +63,29 @@ import TidemarkTesting
         }
     }
 
+    @Test(.timeLimit(.minutes(5)))
+    func `is live for a read a change, also after more changes than a listener shows`() async throws
+    {
+        let world = try await FeedWorld(window: 1_000)
+        try await world.insert(id: "a")
+        world.wait(600)
+        try await world.feed.sync()
+        world.wait(86_400)
+        try await world.insert(many: 800)
+        world.wait(600)
+        let billed = world.billed()
+        let typed = try TypedFeed(of: Message.self, world.definition)
+        try await typed.start()
+        for await state in typed.states {
+            if state.items.count == 801, case .fresh = state.phase { break }
+        }
+        // One for the listener that begins anew and finds nothing, if it has answered yet.
+        #expect((800...801).contains(world.billed() - billed), "\(world.billed() - billed)")
+        #expect(try await typed.feed.state.texts == world.truth())
+        await typed.feed.stopListening()
+        await world.end()
+    }
+
     @MainActor
     @Test func `has a model for views`() async throws {
         let world = try await FeedWorld()

@@ -89,6 +89,34 @@ import TidemarkModel
         #expect(try plan(progress, action: 7).prediction.ifUnchanged == 1, "the other is gone")
     }
 
+    @Test func `goes on behind what a full listener shows`() throws {
+        var progress = FeedProgress(overlap: .seconds(300))
+        let (old, known) = (row("o", 690, changed: 690), row("k", 900, changed: 900))
+        let full = try plan(progress)
+        _ = progress.receive([known], of: full, readTime: time(1_000), rules: changes)
+        let before = progress
+        #expect(progress.heardPage([known], readTime: time(1_000)) == nil, "nothing later")
+        #expect(progress.heardPage([old], readTime: time(9_000)) == nil, "known before")
+        #expect(progress == before)
+        let (new, last) = (row("n", 8_000, changed: 8_000), row("l", 10, changed: 8_001))
+        #expect(progress.heardPage([old, known, new, last], readTime: time(9_000)) == 2)
+        #expect(progress.readTime(above: nil, changes) == nil, "there are more changes")
+        var reach = SyncReach()
+        reach.startedAt = time(9_000)
+        let rest = try plan(progress, reach)
+        #expect(
+            rest.question
+                == .changes(
+                    since: time(700),
+                    after: ReadPlan.Place(changeTime: time(8_001), path: last.path)))
+        let drained = progress
+        #expect(progress.heardPage([new], readTime: time(9_001)) == nil, "pages are to come")
+        #expect(progress == drained)
+        _ = progress.receive([], of: rest, readTime: time(9_002), rules: changes)
+        #expect(progress.readTime(above: nil, changes) == time(9_000))
+        #expect(ReadPlanner.next(progress, reach, action: nil, changes) == nil)
+    }
+
     @Test func `a clear mark that is reset opens what it hid`() throws {
         var progress = FeedProgress(overlap: .seconds(300))
         let full = try plan(progress, action: 7)
