@@ -126,9 +126,48 @@ import TidemarkTesting
             }
             // Ten new ones, one for the call, one for the shared mark; live from then on.
             #expect(world.reads() - before <= 13, "\(world.reads() - before)")
-            while again.messages.hasMore { await again.loadMore() }
+            while again.messages.hasMore { await again.loadEarlier() }
             let truth = try await world.town.messages(of: "grace")
             #expect(again.messages.items.reversed().compactMap(\.value.id) == truth)
+        }
+    }
+
+    @Test func `of 5,000 costs a new phone the newest, and each older page once`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            try await world.write(5_000, to: "grace")
+            let first = try world.client()
+            var chat: ChatModel? = try world.app(first).chat("grace")
+            try await until { isFresh(chat!.messages.phase) && chat!.messages.items.count == 50 }
+            // It listens: what comes from here on is billed for what is asked here.
+            world.local.advance(by: .seconds(1))
+            try await world.town.write("news", by: "Grace", id: "g1")
+            try await until { chat!.messages.items.first?.value.id == "g1" }
+            // The new one, the shared mark, the chat for the rules, and one for each listener.
+            let held = ChatsApp.heldMessages + 1
+            #expect(world.reads() >= held && world.reads() <= held + 6, "\(world.reads())")
+            var before = world.reads()
+            await chat!.loadEarlier()
+            #expect(chat!.messages.items.count == 100 && world.reads() == before, "held")
+            let taps = (0..<2).map { _ in Task { [chat] in await chat!.loadEarlier() } }
+            for tap in taps { await tap.value }
+            #expect(chat!.messages.items.count == 150 && chat!.messages.hasMore)
+            // And the chat, for the rules.
+            #expect(world.reads() - before == 150 - held + 1, "the next page, once")
+            chat = nil
+            await first.terminate()
+            before = world.reads()
+            let second = try world.client()
+            await second.disableNetwork()
+            let reopened = try world.app(second).chat("grace")
+            try await until { reopened.messages.items.count == 50 }
+            await reopened.loadEarlier()
+            await reopened.loadEarlier()
+            #expect(reopened.problem == nil && world.reads() == before)
+            let truth = try await world.town.messages(of: "grace")
+            #expect(
+                reopened.messages.items.reversed().compactMap(\.value.id)
+                    == Array(truth.suffix(150)))
         }
     }
 

@@ -23,4 +23,21 @@ import TidemarkTesting
         app.clock = clock
         return app
     }
+
+    /// Grace writes many, a second apart, the last ten minutes ago.
+    func write(_ count: Int, to chat: String) async throws {
+        let messages = town.firestore.collection("chats/\(chat)/messages")
+        let end = local.now.advanced(by: .seconds(-600))
+        for first in stride(from: 0, to: count, by: 500) {
+            let batch = town.firestore.batch()
+            for number in first..<min(count, first + 500) {
+                var message = ChatMessage(
+                    author: "Grace", text: "Line \(number + 1)",
+                    sentAt: end.advanced(by: .seconds(number - count)))
+                message.updatedAt = message.sentAt
+                try batch.setData(from: message, forDocument: messages.document("l\(number)"))
+            }
+            try await batch.commit()
+        }
+    }
 }

@@ -6,6 +6,8 @@ public import TidemarkApp
 @MainActor @Observable
 public final class ChatModel {
     public let messages: FeedModel<ChatMessage>
+    /// Whether older ones are on their way.
+    public private(set) var isLoadingEarlier = false
     /// Written here and not yet heard of by the feed, oldest first.
     public var outgoing: [ChatMessage] {
         let known = Set(messages.items.compactMap(\.value.id))
@@ -58,7 +60,13 @@ public final class ChatModel {
     /// Hides all that is shown, for good, offline too; the person's other devices hear of it.
     public func clear() async { await act { [messages] in try await messages.clear() } }
 
-    public func loadMore() async { await act { [messages] in try await messages.loadMore() } }
+    /// Fifty older ones, from the device or the server: each is read once. Never twice at once.
+    public func loadEarlier() async {
+        if isLoadingEarlier { return }
+        isLoadingEarlier = true
+        await act { [messages] in try await messages.loadMore() }
+        isLoadingEarlier = false
+    }
 
     private func act(_ body: () async throws -> Void) async {
         do {

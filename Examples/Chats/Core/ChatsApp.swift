@@ -12,6 +12,8 @@ public struct ChatsApp {
     /// Whether a chat that is cleared here is cleared on the person's other devices too. It costs a read at
     /// each open of a chat; a person of one device needs none.
     public var sharesClears = true
+    /// How many messages of a chat a device holds: the newest, and beyond them those that somebody went back to.
+    public nonisolated static let heldMessages = 100
     /// Measures the pause in typing before a search asks.
     public var clock: any Clock<Duration> = ContinuousClock()
 
@@ -36,9 +38,10 @@ public struct ChatsApp {
         .chatList(of: me, in: firestore.collection("chats"))
     }
 
-    /// The messages of a chat.
+    /// The messages of a chat, above the clear mark.
     nonisolated func messages(of chat: String) -> FeedDefinition {
         var messages = FeedDefinition.conversation(firestore.collection("chats").document(chat))
+        messages.limit = Self.heldMessages
         guard sharesClears else { return messages }
         messages.sharedMark = FeedDefinition.SharedMark(
             user.collection("state").document("marks"), field: "chat_" + chat)

@@ -63,10 +63,9 @@
         var body: some View {
             ScrollView {
                 LazyVStack(alignment: .leading) {
-                    if model?.messages.hasMore == true {
-                        ProgressView().task(id: model?.messages.items.count) {
-                            await model?.loadMore()
-                        }
+                    if let model, model.messages.hasMore {
+                        Button("Load earlier") { Task { await model.loadEarlier() } }
+                            .disabled(model.isLoadingEarlier)
                     }
                     ForEach(model?.messages.items.reversed() ?? []) { Text($0.value.text) }
                     ForEach(model?.outgoing ?? []) { Text($0.text).opacity(0.6) }

@@ -55,7 +55,8 @@ struct ChatsScenarios {
             "back after a month: a chat", "after-a-month", of: 1_000, new: 800,
             in: "chats/month/messages")
         row.away = 30 * 86_400
-        // A screen asks for changes by listening. Of more than a page of them it reads that page twice.
+        // The chat's screen holds the newest alone, and shows them before it has heard what its next listener
+        // cost: here all of it is read, and judged.
         row.screen = .feed { .conversation($0.document("chats/month")) }
         return row
     }

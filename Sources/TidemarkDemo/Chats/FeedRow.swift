@@ -74,8 +74,18 @@ struct FeedRow: ScenarioRow {
     private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
         let app = app(firestore)
         switch screen {
-        case .chat: return try await show(app.chat(chat).messages, visit)
-        case .notices: return try await show(app.notices(), visit)
+        case .chat:
+            let chat = try app.chat(chat)
+            try await bringUp(chat.messages, visit)
+            // Those that the phone holds; what is older is read when somebody asks for it.
+            while chat.messages.hasMore, chat.messages.items.count < ChatsApp.heldMessages {
+                await chat.loadEarlier()
+            }
+            return chat.messages.items.map(\.item.document).shownItems
+        case .notices:
+            let notices = try app.notices()
+            try await bringUp(notices, visit)
+            return try await notices.showAll()
         case .feed(let definition):
             let feed = try Feed(definition(firestore))
             if try await !feed.open().isEmpty { visit.sawContent() }
@@ -93,21 +103,22 @@ struct FeedRow: ScenarioRow {
     }
 
     @MainActor
-    private func show(
+    private func bringUp(
         _ list: FeedModel<some Decodable & Sendable>, _ visit: Visit
-    ) async throws -> [ShownItem] {
+    ) async throws {
         try await list.untilFresh { visit.sawContent() }
         visit.isUpToDate()
-        return try await list.showAll()
     }
 
     /// The id of the chat whose messages it shows.
     private var chat: String { String(collection.text.split(separator: "/")[1]) }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(in: collection)) { document in
-            isVisible(document.fields[time])
+        let all = try await server.documents(in: collection)
+        guard side == .after, case .chat = screen else {
+            return Truth(all) { isVisible($0.fields[time]) }
         }
+        return Truth(newest: ChatsApp.heldMessages, of: all.filter { isVisible($0.fields[time]) })
     }
 
     /// The app as it was: a listener on the whole collection.

@@ -58,14 +58,6 @@ struct LongChatRow: ScenarioRow {
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         let all = try await server.documents(in: collection)
-        if side == .before { return Truth(all) }
-        let newest = all.sorted { ($1.time, $1.path) < ($0.time, $0.path) }
-        return Truth(Array(newest.prefix(Self.held + Self.scrolled)))
-    }
-}
-
-extension Document {
-    fileprivate var time: Timestamp {
-        if case .timestamp(let time)? = fields[ItemFields.time] { time } else { .min }
+        return side == .before ? Truth(all) : Truth(newest: Self.held + Self.scrolled, of: all)
     }
 }

@@ -32,6 +32,19 @@ struct Truth: Sendable {
         }
         self.living = living
     }
+
+    /// Of those that are not deleted the newest, by their own time and then by id.
+    init(newest count: Int, of documents: [Document]) {
+        let all = documents.filter { $0.fields[ItemFields.deletedAt] == nil }
+            .sorted { ($1.time, $1.path) < ($0.time, $0.path) }
+        self.init(Array(all.prefix(count)))
+    }
+}
+
+extension Document {
+    fileprivate var time: Timestamp {
+        if case .timestamp(let time)? = fields[ItemFields.time] { time } else { .min }
+    }
 }
 
 /// How what a client showed differs from what is there. Ids, each once.

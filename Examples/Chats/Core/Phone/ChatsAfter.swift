@@ -123,7 +123,7 @@ public final class ChatsAfter: PhoneApp {
         case (.list, _): await open(id)
         case (.chat(_, let chat), "send") where !text.isEmpty: await chat.send(text)
         case (.chat(_, let chat), "clear"): await chat.clear()
-        case (.chat(_, let chat), "older"): await chat.loadMore()
+        case (.chat(_, let chat), "older"): Task { await chat.loadEarlier() }
         case (.chat(_, let chat), "again"): Task { await chat.messages.refresh() }
         case (.notices(let feed), "clear"): try? await feed.clear()
         case (.notices(let feed), "older"): try? await feed.loadMore()
