@@ -13,7 +13,7 @@ import TidemarkTesting
 @testable import HealthCore
 
 /// A phone with a health store of its own, and a server under the rules of the app.
-@MainActor private struct HealthWorld: ExampleWorld {
+@MainActor struct HealthWorld: ExampleWorld {
     static let example = Example.health
 
     let world: PhoneWorld

@@ -2,7 +2,7 @@ public import Foundation
 public import Tidemark
 public import TidemarkApp
 public import TidemarkHealth
-import TidemarkHealthSync
+public import TidemarkHealthSync
 
 /// The parts of the app's data: the person's health store on this device, where samples come from, and
 /// where the days go.
@@ -15,6 +15,11 @@ public struct HealthApp: Sendable {
     public let days: CollectionReference
     public var now: @Sendable () -> Date = { Date() }
     public var clock: any Clock<Duration> = ContinuousClock()
+    /// Days in one batch, 1 to 100.
+    public var daysPerPart = 10
+    /// What reads the days that are sent: the history itself, unless somebody measures it.
+    public var reading: @Sendable (HealthHistory) -> any BackfillSource<[HealthDayRecord]> = { $0 }
+    let picked: PickedExport
 
     /// The kinds that the screen shows.
     public static let kinds: Set<HealthKind> = [
@@ -33,6 +38,7 @@ public struct HealthApp: Sendable {
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)
         store = try HealthStore(path: folder + "/health.sqlite")
+        picked = PickedExport(folder: folder)
         self.source = source
         self.firestore = firestore
         days = firestore.collection("users/\(user)/days")
@@ -55,12 +61,12 @@ public struct HealthApp: Sendable {
     /// Samples into the store: the newest seven days first, then everything, then what comes.
     func intake() -> HealthIntake { HealthIntake(from: source, into: store, kinds: Self.kinds) }
 
-    /// Days from the store to the server, newest first, ten in a batch. One write a day, no reads.
+    /// Days from the store to the server, newest first. One write a day, no reads.
     func sending() throws -> Backfill? {
         let history = try HealthHistory(
-            store, to: days, daysPerPart: 10, now: { [now] in Timestamp(date: now()) })
+            store, to: days, daysPerPart: daysPerPart, now: { [now] in Timestamp(date: now()) })
         return try history.job().map {
-            Backfill([.init($0, from: history, to: history)])
+            Backfill([.init($0, from: reading(history), to: history)])
         }
     }
 

@@ -16,6 +16,7 @@
             List {
                 if let model {
                     WorkView(model)
+                    ExportSection(model)
                     SummarySection(model.summary.summary, isWaiting: model.work == .firstDays)
                     Section("Steps of the last days") {
                         ForEach(model.week) { day in
@@ -28,6 +29,43 @@
             }
             .navigationTitle("Health")
             .task { if model == nil { model = HealthModel(app) } }
+            .onOpenURL { file in Task { await bringIn(file) } }
+        }
+
+        /// An export that the Health app has shared with this one: the system's copy of it.
+        private func bringIn(_ file: URL) async {
+            let model = self.model ?? HealthModel(app)
+            self.model = model
+            await model.bringIn(file)
+            try? FileManager.default.removeItem(at: file)
+        }
+    }
+
+    /// How far an export is, until its days are sent like any other.
+    struct ExportSection: View {
+        let model: HealthModel
+
+        init(_ model: HealthModel) { self.model = model }
+
+        var body: some View {
+            switch model.export {
+            case .idle, .sending: EmptyView()
+            case .importing(let step):
+                Section("Bringing in an export") {
+                    ProgressView(value: fraction(step)) { Text("Reading") }
+                    Button("Stop") { Task { await model.cancelImport() } }
+                }
+            case .done: Section { Text("All of the export is on the server.") }
+            case .failed(let reason):
+                Section {
+                    Text(reason)
+                    Button("Try again") { model.tryAgain() }
+                }
+            }
+        }
+
+        private func fraction(_ step: HealthImport.Progress?) -> Double {
+            step.map { Double($0.bytesRead) / Double(max(1, $0.bytesTotal)) } ?? 0
         }
     }
 

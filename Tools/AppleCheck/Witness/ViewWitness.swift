@@ -150,6 +150,7 @@ import SwiftUI
         view.task { await Task.yield() }
             .refreshable { await Task.yield() }
             .onChange(of: 1) { act() }.onDisappear { act() }.onSubmit { act() }
+            .onOpenURL { _ in act() }
     }
 }
 

@@ -94,6 +94,8 @@ extension View {
     ) -> some View { self }
     /// https://developer.apple.com/documentation/swiftui/view/ondisappear(perform:)
     nonisolated public func onDisappear(perform action: (() -> Void)? = nil) -> some View { self }
+    /// https://developer.apple.com/documentation/swiftui/view/onopenurl(perform:)
+    nonisolated public func onOpenURL(perform action: @escaping (URL) -> Void) -> some View { self }
     /// https://developer.apple.com/documentation/swiftui/view/onchange(of:initial:_:)
     nonisolated public func onChange<V: Equatable>(
         of value: V, initial: Bool = false, _ action: @escaping () -> Void
