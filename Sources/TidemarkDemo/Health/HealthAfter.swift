@@ -1,100 +1,120 @@
 import ArgumentParser
+import Foundation
+import HealthCore
 import Synchronization
 import Tidemark
 import TidemarkApp
 import TidemarkHealth
 import TidemarkHealthSync
 
-/// The screen from what is on disk, as it comes; the server behind it.
-struct HealthAfter: Sendable {
+/// The app on Tidemark, by its core: a person picks an export, and the server gets its days. What the
+/// screen needs of the store is read beside it, again and again, and timed.
+@MainActor
+struct HealthAfter {
     /// Reads of the summary while nothing else is done.
     private static let idleReads = 1_000
 
-    let firestore: Firestore
-    let store: HealthStore
-    let collection: String
-    let daysPerPart: Int
+    private let app: HealthCore.HealthApp
+    private let spent = Spent()
+    private let beside = SummaryReads()
 
-    @MainActor
-    func run(_ export: String) async throws {
-        let model = HealthSummaryModel(store, moment: { [store] in HealthMoment.last(of: store) })
-        let beside = SummaryReads()
-        let importing = try await bringIn(export, beside)
-        let sending = try await send(beside)
+    init(_ place: DemoPlace, _ firestore: Firestore, daysPerPart: Int) throws {
+        // Nothing is measured on it but what the export brings.
+        var app = try HealthCore.HealthApp(
+            folder: place.folder.path, source: ScriptedHealthSource(), firestore: firestore,
+            user: place.user)
+        app.now = { [store = app.store] in
+            Date(timeIntervalSince1970: Double(HealthMoment.last(of: store).seconds))
+        }
+        app.daysPerPart = daysPerPart
+        app.reading = { [spent] in TimedHistory(history: $0, spent: spent) }
+        self.app = app
+    }
+
+    /// - Parameter export: What the person picks; nil for an app that goes on after a kill.
+    func run(_ export: URL?) async throws {
+        let start = ContinuousClock.now
+        let model = HealthModel(app)
+        if let export { await model.bringIn(export) }
+        // An app that was killed while it sent has brought it in already.
+        let brings = model.export != .idle
+        let screen = Task {
+            try await showFirstDays(model)
+            if brings {
+                say("figure first 7 days ms \((ContinuousClock.now - start).milliseconds)")
+            }
+        }
+        let reading = Task { [store = app.store] in
+            try await screen.value
+            try await beside.run(store)
+        }
+        defer {
+            screen.cancel()
+            reading.cancel()
+        }
+        let importing = try await untilImported(model, since: start)
+        try await screen.value
+        try await untilSent(model)
+        reading.cancel()
         say("sent")
-        say("figure local ms \((importing + sending).milliseconds)")
-        // Until the screen shows the last change.
+        if brings { say("figure local ms \((importing + spent.total).milliseconds)") }
+        try await untilFresh(model.summary)
+        say("figure refreshes \(model.summary.refreshes)")
+        await model.close()
+        let idle = SummaryReads()
+        try await idle.run(app.store, count: Self.idleReads)
+        Self.tell(beside, idle)
+    }
+
+    /// The screen shows its seven days as soon as they are in the store: while the rest comes, or at its
+    /// end.
+    private func showFirstDays(_ model: HealthModel) async throws {
+        try await untilShown {
+            guard case .importing(let step) = model.export else { return true }
+            return step?.firstDays == .stored
+        }
+        try Self.show(app.store)
+        say("shown")
+    }
+
+    /// - Returns: How long the import took.
+    private func untilImported(
+        _ model: HealthModel, since start: ContinuousClock.Instant
+    ) async throws -> Duration {
+        var isOpen = false
+        try await untilShown {
+            guard case .importing(let step) = model.export else { return true }
+            if step != nil, !isOpen {
+                isOpen = true
+                say("importing")
+            }
+            return false
+        }
+        if case .failed(let reason) = model.export { throw ValidationError(reason) }
+        return .now - start
+    }
+
+    private func untilSent(_ model: HealthModel) async throws {
+        var samples = 0
+        try await untilShown {
+            guard let sending = model.sending else { return false }
+            if sending.samples > samples { say("part") }
+            samples = sending.samples
+            return sending.phase == .complete || sending.phase == .failed
+        }
+        if let sending = model.sending, sending.phase == .failed {
+            throw BackfillEnded(failures: sending.failures)
+        }
+    }
+
+    /// Until the screen shows the last change.
+    private func untilFresh(_ model: HealthSummaryModel) async throws {
         for _ in 0..<100 where !Self.isFresh(model.summary) {
             try await Task.sleep(for: .milliseconds(20))
         }
         guard Self.isFresh(model.summary) else {
             throw ValidationError("The screen did not show the last change within two seconds.")
         }
-        say("figure refreshes \(model.refreshes)")
-        let idle = SummaryReads()
-        try await idle.run(store, count: Self.idleReads)
-        Self.tell(beside, idle)
-    }
-
-    /// Brings in the export. The screen shows its seven days as soon as they are in the store, and from
-    /// then on is read again and again while the rest comes.
-    ///
-    /// - Returns: How long the import took.
-    @MainActor
-    private func bringIn(_ export: String, _ reads: SummaryReads) async throws -> Duration {
-        let start = ContinuousClock.now
-        let (stored, input) = AsyncStream.makeStream(
-            of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let screen = Task { [store] in
-            for await _ in stored { break }
-            try Task.checkCancellation()
-            try Self.show(store)
-            say("shown")
-            say("figure first 7 days ms \((ContinuousClock.now - start).milliseconds)")
-        }
-        let reading = Task { [store] in
-            try await screen.value
-            try await reads.run(store)
-        }
-        defer {
-            screen.cancel()
-            reading.cancel()
-        }
-        _ = try await HealthImport(into: store).run(export) { progress in
-            if progress.phase == .reading { say("importing") }
-            if progress.firstDays == .stored { input.yield() }
-        }
-        let spent = ContinuousClock.now - start
-        reading.cancel()
-        // What came with the rest is shown now.
-        input.finish()
-        try await screen.value
-        return spent
-    }
-
-    /// Sends all days, and reads the summary again and again meanwhile.
-    ///
-    /// - Returns: How much of the time was this device's work.
-    private func send(_ reads: SummaryReads) async throws -> Duration {
-        let history = TimedHistory(
-            try HealthHistory(
-                store, to: firestore.collection(collection), daysPerPart: daysPerPart,
-                now: { Timestamp() }))
-        guard let job = try history.history.job() else { return .zero }
-        let backfill = Backfill([.init(job, from: history, to: history)])
-        let states = await backfill.progress
-        let reading = Task { [store] in try await reads.run(store) }
-        defer { reading.cancel() }
-        try await backfill.start()
-        var samples = 0
-        for await state in states {
-            if state.samples > samples { say("part") }
-            samples = state.samples
-            if state.phase == .complete { break }
-            if state.phase == .failed { throw BackfillEnded(failures: state.failures) }
-        }
-        await backfill.stop()
-        return history.spent.total
     }
 
     /// What a summary takes, and how many times that it takes beside the import and the sending.
@@ -115,7 +135,7 @@ struct HealthAfter: Sendable {
     /// Seven days, read as the screen reads them.
     ///
     /// - Throws: When there is nothing to be shown.
-    static func show(_ store: HealthStore) throws {
+    nonisolated static func show(_ store: HealthStore) throws {
         let bars = try store.read { snapshot in
             guard let last = try snapshot.days()?.upperBound else { return 0 }
             let charts = try HealthApp.kinds.map {
@@ -127,37 +147,24 @@ struct HealthAfter: Sendable {
     }
 }
 
-/// A history that says how long the device worked on it.
-private struct TimedHistory: BackfillSource, BackfillSink {
-    typealias Items = [HealthDayRecord]
+/// How long the device itself has worked.
+private final class Spent: Sendable {
+    private let time = Mutex(Duration.zero)
+    var total: Duration { time.withLock { $0 } }
+    func add(_ duration: Duration) { time.withLock { $0 += duration } }
+}
 
-    /// Shared by the copies of it.
-    final class Spent: Sendable {
-        private let time = Mutex(Duration.zero)
-        var total: Duration { time.withLock { $0 } }
-        func add(_ duration: Duration) { time.withLock { $0 += duration } }
-    }
-
+/// Reads the days of a history, and says how long that takes.
+private struct TimedHistory: BackfillSource {
     let history: HealthHistory
-    let spent = Spent()
-
-    init(_ history: HealthHistory) { self.history = history }
+    let spent: Spent
 
     func fetch(
         _ range: Range<CoveragePosition>
-    ) async throws(BackfillFailure) -> BackfillPart<Items> {
+    ) async throws(BackfillFailure) -> BackfillPart<[HealthDayRecord]> {
         let start = ContinuousClock.now
         defer { spent.add(ContinuousClock.now - start) }
         return try await history.fetch(range)
-    }
-
-    func coverage() async throws(BackfillFailure) -> Coverage { try await history.coverage() }
-    func store(_ items: Items) async throws(BackfillFailure) { try await history.store(items) }
-    func upload(_ items: Items) async throws(BackfillFailure) -> Int {
-        try await history.upload(items)
-    }
-    func cover(_ coverage: Coverage) async throws(BackfillFailure) {
-        try await history.cover(coverage)
     }
 }
 

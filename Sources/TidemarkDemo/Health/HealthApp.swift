@@ -14,7 +14,6 @@ struct HealthApp {
 
     let side: Side
     let export: URL
-    let collection: String
     let visit: Visit
     let daysPerPart: Int
 
@@ -29,8 +28,9 @@ struct HealthApp {
         return HealthDay(number: last.number - Int64(daysBefore) + 1)...last
     }
 
-    func runToItsEnd() async throws {
-        let app = process
+    /// - Parameter picks: Whether the person picks the export; else the app goes on by itself.
+    func runToItsEnd(picks: Bool = true) async throws {
+        let app = process(picks: picks)
         for await words in try app.start() { hear(words) }
         guard app.endedWell else { throw HealthAppError() }
     }
@@ -38,9 +38,10 @@ struct HealthApp {
     /// - Parameters:
     ///   - word: Killed when it has said this.
     ///   - times: So often.
+    ///   - picks: Whether the person picks the export.
     /// - Returns: Whether it was killed.
-    func run(killedAt word: String, times: Int) async throws -> Bool {
-        let app = process
+    func run(killedAt word: String, times: Int, picks: Bool) async throws -> Bool {
+        let app = process(picks: picks)
         var said = 0
         for await words in try app.start() {
             hear(words)
@@ -51,12 +52,12 @@ struct HealthApp {
         return !app.endedWell
     }
 
-    private var process: AppProcess {
+    private func process(picks: Bool) -> AppProcess {
         let own = [
-            "demo", "health-app", "--side", side.rawValue, "--export", export.path,
-            "--collection", collection, "--days-per-part", "\(daysPerPart)",
+            "demo", "health-app", "--side", side.rawValue, "--days-per-part", "\(daysPerPart)",
         ]
-        return AppProcess(own + PlaceOptions.arguments(visit))
+        let picked = picks ? ["--export", export.path] : []
+        return AppProcess(own + picked + PlaceOptions.arguments(visit))
     }
 
     private func hear(_ words: [String]) {

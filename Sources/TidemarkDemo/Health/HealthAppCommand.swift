@@ -10,21 +10,23 @@ struct HealthAppCommand: AsyncParsableCommand {
         shouldDisplay: false)
 
     @Option var side: Side
-    @Option var export: String
-    @Option var collection: String
+    @Option(help: "The file that the person picks; none after a kill, for an app that goes on.")
+    var export: String?
     @Option(help: "Days that are sent at a time.") var daysPerPart = 30
     @OptionGroup var place: PlaceOptions
 
     func run() async throws {
-        let store = try HealthStore(path: place.folder + HealthApp.storeFile)
+        let file = export.map { URL(fileURLWithPath: $0) }
         switch side {
-        case .before: try await HealthBefore(store).run(export)
+        case .before:
+            guard let file else { throw ValidationError("The app as it was begins anew.") }
+            let store = try HealthStore(path: place.folder + HealthApp.storeFile)
+            try await HealthBefore(store).run(file.path)
         case .after:
             let client = try await DeviceClient(.after, place.place, label: place.label)
-            let after = HealthAfter(
-                firestore: client.firestore, store: store, collection: collection,
-                daysPerPart: daysPerPart)
-            try await after.run(export)
+            let after = try await HealthAfter(
+                place.place, client.firestore, daysPerPart: daysPerPart)
+            try await after.run(file)
             await client.close()
         }
     }

@@ -62,13 +62,14 @@ struct HealthRow: ScenarioRow {
 
     func user(_ side: Side) -> String { "\(slug)-\(side.rawValue)" }
 
-    private func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "users/\(slug)-\(side.rawValue)/days")
+    /// Where the app's core sends the days.
+    private var collection: CollectionPath {
+        CollectionPath(unchecked: "users/\(user(.after))/days")
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let app = HealthApp(
-            side: side, export: export.path, collection: collection(side).text, visit: visit,
+            side: side, export: export.path, visit: visit,
             // So that there is something left to do after each kill.
             daysPerPart: kills > 0 ? max(1, export.days / 18) : isShort ? 30 : 100)
         switch side {
@@ -85,7 +86,7 @@ struct HealthRow: ScenarioRow {
 
     private func useAfter(_ app: HealthApp, _ visit: Visit) async throws -> [ShownItem] {
         let killed = try await kill(app)
-        try await app.runToItsEnd()
+        try await app.runToItsEnd(picks: kills == 0)
         if kills > 0 { visit.measured("kills", Double(killed)) }
         let known = try await daysOnServer(visit)
         let device = SecondDevice(
@@ -96,7 +97,7 @@ struct HealthRow: ScenarioRow {
     }
 
     private func daysOnServer(_ visit: Visit) async throws -> Set<HealthDay> {
-        let documents = try await visit.direct.documents(in: collection(.after))
+        let documents = try await visit.direct.documents(in: collection)
         let known = Set(documents.compactMap { HealthDay($0.path.id) })
         visit.measured("documents", Double(documents.count))
         visit.measured("documents too many", Double(documents.count - known.count))
@@ -110,7 +111,7 @@ struct HealthRow: ScenarioRow {
         var killed = 0
         for number in 0..<kills {
             let (word, times) = number == 0 ? ("importing", 1) : ("part", 2)
-            let wasKilled = try await app.run(killedAt: word, times: times)
+            let wasKilled = try await app.run(killedAt: word, times: times, picks: number == 0)
             if wasKilled { killed += 1 }
         }
         return killed
