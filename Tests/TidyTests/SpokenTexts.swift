@@ -220,7 +220,6 @@ enum UnspokenTexts {
                 "Tidemark/Client/FirestoreError.swift": 6, "Tidemark/Client/Log.swift": 1,
                 "Tidemark/Values/ValueParser.swift": 1,
                 "TidemarkApp/Accounts/Client/SecondFactor.swift": 1,
-                "TidemarkSystem/DurableFile.swift": 12,
                 "TidemarkApp/Accounts/Credentials/KeychainItems.swift": 2,
                 "TidemarkApp/Accounts/Shell/LaunchFiles.swift": 3,
                 "TidemarkApp/Backfill/HistoryPages.swift": 1,
@@ -286,6 +285,7 @@ enum UnspokenTexts {
                 "TidemarkSync/Calls/RPCStatus+Retry.swift": 1,
                 "TidemarkSync/Calls/RetryTable.swift": 1,
                 "TidemarkSync/Local/MutationCodec.swift": 1,
+                "TidemarkSync/Sharing/SharedWrite.swift": 1,
             ]
         ),
     ]
