@@ -41,11 +41,14 @@ import TidemarkStore
                         readTime: time))
             }
             guard migrations.contains(where: { $0.name.hasPrefix("sync") }) else { return }
+            // Since this step a batch says whose it is.
+            let isOwned = migrations.contains { $0.name == "sync 7 batch numbers" }
             for number in 1...5 {
                 try transaction.execute(
                     """
-                    INSERT INTO syncBatch (id, localWriteTime, baseMutations, mutations)
-                    VALUES (?, 1, ?, ?)
+                    INSERT INTO syncBatch
+                        (id, localWriteTime, baseMutations, mutations\(isOwned ? ", user" : ""))
+                    VALUES (?, 1, ?, ?\(isOwned ? ", X''" : ""))
                     """,
                     [.integer(Int64(number)), .blob(MutationCodec.encode([]))],
                     last: MutationCodec.encode(Self.mutations))
