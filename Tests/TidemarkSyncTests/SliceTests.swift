@@ -216,6 +216,24 @@ import TidemarkTesting
         #expect(view.isFresh && view.rows.count == 35)
     }
 
+    @Test(arguments: 0...6)
+    func `a pause meanwhile ends no listener`(rounds: Int) throws {
+        let file = TemporaryFile()
+        let first = try Harness(cacheFile: file.path)
+        _ = first.listen(rooms())
+        first.answer(first.added[0].id, (0..<35).map { doc("rooms/\($0)", 10) }, at: 20)
+        first.terminate()
+        let world = try Harness(cacheFile: file.path, rowsOfSlice: 10)
+        let listener = listen(rooms(), world, .default)
+        let engine = world.engine
+        after(rounds, world.scheduler) { engine.suspend {} }
+        world.run()
+        engine.resume()
+        world.run()
+        #expect(try listener.snapshot().ids.count == 35)
+        #expect(engine.core.listenedQueries.count == 1)
+    }
+
     @Test func `a disk that fails meanwhile is told, once`() throws {
         let world = try world()
         let listener = listen(Self.queries[0], world)

@@ -208,8 +208,9 @@ extension EngineCore {
         // Nothing that was asked for one user may be answered to, or stored for, the next one.
         stopStreams()
         endCalls(RPCStatus(.cancelled, "The user changed."), reads: .userChanged)
-        parts.slices.endAll(.userChanged)
+        // First what listeners read: they go on with the next cache.
         parts.listeners.pauseOpenings()
+        parts.slices.endAll(.userChanged)
         // A batch whose end is not stored yet belongs to this user, as does a queue that is not in
         // its new cache yet: they go first.
         if mayChangeCaches { changeUsers() }
@@ -264,8 +265,9 @@ extension EngineCore {
     private func leave(_ status: RPCStatus, reads error: SyncError) {
         stopStreams()
         endCalls(status, reads: error)
-        parts.slices.endAll(error)
+        // First what listeners read: they go on with the next cache.
         parts.listeners.pauseOpenings()
+        parts.slices.endAll(error)
         parts.reachability.step(.disabled)
         context.cancelAllTimers()
         parts.storage.retryBegins()
