@@ -40,14 +40,19 @@ struct ChurnCommand: AsyncParsableCommand {
                         + (isGone ? "gone" : contents(change.document.data())))
             }
         }
-        try await write(firestore, documents)
-        try await firestore.waitForPendingWrites()
+        // Whoever sends them.
+        for receipt in try await write(firestore, documents) { await receipt.value }
+        if !firestore.isReadOnly { try await firestore.waitForPendingWrites() }
         listener.remove()
         await firestore.terminate()
         say("sent all")
     }
 
-    private func write(_ firestore: Firestore, _ documents: CollectionReference) async throws {
+    /// - Returns: What ends when the writes are acknowledged.
+    private func write(
+        _ firestore: Firestore, _ documents: CollectionReference
+    ) async throws -> [Task<Void, Never>] {
+        var receipts: [Task<Void, Never>] = []
         var dice = SeededRandom(seed: seed)
         var written: [String] = []
         for number in first..<(first + count) {
@@ -81,11 +86,13 @@ struct ChurnCommand: AsyncParsableCommand {
                 written.append(new.documentID)
             }
             say("journalled \(number)")
-            Task {
-                try await receipt?.acknowledged()
-                say("acknowledged \(number)")
-            }
+            receipts.append(
+                Task {
+                    do { try await receipt?.acknowledged() } catch { return }
+                    say("acknowledged \(number)")
+                })
         }
+        return receipts
     }
 }
 

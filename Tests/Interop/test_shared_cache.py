@@ -27,12 +27,14 @@ class Processes:
         for index, role in enumerate(ROLES):
             if self.lives[index] is None:
                 self.lives[index] = Life(
-                    self.server, self.cache, self.started * BLOCK + 1, 300,
+                    self.server, self.cache, self.started * BLOCK + 1, 100,
                     self.dice.randrange(1 << 30), share=role)
                 self.started += 1
 
     def kill(self, index):
         life, self.lives[index] = self.lives[index], None
+        ended = life.process.poll()
+        assert ended in (None, 0), f"a process ended by itself with {ended}: {life.lines[-1:]}"
         life.kill()
         check_shown(life)
         self.ledger.take(life)

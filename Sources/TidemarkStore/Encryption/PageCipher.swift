@@ -29,12 +29,17 @@ package protocol PageCipher: AnyObject {
     ) -> Bool
 }
 
-/// What a seal says besides the contents, so that no page can take another one's place.
+/// What a seal says besides the contents, so that no page or message can take another one's place.
 package struct PagePlace {
     package let words: (UInt64, UInt64, UInt64)
 
     /// Of a page of the file.
     init(page number: Int64) { words = (UInt64(number), 0, 0) }
+
+    /// Of a message of an inbox: no page of a log stands so far behind.
+    ///
+    /// - Parameter name: The sum of its name.
+    init(message name: UInt64) { words = (name, .max, 0) }
 
     /// Of a page of the log.
     ///

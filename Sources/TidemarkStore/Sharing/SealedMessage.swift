@@ -73,7 +73,7 @@ enum SealedMessage {
     }
 
     private static func place(of name: String) -> PagePlace {
-        PagePlace(page: Int64(bitPattern: sum(of: Array(name.utf8), number: 0)))
+        PagePlace(message: sum(of: Array(name.utf8), number: 0))
     }
 
     private static func sum(of message: [UInt8], _ name: String) -> UInt64 {

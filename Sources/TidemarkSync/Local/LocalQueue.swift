@@ -277,8 +277,7 @@ final class LocalQueue {
             if let time = try SharedBatches.commitTime(of: batch, transaction) {
                 return .committed(time)
             }
-            let refused = try rejected.all(transaction).first { $0.batch == batch }
-            return refused.map { .rejected($0.reason) } ?? .unknown
+            return try rejected.reason(of: batch, transaction).map(BatchFate.rejected) ?? .unknown
         }
     }
 

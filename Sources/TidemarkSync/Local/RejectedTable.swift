@@ -50,14 +50,24 @@ struct RejectedTable {
             WHERE user = ? ORDER BY id
             """, [owner]
         ).map { row in
-            let number = Int32(clamping: try row.integer(3))
-            let code = RPCStatus.Code(rawValue: number) ?? .unknown
-            return try RejectedWrite(
+            try RejectedWrite(
                 batch: row.integer(0), time: Timestamp(microseconds: row.integer(1)),
                 mutations: (try? MutationCodec.decode(row.blob(2))) ?? [],
                 rejectedAt: Timestamp(microseconds: row.integer(5)),
-                reason: RPCStatus(code, row.text(4)))
+                reason: Self.reason(code: row.integer(3), row.text(4)))
         }
+    }
+
+    /// Why a batch was refused; nil for one that was not, or longer ago than is kept.
+    func reason(of id: Int64, _ transaction: StoreTransaction) throws -> RPCStatus? {
+        try transaction.rows(
+            "SELECT code, message FROM syncRejected WHERE id = ? AND user = ?",
+            [.integer(id), owner]
+        ).first.map { try Self.reason(code: $0.integer(0), $0.text(1)) }
+    }
+
+    private static func reason(code: Int64, _ message: String) -> RPCStatus {
+        RPCStatus(RPCStatus.Code(rawValue: Int32(clamping: code)) ?? .unknown, message)
     }
 
     func discard(_ id: Int64, _ transaction: StoreTransaction) throws {

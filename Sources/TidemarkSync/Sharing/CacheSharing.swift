@@ -57,14 +57,14 @@ final class CacheSharing: @unchecked Sendable {
 
     /// It is time to look.
     func look() {
-        guard context.gate.isServing, let machine else { return }
+        guard context.gate.isServing, machine != nil else { return }
         // What is under way has to end first: another user, a disk that fails.
         guard context.gate.maySend, !storage.isClosed else {
             return context.schedule(.cacheSharing, after: SharingMachine.pauseOfViewer)
         }
         guard context.gate.isReadOnly else {
             let contents = inbox?.contents() ?? StoreInbox.Contents()
-            let mayHandOver = !writing.hasUnstored && !storage.isDamaged && machine.role == .helper
+            let mayHandOver = !writing.hasUnstored && !storage.isDamaged
             return step(
                 .looked(
                     .inbox(

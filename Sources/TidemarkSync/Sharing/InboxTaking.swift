@@ -17,8 +17,12 @@ struct InboxTaking {
         (self.inbox, self.local, self.now) = (inbox, local, now)
     }
 
-    /// Costs one sync of the disk, and one for each message that is removed. What it queued before it fails,
-    /// or is killed, is known to be queued.
+    /// How many are queued before they are removed: fewer than are known to be queued, so that a kill in
+    /// between leaves none that is forgotten.
+    private static let mostInPart = SharedBatches.most / 2
+
+    /// Costs a sync of the disk for each part, and one for each message that is removed. What it queued
+    /// before it fails, or is killed, is known to be queued.
     ///
     /// - Parameters:
     ///   - most: How many it takes.
@@ -26,8 +30,17 @@ struct InboxTaking {
     /// - Returns: Whether none is left.
     mutating func take(most: Int, skipping skipped: Set<String> = []) throws -> Bool {
         let names = inbox.contents().names.filter { !skipped.contains($0) }
+        var left = names.prefix(most)
+        while !left.isEmpty {
+            try take(left.prefix(Self.mostInPart))
+            left = left.dropFirst(Self.mostInPart)
+        }
+        return names.count <= most
+    }
+
+    private mutating func take(_ part: ArraySlice<String>) throws {
         var taken: [String] = []
-        for name in names.prefix(most) {
+        for name in part {
             do { if try take(name) { taken.append(name) } } catch {
                 guard case .damaged? = StorageFault(error) else { throw error }
                 try local.queue.refuse(unreadable: name, at: now)
@@ -36,7 +49,6 @@ struct InboxTaking {
         }
         if !taken.isEmpty { try local.probe() }
         for name in taken { try inbox.remove(name) }
-        return names.count <= most
     }
 
     /// - Returns: Whether it is in the queue, or was.
