@@ -38,7 +38,7 @@ public final class FirestoreSettings: Sendable {
 
     /// Who of several processes is to hold the cache that they share.
     public enum CacheRole: Hashable, Sendable {
-        /// Asks for it when it is a helper that holds it, and has it within 0.6 s.
+        /// Asks for it when it is a helper that holds it, and has it within a second.
         case app
         /// A widget or an extension: hands the cache over to an app that asks.
         case helper
