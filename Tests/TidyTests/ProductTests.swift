@@ -22,4 +22,33 @@ import Testing
             if target != "TidemarkCLI" { #expect(!allowed.contains("TidemarkDemo"), "\(target)") }
         }
     }
+
+    /// For servers, and for an app's tests, which build on a Mac.
+    private static let notOnDevices: Set = [
+        "TidemarkAudit", "TidemarkGoogleAuth", "TidemarkTesting",
+    ]
+
+    /// By itself Xcode builds every target for a device, the command line among them, which starts
+    /// processes.
+    @Test func `are what the package's scheme builds for a device`() throws {
+        let scheme = Repository.root.appending(
+            path: ".swiftpm/xcode/xcshareddata/xcschemes/tidemark-Package.xcscheme")
+        let text = try String(contentsOf: scheme, encoding: .utf8)
+        let built = text.matches(of: #/BlueprintName = "(\w+)"/#).map { String($0.1) }
+        let libraries = try lines().compactMap { line in
+            line.firstMatch(of: #/\.library\(name: "(\w+)"/#).map { String($0.1) }
+        }
+        #expect(Set(built) == Set(libraries).subtracting(Self.notOnDevices))
+
+        var (reached, left) = (Set<String>(), built)
+        while let target = left.popLast() {
+            if reached.insert(target).inserted { left += ImportRules.allowed[target] ?? [] }
+        }
+        #expect(reached.isSuperset(of: ["TidemarkSync", "TidemarkStore", "TidemarkWire"]))
+        for file in Repository.swift {
+            let folders = file.path.split(separator: "/")
+            guard folders[0] == "Sources", reached.contains(String(folders[1])) else { continue }
+            #expect(!file.lines.contains { $0.contains("Process()") }, "\(file.path)")
+        }
+    }
 }
