@@ -54,6 +54,22 @@ public struct Notice: Codable, Identifiable, Hashable, Sendable {
     public init(text: String) { self.text = text }
 }
 
+/// A line of a list that is opened seldom, which the service writes: `users/{id}/calls/{id}`,
+/// `users/{id}/purchases/{id}`, `chats/{id}/media/{id}`, `activity/all/posts/{id}`. Each list has a field of its
+/// own for the time: `startedAt`, `purchasedAt`, `sharedAt`, `createdAt`.
+public struct Entry: Codable, Identifiable, Hashable, Sendable {
+    @DocumentID public var id: String?
+    public var author: String
+    public var text: String
+    @ServerTimestamp public var updatedAt: Timestamp?
+    public var deletedAt: Timestamp?
+
+    public init(author: String, text: String) {
+        self.author = author
+        self.text = text
+    }
+}
+
 /// `users/{id}`: what others see of a person. `searchName` is the normalised name, for the search.
 public struct Person: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?

@@ -42,6 +42,10 @@
             .navigationTitle("Chats")
             .toolbar {
                 NavigationLink("Notifications") { NoticesView(app) }
+                NavigationLink("Activity") { EntriesView("Activity", app.activity) }
+                NavigationLink("Calls") { EntriesView("Calls", app.calls) }
+                NavigationLink("Purchases") { EntriesView("Purchases", app.purchases) }
+                NavigationLink("Online") { OnlineView(app) }
                 NavigationLink("Search") { SearchView(app) }
             }
             .task { if list == nil { list = try? app.chats() } }
@@ -86,7 +90,12 @@
                     .padding().background(.bar)
             }
             .navigationTitle(chat.title)
-            .toolbar { Button("Clear chat") { Task { await model?.clear() } } }
+            .toolbar {
+                NavigationLink("Media") {
+                    EntriesView("Media") { try app.media(of: chat.id ?? "") }
+                }
+                Button("Clear chat") { Task { await model?.clear() } }
+            }
             .task { if model == nil { model = try? app.chat(chat.id ?? "") } }
         }
 
