@@ -19,6 +19,17 @@ extension FeedModel {
     }
 }
 
+extension ChatModel {
+    /// Scrolls up to the oldest that the phone holds; what is older is read when somebody asks for it.
+    func showHeld() async throws -> [ShownItem] {
+        while messages.hasMore, messages.items.count < ChatsApp.heldMessages {
+            try Task.checkCancellation()
+            await loadEarlier()
+        }
+        return messages.items.map(\.item.document).shownItems
+    }
+}
+
 extension ChatListModel {
     var isFresh: Bool { if case .fresh = phase { true } else { false } }
 }

@@ -77,11 +77,7 @@ struct FeedRow: ScenarioRow {
         case .chat:
             let chat = try app.chat(chat)
             try await bringUp(chat.messages, visit)
-            // Those that the phone holds; what is older is read when somebody asks for it.
-            while chat.messages.hasMore, chat.messages.items.count < ChatsApp.heldMessages {
-                await chat.loadEarlier()
-            }
-            return chat.messages.items.map(\.item.document).shownItems
+            return try await chat.showHeld()
         case .notices:
             let notices = try app.notices()
             try await bringUp(notices, visit)

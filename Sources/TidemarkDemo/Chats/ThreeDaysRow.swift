@@ -1,9 +1,10 @@
+import ChatsCore
 import Tidemark
 import TidemarkApp
 import TidemarkModel
 
-/// A chat over three days with both marks: read to the end on the first, cleared on the second, opened
-/// again on the third.
+/// A chat over three days with both marks: read to the end on the first, opened again and cleared on the
+/// second, and still open on the third.
 struct ThreeDaysRow: ScenarioRow {
     private static let day: Int64 = 86_400
     private let events: [HistoryEvent]
@@ -37,8 +38,10 @@ struct ThreeDaysRow: ScenarioRow {
     }
 
     /// What others write during the use is written for each side anew.
+    private func id(_ side: Side) -> String { "days-\(side.rawValue)" }
+
     private func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "chats/days-\(side.rawValue)/messages")
+        CollectionPath(unchecked: "chats/\(id(side))/messages")
     }
 
     private func messages(_ range: Range<Int>, _ side: Side) -> [Mutation] {
@@ -53,24 +56,16 @@ struct ThreeDaysRow: ScenarioRow {
         Side.allCases.flatMap { Membership.set(above: collection($0)) + messages(first, $0) }
     }
 
-    private func feed(_ firestore: Firestore) throws -> Feed {
-        try Feed(
-            FeedDefinition(
-                query: firestore.collection(collection(.after).text), itemTime: ItemFields.time,
-                way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
-    }
-
     private func everything(_ firestore: Firestore) async throws -> [QueryDocumentSnapshot] {
         try await firestore.collection(collection(.before).text)
             .getDocuments(source: .server, within: .seconds(60)).documents
     }
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
-        guard side == .after else { return _ = try await everything(firestore) }
-        let feed = try feed(firestore)
-        try await feed.open()
-        try await feed.sync()
-        try await feed.markConsumed()
+        switch side {
+        case .before: _ = try await everything(firestore)
+        case .after: try await firstDay(firestore)
+        }
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
@@ -90,17 +85,42 @@ struct ThreeDaysRow: ScenarioRow {
                 return time.seconds > cleared
             }.shownItems
         }
-        let feed = try feed(firestore)
-        if try await !feed.open().isEmpty { visit.sawContent() }
+        return try await twoDays(firestore, visit)
+    }
+
+    @MainActor
+    private func firstDay(_ firestore: Firestore) async throws {
+        let chat = try chat(firestore)
+        try await chat.messages.untilFresh()
+        try await chat.messages.markConsumed()
+    }
+
+    @MainActor
+    private func twoDays(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let chat = try chat(firestore)
+        let messages = chat.messages
+        try await messages.untilFresh { visit.sawContent() }
         for (number, day) in [second, third].enumerated() {
-            try await visit.happens(messages(day, side), over: Self.day)
-            _ = try await visit.retrying { try await feed.sync() }
-            visit.measured("unread on day \(number + 2)", Double(await feed.unreadCount))
-            try await feed.markConsumed()
-            if number == 0 { try await feed.clear() }
+            try await visit.happens(self.messages(day, .after), over: Self.day)
+            let (last, unread) = (events[day.upperBound - 1].id, unread(day))
+            try await untilShown {
+                let isThere = messages.items.contains { $0.value.id == last }
+                return messages.isFresh && (isThere || unread == 0)
+            }
+            visit.measured("unread on day \(number + 2)", Double(messages.unreadCount))
+            try await messages.markConsumed()
+            if number == 0 { await chat.clear() }
         }
         visit.isUpToDate()
-        return try await feed.loadAll().map(\.document).shownItems
+        return try await chat.showHeld()
+    }
+
+    /// Of a person of one device.
+    @MainActor
+    private func chat(_ firestore: Firestore) throws -> ChatModel {
+        var app = ChatsApp(firestore, me: Membership.user)
+        app.sharesClears = false
+        return try app.chat(id(.after))
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
