@@ -73,10 +73,12 @@ struct FeedRow: ScenarioRow {
     @MainActor
     private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
         let app = app(firestore)
+        let bills = firestore.readMeter.events
         switch screen {
         case .chat:
             let chat = try app.chat(chat)
             try await bringUp(chat.messages, visit)
+            try await visit.untilListening(firestore, bills)
             return try await chat.showHeld()
         case .notices:
             let notices = try app.notices()

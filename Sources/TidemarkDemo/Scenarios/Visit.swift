@@ -171,6 +171,23 @@ final class Visit: Sendable {
             .reduce(0) { $0 + $1.reads }
     }
 
+    /// Returns once a screen that is up to date listens: until its listener has answered, the last thing
+    /// that the device was billed is a page. What is under way when a client ends is billed, and the device
+    /// never hears of it.
+    ///
+    /// - Parameter bills: What the client's meter has told since the screen was opened.
+    func untilListening(_ client: Firestore, _ bills: AsyncStream<ReadEvent>) async throws {
+        let known = try await reads(of: client)
+        // It goes on where it listened last, for nothing.
+        if known == 0 { return }
+        var told = 0
+        for await case .billed(let row) in bills where row.label == label {
+            told += row.reads
+            if told >= known, row.cause != .page { return }
+        }
+        try Task.checkCancellation()
+    }
+
     /// Ends the clients.
     func end() async -> Measured {
         try? await state.withLock(\.returning)?.value
