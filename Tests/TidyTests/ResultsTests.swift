@@ -112,7 +112,7 @@ import Testing
     }
 
     private static let suites = Set([
-        "app", "bench", "caller", "client", "demo", "health", "server",
+        "app", "bench", "caller", "client", "demo", "encryption", "health", "server",
     ])
 
     /// Those that have been measured.
