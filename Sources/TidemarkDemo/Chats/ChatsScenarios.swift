@@ -32,21 +32,16 @@ struct ChatsScenarios {
 
     /// Lists that are opened seldom, and read whole each time by the old app.
     private var presets: [any ScenarioRow] {
-        let way = FeedDefinition.Way.changeTime(
-            ItemFields.updatedAt, deletedField: ItemFields.deletedAt)
-        var calls = list("call log", "calls", of: 500, new: 10, in: "users/ada/calls")
-        calls.screen = .feed {
-            .callLog(of: $0.document("users/ada"), startedAt: ItemFields.time, way: way)
-        }
-        var purchases = list("purchases", "purchases", of: 200, new: 10, in: "users/ada/purchases")
-        purchases.screen = .feed {
-            .purchases(of: $0.document("users/ada"), purchasedAt: ItemFields.time, way: way)
-        }
-        var media = list("media", "media", of: 2_000, new: 30, in: "chats/blue/media")
-        media.screen = .feed {
-            .media(
-                of: $0.document("chats/blue"), sharedAt: ItemFields.time, way: way, limit: nil)
-        }
+        var calls = list(
+            "call log", "calls", of: 500, new: 10, in: "users/ada/calls", at: "startedAt")
+        calls.screen = .entries { try $0.calls() }
+        var purchases = list(
+            "purchases", "purchases", of: 200, new: 10, in: "users/ada/purchases",
+            at: "purchasedAt")
+        purchases.screen = .entries { try $0.purchases() }
+        var media = list(
+            "media", "media", of: 2_000, new: 30, in: "chats/blue/media", at: "sharedAt")
+        media.screen = .entries({ try $0.media(of: "blue") }, held: ChatsApp.heldMedia)
         return [calls, purchases, media]
     }
 
@@ -104,11 +99,11 @@ struct ChatsScenarios {
     }
 
     private var activity: FeedRow {
-        var row = list("activity feed", "activity", of: 5_000, new: 20, in: "activity/all/posts")
+        var row = list(
+            "activity feed", "activity", of: 5_000, new: 20, in: "activity/all/posts",
+            at: "createdAt")
         row.bar.fewer = 0.996
-        row.screen = .feed {
-            .activity($0.collection("activity/all/posts"), postedAt: ItemFields.time)
-        }
+        row.screen = .entries { try $0.activity() }
         return row
     }
 

@@ -12,9 +12,10 @@ extension FeedModel {
         try await untilShown { self.isFresh }
     }
 
-    /// Scrolls to the oldest. A person sees the window; here all of it is compared with the server.
-    func showAll() async throws -> [ShownItem] {
-        while hasMore { try await loadMore(1_000_000) }
+    /// Scrolls to the oldest, or as far as the device holds them. A person sees the window; here all of it is
+    /// compared with the server.
+    func show(atMost held: Int = .max) async throws -> [ShownItem] {
+        while hasMore, items.count < held { try await loadMore(min(1_000_000, held - items.count)) }
         return items.map(\.item.document).shownItems
     }
 }
@@ -32,4 +33,17 @@ extension ChatModel {
 
 extension ChatListModel {
     var isFresh: Bool { if case .fresh = phase { true } else { false } }
+}
+
+extension OnlineUsersModel {
+    /// As of a feed.
+    func untilFresh(sawContent: @Sendable () -> Void = {}) async throws {
+        try await untilShown { !self.users.isEmpty || self.phase.isFresh }
+        if !users.isEmpty { sawContent() }
+        try await untilShown { self.phase.isFresh }
+    }
+}
+
+extension ListPhase {
+    fileprivate var isFresh: Bool { self == .fresh || self == .empty }
 }

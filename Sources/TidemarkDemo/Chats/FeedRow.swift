@@ -9,8 +9,8 @@ struct FeedRow: ScenarioRow {
     enum Screen: Sendable {
         /// The screens of `Examples/Chats`.
         case chat, notices
-        /// A list that this app has no screen for.
-        case feed(@Sendable (Firestore) -> FeedDefinition)
+        /// A list that is opened seldom, and how many of it the device holds.
+        case entries(@MainActor @Sendable (ChatsApp) throws -> FeedModel<Entry>, held: Int = .max)
     }
 
     let name: String
@@ -61,10 +61,7 @@ struct FeedRow: ScenarioRow {
             try await chat.messages.untilFresh()
             if cleared != nil { await chat.clear() }
         case .notices: try await app.notices().untilFresh()
-        case .feed(let definition):
-            let feed = try Feed(definition(firestore))
-            try await feed.open()
-            try await feed.sync()
+        case .entries(let open, _): try await open(app).untilFresh()
         }
         // A mark is shared by a write.
         try await firestore.waitForPendingWrites()
@@ -83,13 +80,13 @@ struct FeedRow: ScenarioRow {
         case .notices:
             let notices = try app.notices()
             try await bringUp(notices, visit)
-            return try await notices.showAll()
-        case .feed(let definition):
-            let feed = try Feed(definition(firestore))
-            if try await !feed.open().isEmpty { visit.sawContent() }
-            _ = try await visit.retrying { try await feed.sync() }
-            visit.isUpToDate()
-            return try await feed.loadAll().map(\.document).shownItems
+            try await visit.untilListening(firestore, bills)
+            return try await notices.show()
+        case .entries(let open, let held):
+            let entries = try open(app)
+            try await bringUp(entries, visit)
+            try await visit.untilListening(firestore, bills)
+            return try await entries.show(atMost: held)
         }
     }
 
@@ -113,10 +110,14 @@ struct FeedRow: ScenarioRow {
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
         let all = try await server.documents(in: collection)
-        guard side == .after, case .chat = screen else {
-            return Truth(all) { isVisible($0.fields[time]) }
-        }
-        return Truth(newest: ChatsApp.heldMessages, of: all.filter { isVisible($0.fields[time]) })
+        guard side == .after else { return Truth(all) { isVisible($0.fields[time]) } }
+        let held =
+            switch screen {
+            case .chat: ChatsApp.heldMessages
+            case .entries(_, let held): held
+            case .notices: Int.max
+            }
+        return Truth(newest: held, of: all.filter { isVisible($0.fields[time]) }, at: time)
     }
 
     /// The app as it was: a listener on the whole collection.

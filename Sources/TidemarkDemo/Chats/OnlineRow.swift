@@ -1,3 +1,4 @@
+import ChatsCore
 import Tidemark
 import TidemarkApp
 import TidemarkModel
@@ -61,7 +62,7 @@ struct OnlineRow: ScenarioRow {
         case .before:
             let now = Timestamp(seconds: clock, nanoseconds: 0)
             _ = try await query(firestore, now: now).getDocuments(source: .server)
-        case .after: try await online(firestore).refresh()
+        case .after: try await lastOpen(firestore)
         }
     }
 
@@ -76,13 +77,21 @@ struct OnlineRow: ScenarioRow {
             }
             visit.isUpToDate()
             return found.documents.shownItems
-        case .after:
-            let online = try online(firestore)
-            if try await !online.open().isEmpty { visit.sawContent() }
-            _ = try await visit.retrying { try await online.refresh() }
-            visit.isUpToDate()
-            return await online.users.map(\.document).shownItems
+        case .after: return try await open(firestore, visit)
         }
+    }
+
+    @MainActor
+    private func lastOpen(_ firestore: Firestore) async throws {
+        try await ChatsApp(firestore, me: Membership.user).online().untilFresh()
+    }
+
+    @MainActor
+    private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let online = try ChatsApp(firestore, me: Membership.user).online()
+        try await online.untilFresh { visit.sawContent() }
+        visit.isUpToDate()
+        return online.users.map(\.document).shownItems
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
@@ -91,10 +100,6 @@ struct OnlineRow: ScenarioRow {
             guard case .timestamp(let time)? = document.fields[Self.seenAt] else { return false }
             return time > since
         }
-    }
-
-    private func online(_ firestore: Firestore) throws -> OnlineUsers {
-        try OnlineUsers(firestore.collection(collection.text), seenAt: Self.seenAt)
     }
 
     /// The window that the app fell back to: the last 24 hours, each time.

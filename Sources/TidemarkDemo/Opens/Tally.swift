@@ -34,16 +34,16 @@ struct Truth: Sendable {
     }
 
     /// Of those that are not deleted the newest, by their own time and then by id.
-    init(newest count: Int, of documents: [Document]) {
+    init(newest count: Int, of documents: [Document], at field: String = ItemFields.time) {
         let all = documents.filter { $0.fields[ItemFields.deletedAt] == nil }
-            .sorted { ($1.time, $1.path) < ($0.time, $0.path) }
+            .sorted { ($1.time(field), $1.path) < ($0.time(field), $0.path) }
         self.init(Array(all.prefix(count)))
     }
 }
 
 extension Document {
-    fileprivate var time: Timestamp {
-        if case .timestamp(let time)? = fields[ItemFields.time] { time } else { .min }
+    fileprivate func time(_ field: String) -> Timestamp {
+        if case .timestamp(let time)? = fields[field] { time } else { .min }
     }
 }
 
