@@ -3,6 +3,9 @@ import TidemarkApp
 import TidemarkModel
 
 /// A new phone in a long chat: the newest messages, and older ones as somebody scrolls to them.
+///
+/// Of the messages alone, each read once. The chat's screen of `Examples/Chats` also listens, which is one
+/// read more: 101 at first and 151 in all.
 struct LongChatRow: ScenarioRow {
     /// Messages that the feed holds, and that are scrolled to beyond them.
     private static let held = 100

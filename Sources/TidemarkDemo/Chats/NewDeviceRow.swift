@@ -3,6 +3,9 @@ import TidemarkApp
 import TidemarkModel
 
 /// A device that holds nothing, of a user who cleared the chat on another one.
+///
+/// Of a feed that is brought up to date twice. The chat's screen of `Examples/Chats` listens, to the mark too,
+/// which its first sync reads beside that: with the next time it is up to one read more than the bar.
 struct NewDeviceRow: ScenarioRow {
     private static let mark = "fetch_message_after"
     private let events: [HistoryEvent]
