@@ -21,11 +21,16 @@ extension FeedModel {
 }
 
 extension ChatModel {
-    /// Scrolls up to the oldest that the phone holds; what is older is read when somebody asks for it.
-    func showHeld() async throws -> [ShownItem] {
-        while messages.hasMore, messages.items.count < ChatsApp.heldMessages {
-            try Task.checkCancellation()
+    /// Scrolls up until so many are shown: at first those that the phone holds, and what is older when
+    /// somebody asks for it.
+    func show(
+        upTo count: Int = ChatsApp.heldMessages, _ visit: Visit
+    ) async throws -> [ShownItem] {
+        while messages.hasMore, messages.items.count < count {
             await loadEarlier()
+            // The person asks again, once there is a network.
+            if problem != nil { try await visit.untilOnline() }
+            try Task.checkCancellation()
         }
         return messages.items.map(\.item.document).shownItems
     }

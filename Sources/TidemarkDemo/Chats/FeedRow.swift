@@ -76,7 +76,7 @@ struct FeedRow: ScenarioRow {
             let chat = try app.chat(chat)
             try await bringUp(chat.messages, visit)
             try await visit.untilListening(firestore, bills)
-            return try await chat.showHeld()
+            return try await chat.show(visit)
         case .notices:
             let notices = try app.notices()
             try await bringUp(notices, visit)

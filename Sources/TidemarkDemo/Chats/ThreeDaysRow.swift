@@ -112,7 +112,7 @@ struct ThreeDaysRow: ScenarioRow {
             if number == 0 { await chat.clear() }
         }
         visit.isUpToDate()
-        return try await chat.showHeld()
+        return try await chat.show(visit)
     }
 
     /// Of a person of one device.
