@@ -15,7 +15,12 @@ extension FeedModel {
     /// Scrolls to the oldest, or as far as the device holds them. A person sees the window; here all of it is
     /// compared with the server.
     func show(atMost held: Int = .max) async throws -> [ShownItem] {
-        while hasMore, items.count < held { try await loadMore(min(1_000_000, held - items.count)) }
+        while hasMore, items.count < held {
+            let count = items.count
+            try await loadMore(min(1_000_000, held - count))
+            // The screen hears of them a moment later; asked again, it would read older ones.
+            try await untilShown { self.items.count > count || !self.hasMore }
+        }
         return items.map(\.item.document).shownItems
     }
 }
