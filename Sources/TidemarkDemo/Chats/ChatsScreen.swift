@@ -32,9 +32,15 @@ extension ChatModel {
         upTo count: Int = ChatsApp.heldMessages, _ visit: Visit
     ) async throws -> [ShownItem] {
         while messages.hasMore, messages.items.count < count {
+            let shown = messages.items.count
             await loadEarlier()
-            // The person asks again, once there is a network.
-            if problem != nil { try await visit.untilOnline() }
+            if problem == nil {
+                // The screen hears of them a moment later, as above.
+                try await untilShown { self.messages.items.count > shown || !self.messages.hasMore }
+            } else {
+                // The person asks again, once there is a network.
+                try await visit.untilOnline()
+            }
             try Task.checkCancellation()
         }
         return messages.items.map(\.item.document).shownItems

@@ -37,7 +37,7 @@ struct ThreeDaysRow: ScenarioRow {
         return Double(events[day].count { $0.authoredAt > before })
     }
 
-    /// What others write during the use is written for each side anew.
+    /// Of the chat: what others write during the use is written for each side anew.
     private func id(_ side: Side) -> String { "days-\(side.rawValue)" }
 
     private func collection(_ side: Side) -> CollectionPath {
