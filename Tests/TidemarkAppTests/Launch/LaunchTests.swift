@@ -94,9 +94,11 @@ import Testing
     @Test(.timeLimit(.minutes(20)))
     func `goes on with onboarding where the profile is missing`() async {
         let script = Script()
+        let entered = Mutex<[LaunchMachine.State]>([])
         let launch = Launch(
             script.parts(LocalFacts(), .signedIn(Self.user), profile: .missing),
-            budgets: Self.patient)
+            budgets: Self.patient
+        ) { transition in entered.withLock { $0.append(transition.to) } }
         launch.start()
         _ = await states(of: launch) { $0.state == .localReady }
         launch.contentShown()
@@ -106,7 +108,14 @@ import Testing
         launch.perform(.goTo(step: 1))
         // An app that goes on by itself, and hears of the person's step too late.
         launch.perform(.resumeOnboarding(step: 0))
-        #expect(launch.machine.state == .onboarding(Self.user, step: 1))
+        launch.perform(.goTo(step: 2))
+        // Events are taken one after the other, by whoever is at it.
+        _ = await states(of: launch) { $0.state == .onboarding(Self.user, step: 2) }
+        while entered.withLock({ $0.last }) != .onboarding(Self.user, step: 2) {
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        let steps = entered.withLock { $0.suffix(2) }
+        #expect(Array(steps) == [1, 2].map { .onboarding(Self.user, step: $0) })
     }
 
     @Test(.timeLimit(.minutes(20)))

@@ -123,7 +123,10 @@ private final class PagerPlayer {
         case .refresh: try await pager?.refresh()
         case .offline: await device.disableNetwork()
         case .online: await device.enableNetwork()
-        case .loadMore(let count): for _ in 0..<count { pager?.loadMore() }
+        case .loadMore(let count):
+            // Where its listeners are called, as a list that scrolls asks: no page arrives in between.
+            let pager = pager
+            await MainActor.run { for _ in 0..<count { pager?.loadMore() } }
         case .advance(let seconds): local.advance(by: .seconds(seconds))
         case .clock(let seconds): clock.turn(ahead: .seconds(seconds))
         case .insert(let id, let seconds, let isMarked):
