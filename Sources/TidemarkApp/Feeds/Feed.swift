@@ -22,10 +22,12 @@ public actor Feed {
     private var lastCall = 0
     /// Of the last call that asked for something.
     private var tag = ReadTag()
-    private var watchers: [Int: AsyncStream<FeedState>.Continuation] = [:]
+    private var watchers: [Int: AsyncStream<NumberedFeedState>.Continuation] = [:]
     private var observers: [Int: AsyncStream<FeedEvent>.Continuation] = [:]
     private var nextWatcher = 0
     public private(set) var state: FeedState
+    /// How many states there were before the present one.
+    private(set) var stateNumber = 0
 
     /// - Throws: `invalidArgument` when the definition makes no sense.
     public init(_ definition: FeedDefinition) throws(FirestoreError) {
@@ -262,14 +264,14 @@ extension Feed {
     /// The feed now and as it changes; a slow loop skips to the newest. Opens nothing by itself.
     public nonisolated var states: FeedStates { FeedStates(feed: self) }
 
-    func watch() -> AsyncStream<FeedState> {
+    func watch() -> AsyncStream<NumberedFeedState> {
         let (stream, input) = AsyncStream.makeStream(
-            of: FeedState.self, bufferingPolicy: .bufferingNewest(1))
+            of: NumberedFeedState.self, bufferingPolicy: .bufferingNewest(1))
         let number = nextWatcher
         nextWatcher += 1
         watchers[number] = input
         input.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
-        input.yield(state)
+        input.yield(NumberedFeedState(number: stateNumber, state: state))
         return stream
     }
 
@@ -297,6 +299,8 @@ extension Feed {
 
     private func publish() {
         state = FeedState(machine.shown)
-        for watcher in watchers.values { watcher.yield(state) }
+        stateNumber += 1
+        let numbered = NumberedFeedState(number: stateNumber, state: state)
+        for watcher in watchers.values { watcher.yield(numbered) }
     }
 }

@@ -45,6 +45,8 @@ extension FeedMachine {
         var lastNumber = 0
         var listen: FeedListen?
         var marks: FeedListen?
+        /// Whether the last word of the marks' listener was the server's, and not of this device's writes alone.
+        var hasMarks = false
         /// Whether the listener's last word was the server's.
         var isConfirmed = false
         /// Of syncs and listeners, in a row.
@@ -62,7 +64,8 @@ extension FeedMachine {
         live.mustShowOwn = false
         stopListening(&effects)
         if let marks = live.marks { effects.append(.unlisten(marks.number)) }
-        live.marks = nil
+        (live.marks, live.hasMarks) = (nil, false)
+        endMarksWait(&effects)
         if progress.live != nil { effects.append(.saveProgress(progress)) }
     }
 
@@ -139,8 +142,10 @@ extension FeedMachine {
 
     mutating func heard(_ heard: FeedHeard, _ now: DeviceTime, _ effects: inout [Effect]) {
         if heard.number == live.marks?.number {
+            live.hasMarks = heard.readTime != nil && heard.mark?.isOwnAlone != true
             if let readTime = heard.readTime {
                 takeShared(heard.mark, readTime, now, &effects)
+                endMarksWait(&effects)
             }
             return
         }
@@ -196,8 +201,9 @@ extension FeedMachine {
         _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
     ) {
         if number == live.marks?.number {
-            live.marks = nil
+            (live.marks, live.hasMarks) = (nil, false)
             tell(.notShared(error), &effects)
+            endMarksWait(&effects)
         } else if number == live.listen?.number {
             live.listen = nil
             progress.endLive()

@@ -87,6 +87,39 @@ extension FeedMachine {
         isChanged = true
     }
 
+    /// Whether a sync is still to learn where the user's other devices have cleared. One that nobody asked for
+    /// goes by what the listener to the marks has told.
+    func lacksMarks(_ run: SyncRun) -> Bool {
+        settings.sharesMarks && !run.hasMarks && !(run.calls.isEmpty && live.hasMarks)
+    }
+
+    mutating func findMarks(_ run: SyncRun, _ effects: inout [Effect]) {
+        sync?.stage = .marks
+        if run.calls.isEmpty, !run.readsMarksAgain, live.marks != nil {
+            live.lastNumber += 1
+            sync?.marksWait = live.lastNumber
+            effects.append(.awaitShared(live.lastNumber))
+        } else {
+            begin(.sharedMarks, &effects)
+            effects.append(.readShared)
+        }
+    }
+
+    /// Goes on once the listener to the marks has told, or reads them where it will not.
+    mutating func endMarksWait(_ effects: inout [Effect]) {
+        guard let number = sync?.marksWait else { return }
+        sync?.marksWait = nil
+        sync?.readsMarksAgain = !live.hasMarks
+        effects.append(.unlisten(number))
+        readNext(&effects)
+    }
+
+    mutating func sharedOverdue(
+        _ number: Int, _ error: FirestoreError, _ effects: inout [Effect]
+    ) {
+        if sync?.marksWait == number { failed(.page, error, &effects) }
+    }
+
     mutating func sharedRead(
         _ shared: SharedMarks, _ readTime: Timestamp, _ now: DeviceTime, _ effects: inout [Effect]
     ) {

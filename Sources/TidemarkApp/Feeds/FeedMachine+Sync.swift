@@ -21,6 +21,8 @@ extension FeedMachine {
         var hasMarks = false
         /// Whether the marks are read once more.
         var readsMarksAgain = false
+        /// The wait for the listener to the marks, where it is under way.
+        var marksWait: Int?
         /// Whether the marks have been dropped for a query that failed.
         var hasDropped = false
     }
@@ -99,10 +101,8 @@ extension FeedMachine {
             rules.pageSize = max(1, min(rules.pageSize, most - run.result.reads))
         }
         sync = run
-        if settings.sharesMarks, !run.hasMarks {
-            sync?.stage = .marks
-            begin(.sharedMarks, &effects)
-            effects.append(.readShared)
+        if lacksMarks(run) {
+            findMarks(run, &effects)
         } else if run.result.plans.count >= Self.maxPages {
             sync?.stage = .settling
         } else if run.audit != nil {
@@ -129,7 +129,7 @@ extension FeedMachine {
         }
     }
 
-    private mutating func begin(_ plan: ReadPlan, _ effects: inout [Effect]) {
+    mutating func begin(_ plan: ReadPlan, _ effects: inout [Effect]) {
         sync?.result.plans.append(plan)
         tell(.asked(plan), &effects)
     }
@@ -190,6 +190,7 @@ extension FeedMachine {
     mutating func endSync(_ outcome: Outcome, _ effects: inout [Effect]) {
         guard let run = sync else { return }
         sync = nil
+        if let number = run.marksWait { effects.append(.unlisten(number)) }
         for call in run.calls + run.loads { effects.append(.finish(call, outcome)) }
         if case .failed(let error) = outcome {
             failure = error

@@ -34,6 +34,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case progressSaved
         /// Where the marks of the user's other devices are.
         case sharedRead(SharedMarks, readTime: Timestamp)
+        case sharedOverdue(Int, FirestoreError)
         case heard(FeedHeard)
         case listenFailed(Int, FirestoreError)
         case waited
@@ -66,6 +67,10 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         /// Reads from the server where the marks of the user's other devices are: answered by
         /// `sharedRead`.
         case readShared
+        /// Waits for the first word of the listener to them, which costs no second read; the number names the
+        /// wait, for `unlisten`. Answered by `heard`, or by `sharedOverdue` with what a read would have failed
+        /// with.
+        case awaitShared(Int)
         /// Tells them, through the queue of writes; answered only where it fails.
         case share(SharedMarks)
         /// Listens until it is told otherwise: answered by `heard`, in the end by `listenFailed`.
@@ -201,6 +206,7 @@ package struct FeedMachine<Content: Hashable & Sendable>: Hashable, Sendable {
         case .compared(let comparison): compared(comparison, now, &effects)
         case .progressSaved: progressSaved(&effects)
         case .sharedRead(let marks, let readTime): sharedRead(marks, readTime, now, &effects)
+        case .sharedOverdue(let number, let error): sharedOverdue(number, error, &effects)
         case .itemsRead(let rows, let hasMore, let scanned):
             if disk.itemsRead(rows, hasMore: hasMore, scanned, marks) { isChanged = true }
         case .changesRead(let changes): changesRead(changes)

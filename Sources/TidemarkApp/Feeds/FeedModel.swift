@@ -21,6 +21,9 @@ public final class FeedModel<Item: Decodable & Sendable> {
     }
 
     @ObservationIgnored private var consumed: Timestamp?
+    /// Of the state that is shown; nil once no other one will be.
+    @ObservationIgnored private var shown: Int? = -1
+    @ObservationIgnored private var waiting: [(number: Int, CheckedContinuation<Void, Never>)] = []
     @ObservationIgnored private let feed: TypedFeed<Item>
     @ObservationIgnored private var tasks: [Task<Void, Never>] = []
 
@@ -39,6 +42,7 @@ public final class FeedModel<Item: Decodable & Sendable> {
         tasks = [
             Task { [weak self] in
                 for await state in states { self?.show(state) }
+                self?.end()
             },
             // What fails is shown as the phase.
             Task {
@@ -53,15 +57,23 @@ public final class FeedModel<Item: Decodable & Sendable> {
         Task { await feed.stopListening() }
     }
 
-    /// Brings it up to date now; what fails is the phase.
-    public func refresh() async { _ = try? await feed.feed.sync() }
-
-    public func loadMore(_ count: Int = 50) async throws(FirestoreError) {
-        try await feed.feed.loadMore(count)
+    /// Brings it up to date now; what fails is the phase. It returns when the model shows what came.
+    public func refresh() async {
+        _ = try? await feed.feed.sync()
+        await untilShown()
     }
 
-    /// Hides all that is shown, for good.
-    public func clear() async throws(FirestoreError) { try await feed.clear() }
+    /// Makes the list longer. It returns when the model shows what came.
+    public func loadMore(_ count: Int = 50) async throws(FirestoreError) {
+        try await feed.feed.loadMore(count)
+        await untilShown()
+    }
+
+    /// Hides all that is shown, for good. It returns when the model shows nothing of it.
+    public func clear() async throws(FirestoreError) {
+        try await feed.clear()
+        await untilShown()
+    }
 
     public func markConsumed(through time: Timestamp? = nil) async throws(FirestoreError) {
         try await feed.markConsumed(through: time)
@@ -73,7 +85,24 @@ public final class FeedModel<Item: Decodable & Sendable> {
         unreadCount = state.unreadCount
         hasMore = state.hasMore
         phase = state.phase
+        shown = state.number
+        let done = waiting.filter { $0.number <= state.number }
+        waiting.removeAll { $0.number <= state.number }
+        for (_, continuation) in done { continuation.resume() }
         consume()
+    }
+
+    /// Waits for the state that the feed has now, or a later one.
+    private func untilShown() async {
+        let number = await feed.feed.stateNumber
+        guard let shown, shown < number else { return }
+        await withCheckedContinuation { waiting.append((number, $0)) }
+    }
+
+    private func end() {
+        shown = nil
+        for (_, continuation) in waiting { continuation.resume() }
+        waiting = []
     }
 
     /// Up to the newest item that the server has, and never for the same one twice: what came since is

@@ -81,6 +81,11 @@ package struct FeedPerformer<Content: Hashable & Sendable>: Sendable {
             listeners.keep(engine.wait(duration) { report(.waited) }, as: Self.timer)
         case .unlisten(let number): listeners.cancel(number)
         case .readShared: readShared(tag, report)
+        case .awaitShared(let number):
+            let wait = engine.awaitListener(deadline: deadline, tag: tag) { error in
+                report(.sharedOverdue(number, FirestoreError(error)))
+            }
+            listeners.keep(wait, as: number)
         case .share(let marks): share(marks, report)
         case .publish, .tell, .finish: preconditionFailure("\(effect) is not for an engine")
         }
@@ -281,7 +286,9 @@ extension FeedHeard {
         isFull = max(snapshot.count, snapshot.syncedCount) >= listen.limit
         if case .marks = listen.question {
             (changed, rows) = ([], [])
-            mark = definition.shared?.marks(snapshot.documents.first?.document.fields)
+            let view = snapshot.documents.first
+            mark = definition.shared?.marks(view?.document.fields)
+            mark?.isOwnAlone = view?.hasCommittedMutations ?? false
             return
         }
         changed = snapshot.changes.map(\.document.path)

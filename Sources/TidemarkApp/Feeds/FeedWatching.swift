@@ -1,5 +1,11 @@
 import Tidemark
 
+/// A state, and how many had been shown before it.
+struct NumberedFeedState: Sendable {
+    let number: Int
+    let state: FeedState
+}
+
 /// A feed now and as it changes.
 public struct FeedStates: AsyncSequence, Sendable {
     public typealias Element = FeedState
@@ -9,11 +15,17 @@ public struct FeedStates: AsyncSequence, Sendable {
 
     public struct AsyncIterator: AsyncIteratorProtocol {
         let feed: Feed
-        var states: AsyncStream<FeedState>.Iterator?
+        var states: AsyncStream<NumberedFeedState>.Iterator?
 
         public mutating func next(
             isolation: isolated (any Actor)? = #isolation
         ) async -> FeedState? {
+            await numbered(isolation: isolation)?.state
+        }
+
+        mutating func numbered(
+            isolation: isolated (any Actor)? = #isolation
+        ) async -> NumberedFeedState? {
             var states = if let states { states } else { await feed.watch().makeAsyncIterator() }
             let state = await states.next(isolation: isolation)
             self.states = states

@@ -3,7 +3,8 @@ public import Tidemark
 extension FeedDefinition {
     /// Where the user's devices share the clear mark: a field of a document of the user's own, with
     /// milliseconds since 1970. It is only ever raised, by a write of its own that waits in the queue
-    /// while the device is offline. Costs a read at each sync.
+    /// while the device is offline. Costs a read at each sync that is asked for; a feed that listens pays
+    /// one when it begins, and one a change.
     ///
     /// A mark that is there keeps its form, so that an older version of the app goes on to understand it:
     /// a number stays a number, and a text of digits a text. A number is raised by the server itself, to

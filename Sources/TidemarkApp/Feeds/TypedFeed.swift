@@ -87,6 +87,8 @@ public struct TypedFeedState<Item: Sendable>: Sendable {
     /// Of all that is held, those that cannot be decoded too.
     public internal(set) var unreadCount = 0
     public internal(set) var phase = FeedPhase.loading
+    /// Of the feed's state that it is.
+    var number = 0
 }
 
 /// Decodes what is shown, each version of a document once.
@@ -141,8 +143,10 @@ public struct TypedFeedStates<Item: Decodable & Sendable>: AsyncSequence, Sendab
         public mutating func next(
             isolation: isolated (any Actor)? = #isolation
         ) async -> TypedFeedState<Item>? {
-            guard let state = await states.next(isolation: isolation) else { return nil }
-            return decoding.decode(state)
+            guard let state = await states.numbered(isolation: isolation) else { return nil }
+            var decoded = decoding.decode(state.state)
+            decoded.number = state.number
+            return decoded
         }
     }
 

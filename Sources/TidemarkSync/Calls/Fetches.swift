@@ -34,6 +34,11 @@ final class Fetches: @unchecked Sendable {
         context.gate.refusal ?? meter.refusal(of: tag)
     }
 
+    /// Why a read would fail before it is sent; nil where it may be.
+    func refusalToAsk(_ tag: ReadTag) -> SyncError? {
+        refusal(tag) ?? context.gate.disconnection.map { .server($0) }
+    }
+
     // MARK: Aggregations
 
     func aggregate(
@@ -195,8 +200,7 @@ final class Fetches: @unchecked Sendable {
         if let refusal = context.gate.refusal {
             return completion(.failure(CommitFailure(refusal, mayBeApplied: false)))
         }
-        guard context.gate.isNetworkEnabled else {
-            let status = RPCStatus(.unavailable, "The network is turned off.")
+        if let status = context.gate.disconnection {
             return completion(.failure(CommitFailure(.server(status), mayBeApplied: false)))
         }
         let request = Request.commit(CommitRequest(mutations: mutations))

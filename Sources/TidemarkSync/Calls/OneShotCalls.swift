@@ -17,7 +17,7 @@ final class OneShotCalls: @unchecked Sendable {
     /// How many of the calls may be tried again.
     private var credits = RetryCredits()
 
-    private static let tooLate = "The server did not answer in time."
+    static let overdue = RPCStatus(.deadlineExceeded, "The server did not answer in time.")
 
     init(
         _ context: EngineContext, _ storage: CacheStorage, _ meter: BillingMeter,
@@ -92,7 +92,7 @@ final class OneShotCalls: @unchecked Sendable {
         let step = call.machine.step(.start(isOnline: true), at: .zero)
         credits.deposit(at: now)
         calls[id] = call
-        perform(step, call: id, RPCStatus(.deadlineExceeded, Self.tooLate))
+        perform(step, call: id, Self.overdue)
     }
 
     // MARK: Attempts
@@ -122,13 +122,7 @@ final class OneShotCalls: @unchecked Sendable {
 
     private func attempt(_ id: UInt64) {
         guard let call = calls[id] else { return }
-        guard context.gate.isNetworkEnabled else {
-            let reason =
-                context.gate.isReadOnly
-                ? "This client only reads a cache that another one has open."
-                : "The network is turned off."
-            return finish(id, RPCStatus(.unavailable, reason))
-        }
+        if let reason = context.gate.disconnection { return finish(id, reason) }
         if call.read != nil {
             guard let request = calls[id]!.read!.nextRequest() else {
                 perform(calls[id]!.read!.step(.ended), call: id)
@@ -179,7 +173,7 @@ final class OneShotCalls: @unchecked Sendable {
             // A line that has carried rows may do so again; a caller's deadline is the end.
             let isLate = call.limits.left(of: call.began, at: now).map { $0 <= .zero } ?? false
             ended(
-                id, attempt, RPCStatus(.deadlineExceeded, Self.tooLate),
+                id, attempt, Self.overdue,
                 isOurs: isLate || call.read?.progress ?? 0 == 0)
         }
     }

@@ -101,6 +101,26 @@ extension UserSession {
         schedule(.feedRetry, after: duration, job)
     }
 
+    /// Waits for what a listener tells no longer than for a read.
+    ///
+    /// - Parameter overdue: Gets what a read would fail with, on the engine's executor: at once where the server
+    ///   may not be asked, else at the deadline.
+    package func awaitListener(
+        deadline: Duration?, tag: ReadTag, overdue: @escaping @Sendable (SyncError) -> Void
+    ) -> any CancellableCall {
+        let refused: @Sendable (Result<Void, SyncError>) -> Void = { result in
+            if case .failure(let error) = result { overdue(error) }
+        }
+        perform(refused) { core in
+            core.fetch { fetches in
+                if let reason = fetches.refusalToAsk(tag) { overdue(reason) }
+            }
+        }
+        return schedule(.readDeadline, after: deadline ?? CallLimits.longest) {
+            overdue(.server(OneShotCalls.overdue))
+        }
+    }
+
     /// As ``SyncEngine/write(_:observer:)``.
     package func write(
         _ mutations: [Mutation], observer: @escaping @Sendable (SyncEngine.WriteEvent) -> Void

@@ -59,6 +59,15 @@ final class EngineGate {
         return fault.map(SyncError.storage) ?? .userChanged
     }
 
+    /// Why the server is not asked; nil where it may be.
+    var disconnection: RPCStatus? {
+        if isReadOnly {
+            return RPCStatus(
+                .unavailable, "This client only reads a cache that another one has open.")
+        }
+        return isNetworkOn ? nil : RPCStatus(.unavailable, "The network is turned off.")
+    }
+
     /// Why nothing can be stored now; nil when it can.
     var writeRefusal: SyncError? { refusal ?? (isReadOnly ? .storage(.locked) : nil) }
 

@@ -98,6 +98,88 @@ import Tidemark
         #expect(plans(machine.step(answer, now: now)).count == 1, "and no more than once")
     }
 
+    /// With marks that are shared; it listens, and waits for what the marks' listener tells first.
+    private func listening() throws -> (machine: Machine, marks: Int, wait: Int) {
+        var machine = Machine(
+            FeedSettings(
+                rules: FeedRules(way: .changeTime(audited: false), pageSize: 2), window: 3,
+                sharesMarks: true))
+        _ = machine.step(.live(true), now: now)
+        var effects = machine.step(
+            .loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        effects += machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        effects += machine.step(.indexesDeclared, now: now)
+        #expect(!effects.contains(.readShared) && plans(effects).isEmpty)
+        let marks = effects.compactMap {
+            if case .listen(let listen) = $0, listen.question == .marks {
+                listen.number
+            } else {
+                nil
+            }
+        }
+        let waits = effects.compactMap {
+            if case .awaitShared(let number) = $0 { number } else { nil }
+        }
+        return (machine, try #require(marks.first), try #require(waits.first))
+    }
+
+    private func heard(_ number: Int, at readTime: Timestamp?, isOwnAlone: Bool = false)
+        -> Machine.Event
+    {
+        var heard = FeedHeard(
+            number: number, changed: [], rows: [], readTime: readTime, isFull: false)
+        var shared = SharedMarks()
+        shared.action = time(900)
+        shared.isOwnAlone = isOwnAlone
+        heard.mark = shared
+        return .heard(heard)
+    }
+
+    @Test func `asks the marks' listener before its first page, and reads no mark beside it`()
+        throws
+    {
+        var (machine, marks, wait) = try listening()
+        #expect(plans(machine.step(heard(marks, at: nil), now: now)).isEmpty, "from disk")
+        let effects = machine.step(heard(marks, at: time(1_000)), now: now)
+        #expect(plans(effects).map(\.floor) == [time(900)])
+        #expect(effects.contains(.unlisten(wait)) && !effects.contains(.readShared))
+        #expect(machine.step(.sharedOverdue(wait, fault), now: now).isEmpty, "it comes too late")
+    }
+
+    @Test func `reads the marks where their listener does not tell them`() throws {
+        let (machine, marks, _) = try listening()
+        var failed = machine
+        #expect(
+            failed.step(.listenFailed(marks, fault), now: now).contains(.readShared), "it failed")
+        var own = machine
+        #expect(
+            own.step(heard(marks, at: time(1_000), isOwnAlone: true), now: now)
+                .contains(.readShared), "it told what this device wrote")
+        var closed = machine
+        #expect(closed.step(.live(false), now: now).contains(.readShared), "it is no more")
+    }
+
+    @Test func `fails as a read does when the marks' listener is silent`() throws {
+        var (machine, _, wait) = try listening()
+        let effects = machine.step(.sharedOverdue(wait, fault), now: now)
+        #expect(machine.shown.phase == .failed(fault))
+        #expect(effects.contains(.wait(.seconds(1))), "it tries again")
+        let again = machine.step(.waited, now: now)
+        #expect(
+            again.contains { if case .awaitShared(let next) = $0 { next != wait } else { false } })
+    }
+
+    @Test func `reads the marks in a sync that an app asked for, also where it listens`() {
+        var machine = Machine(
+            FeedSettings(
+                rules: FeedRules(way: .itemTime, pageSize: 2), window: 3, sharesMarks: true))
+        _ = machine.step(.live(true), now: now)
+        _ = machine.step(.sync(7), now: now)
+        _ = machine.step(.loaded(Marks(), FeedProgress(overlap: .seconds(300))), now: now)
+        _ = machine.step(.itemsRead([], hasMore: false, rowsScanned: 0), now: now)
+        #expect(machine.step(.indexesDeclared, now: now).contains(.readShared))
+    }
+
     private func plans(_ effects: [Machine.Effect]) -> [ReadPlan] {
         effects.compactMap { if case .fetch(let fetch) = $0 { fetch.plan } else { nil } }
     }

@@ -96,7 +96,30 @@ import TidemarkTesting
         #expect(model.items.map(\.value.text) == ["hello"])
         #expect(model.unreadCount == 1)
         try await model.clear()
-        while !model.items.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(model.items.isEmpty)
+        await world.end()
+    }
+
+    /// It was told of rows a moment after its call had ended: a list that asked again at once asked for more
+    /// than its user had.
+    @MainActor
+    @Test func `has a model that shows what came when its call ends`() async throws {
+        let world = try await FeedWorld(window: 10)
+        try await world.insert(many: 200)
+        let model = FeedModel(
+            try TypedFeed(of: Message.self, world.definition), isLive: false)
+        await model.refresh()
+        guard case .fresh = model.phase else {
+            Issue.record("\(model.phase)")
+            return
+        }
+        #expect(model.items.count == 10)
+        for count in stride(from: 20, through: 100, by: 10) {
+            try await model.loadMore(10)
+            #expect(model.items.count == count)
+        }
+        try await model.clear()
+        #expect(model.items.isEmpty)
         await world.end()
     }
 }
