@@ -1,5 +1,6 @@
 import ExampleKit
 import ExampleTesting
+import Foundation
 import Testing
 import Tidemark
 import TidemarkApp
@@ -186,7 +187,8 @@ import TidemarkTesting
             try await until { isFresh(other.messages.phase) && other.messages.items.count == 1 }
             #expect(other.messages.items.map(\.value.id) == ["g1"])
             // One of them is of the chat: the rules look at who takes part.
-            #expect(world.reads("tablet") <= 6, "of \(ChatsTown.messages) messages")
+            // The message, the mark, once, one for the listener; and the chat for the rules, twice.
+            #expect(world.reads("tablet") <= 5, "of \(ChatsTown.messages) messages")
         }
     }
 
@@ -226,6 +228,98 @@ import TidemarkTesting
             }
             #expect(chat.messages.items.first?.value.text == "On my way")
             #expect(chat.outgoing.isEmpty && chat.problem == nil)
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `A chat that is read ahead` {
+    private func isFresh(_ phase: FeedPhase) -> Bool {
+        if case .fresh = phase { true } else { false }
+    }
+
+    @Test func `costs one read when it is opened`() async throws {
+        try await ChatsWorld.run { world in
+            try await world.town.seed()
+            let clock = ManualClock()
+            var app = try world.app(world.client())
+            app.clock = clock
+            let start = world.local.now
+            app.now = { start.advanced(by: clock.now.time) }
+            var chat: ChatModel? = try app.chat("grace")
+            try await until { isFresh(chat!.messages.phase) }
+            chat = nil
+            var predictor = PrefetchPredictor(timeZone: .gmt)
+            let usual = start.advanced(by: .seconds(7_200))
+            for day in 1...7 {
+                predictor.opened("grace", at: usual.advanced(by: .seconds(-86_400 * day)))
+            }
+            let prefetcher = app.readingAhead(predictor)
+            await prefetcher.setEnabled(true)
+            await clock.sleepers()
+            world.local.advance(by: .seconds(3_600))
+            try await world.town.write("news", by: "Grace", id: "g1")
+            world.local.advance(by: .seconds(3_000))
+            clock.advance(by: .seconds(6_600))
+            await clock.sleepers()
+            let ahead = world.reads(Prefetcher.label)
+            #expect((1...3).contains(ahead), "\(ahead)")
+            clock.advance(by: .seconds(600))
+            world.local.advance(by: .seconds(600))
+            await prefetcher.opened("grace")
+            let before = world.reads()
+            let opened = try app.chat("grace")
+            try await until { isFresh(opened.messages.phase) }
+            #expect(opened.messages.items.first?.value.id == "g1")
+            // It, the shared mark, and the chat for the rules.
+            #expect(world.reads() - before <= 3, "\(world.reads() - before)")
+            let ledger = await prefetcher.ledger
+            #expect(ledger.hits == 1 && ledger.misses == 0)
+            await prefetcher.setEnabled(false)
+        }
+    }
+}
+
+@MainActor @Suite(.timeLimit(.minutes(20))) struct `Documents of which there is one` {
+    private func write(_ state: String, _ single: ChatsApp.Single, _ world: ChatsWorld) async throws
+    {
+        try await world.town.firestore.document("users/ada/state/\(single.rawValue)").setData([
+            "state": state, "updatedAt": FieldValue.serverTimestamp(),
+        ])
+    }
+
+    @Test func `are read once, stand on the device, and change with their values`() async throws {
+        try await ChatsWorld.run { world in
+            try await write("quiet", .call, world)
+            try await write("gold", .subscription, world)
+            let first = try world.client()
+            let states = world.app(first).states()
+            #expect(states.rows.allSatisfy { $0.state == .unknown } && states.problem == nil)
+            try await until { states.isFresh }
+            #expect(states.state(of: .call) == .value(SingleState("quiet")))
+            #expect(states.state(of: .game) == .missing)
+            let before = world.reads()
+            #expect(before <= ChatsApp.Single.allCases.count)
+            try await write("quiet", .call, world)
+            try await write("ringing", .call, world)
+            try await until { states.state(of: .call).value?.state == "ringing" }
+            #expect((1...2).contains(world.reads() - before))
+            await first.terminate()
+            let second = try world.client()
+            await second.disableNetwork()
+            let again = world.app(second).states()
+            try await until { again.state(of: .subscription).value?.state == "gold" }
+            #expect(!again.isFresh && again.rows.map(\.id) == ChatsApp.Single.allCases)
+        }
+    }
+
+    @Test func `that may not be read say so`() async throws {
+        try await ChatsWorld.run(isRefused: true) { world in
+            let other = ChatsApp(try world.client(), me: "grace")
+            let states = other.states()
+            try await until { states.problem != nil }
+            #expect(states.problem == "You don't have permission to do this.")
+            states.retry()
+            #expect(states.problem == nil)
         }
     }
 }

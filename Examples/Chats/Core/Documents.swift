@@ -70,6 +70,13 @@ public struct Entry: Codable, Identifiable, Hashable, Sendable {
     }
 }
 
+/// `users/{id}/state/{name}`, for what there is one document of: a report, settings, a subscription, a game, a call.
+public struct SingleState: Codable, Hashable, Sendable {
+    public var state: String
+
+    public init(_ state: String) { self.state = state }
+}
+
 /// `users/{id}`: what others see of a person. `searchName` is the normalised name, for the search.
 public struct Person: Codable, Identifiable, Hashable, Sendable {
     @DocumentID public var id: String?

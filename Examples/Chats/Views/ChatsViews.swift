@@ -46,6 +46,7 @@
                 NavigationLink("Calls") { EntriesView("Calls", app.calls) }
                 NavigationLink("Purchases") { EntriesView("Purchases", app.purchases) }
                 NavigationLink("Online") { OnlineView(app) }
+                NavigationLink("Status") { StatesView(app) }
                 NavigationLink("Search") { SearchView(app) }
             }
             .task { if list == nil { list = try? app.chats() } }

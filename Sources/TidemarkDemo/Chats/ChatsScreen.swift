@@ -16,10 +16,7 @@ extension FeedModel {
     /// compared with the server.
     func show(atMost held: Int = .max) async throws -> [ShownItem] {
         while hasMore, items.count < held {
-            let count = items.count
-            try await loadMore(min(1_000_000, held - count))
-            // The screen hears of them a moment later; asked again, it would read older ones.
-            try await untilShown { self.items.count > count || !self.hasMore }
+            try await loadMore(min(1_000_000, held - items.count))
         }
         return items.map(\.item.document).shownItems
     }
@@ -32,15 +29,9 @@ extension ChatModel {
         upTo count: Int = ChatsApp.heldMessages, _ visit: Visit
     ) async throws -> [ShownItem] {
         while messages.hasMore, messages.items.count < count {
-            let shown = messages.items.count
             await loadEarlier()
-            if problem == nil {
-                // The screen hears of them a moment later, as above.
-                try await untilShown { self.messages.items.count > shown || !self.messages.hasMore }
-            } else {
-                // The person asks again, once there is a network.
-                try await visit.untilOnline()
-            }
+            // The person asks again, once there is a network.
+            if problem != nil { try await visit.untilOnline() }
             try Task.checkCancellation()
         }
         return messages.items.map(\.item.document).shownItems

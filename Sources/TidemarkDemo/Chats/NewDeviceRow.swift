@@ -1,13 +1,10 @@
+import ChatsCore
 import Tidemark
-import TidemarkApp
 import TidemarkModel
 
 /// A device that holds nothing, of a user who cleared the chat on another one.
-///
-/// Of a feed that is brought up to date twice. The chat's screen of `Examples/Chats` listens, to the mark too,
-/// which its first sync reads beside that: with the next time it is up to one read more than the bar.
 struct NewDeviceRow: ScenarioRow {
-    private static let mark = "fetch_message_after"
+    private static let mark = "chat_shared"
     private let events: [HistoryEvent]
     private let above: Int
     private let cleared: Timestamp
@@ -24,7 +21,7 @@ struct NewDeviceRow: ScenarioRow {
     var name: String {
         "new device, a chat of \(grouped(events.count)) cleared elsewhere but for \(above)"
     }
-    /// The messages above the mark, and the mark; and the next time the mark again, and one for asking.
+    /// The messages above the mark, the mark, and one for the listener; and the next time one more.
     var bar: Bar {
         Bar(
             reads: above + 3, fewer: 0.85, showsContentOffline: false,
@@ -32,40 +29,47 @@ struct NewDeviceRow: ScenarioRow {
     }
 
     private let collection = CollectionPath(unchecked: "chats/shared/messages")
-    private let document = "users/grace"
+    private static let owner = "grace"
 
-    func user(_ side: Side) -> String { "grace" }
+    func user(_ side: Side) -> String { Self.owner }
 
     var seed: [Mutation] {
         let milliseconds = cleared.seconds * 1_000
-        let chat = Membership.set(above: collection, of: "grace")
+        let chat = Membership.set(above: collection, of: Self.owner)
         return chat + events.map { HistoryScript.insert($0, collection) } + [
             Mutation(
-                path: DocumentPath(unchecked: document), .set([Self.mark: .integer(milliseconds)]))
+                path: DocumentPath(unchecked: "users/\(Self.owner)/state/marks"),
+                .set([Self.mark: .integer(milliseconds)]))
         ]
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
-        let items = firestore.collection(collection.text)
         switch side {
         case .before:
             // It knew the mark too, and hid what it had read.
+            let items = firestore.collection(collection.text)
             return try await visit.readAll(items).filter { isVisible($0.fields?[ItemFields.time]) }
                 .shownItems
-        case .after:
-            let feed = try Feed(
-                FeedDefinition(
-                    query: items, itemTime: ItemFields.time,
-                    way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt),
-                    sharedMark: .init(firestore.document(document), field: Self.mark)))
-            try await feed.open()
-            _ = try await visit.retrying { try await feed.sync() }
-            visit.isUpToDate()
-            let again = try await visit.retrying { try await feed.sync() }
-            visit.measured("reads next time", Double(again.reads))
-            return try await feed.loadAll().map(\.document).shownItems
+        case .after: return try await openTwice(firestore, visit)
         }
+    }
+
+    @MainActor
+    private func openTwice(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let bills = firestore.readMeter.events
+        do {
+            let chat = try ChatsApp(firestore, me: Self.owner).chat("shared")
+            try await chat.messages.untilFresh()
+            visit.isUpToDate()
+            try await visit.untilListening(firestore, bills)
+        }
+        let reads = try await visit.reads(of: firestore)
+        let chat = try ChatsApp(firestore, me: Self.owner).chat("shared")
+        try await chat.messages.untilFresh()
+        let shown = try await chat.show(visit)
+        visit.measured("reads next time", Double(try await visit.reads(of: firestore) - reads))
+        return shown
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {

@@ -1,13 +1,16 @@
+import ChatsCore
 import Foundation
 import Tidemark
 import TidemarkApp
 import TidemarkModel
+import TidemarkTesting
 
 /// A chat that is opened at the same hour on most days, brought up to date before it is: what the
 /// predictions were worth, and what they cost.
 struct PrefetchRow: ScenarioRow {
     private static let day: Int64 = 86_400
-    private static let context = "chat"
+    /// From one midnight to the next opening.
+    private static let opening: Int64 = 8 * 3_600 + 1_200
     /// Days that are played after two weeks of habit; on one of them the user does not come.
     private static let days = 5
     private static let absent = 3
@@ -27,13 +30,18 @@ struct PrefetchRow: ScenarioRow {
     }
     var bar: Bar {
         Bar(
-            reads: Self.days * daily + 2 * Self.days,
+            // Nobody opens it before it was read ahead.
+            reads: Self.days * daily + 2 * Self.days, showsContentOffline: false,
             most: ["reads when opened": Double(Self.days)],
             exactly: ["hits": Double(Self.days - 1), "misses": 1])
     }
 
+    let otherLabels = [Prefetcher.label]
+
+    private func chat(_ side: Side) -> String { "habit-\(side.rawValue)" }
+
     private func collection(_ side: Side) -> CollectionPath {
-        CollectionPath(unchecked: "chats/habit-\(side.rawValue)/messages")
+        CollectionPath(unchecked: "chats/\(chat(side))/messages")
     }
 
     private func messages(_ day: Int, _ side: Side) -> [Mutation] {
@@ -50,20 +58,14 @@ struct PrefetchRow: ScenarioRow {
         }
     }
 
-    private func feed(_ firestore: Firestore) throws -> Feed {
-        try Feed(
-            FeedDefinition(
-                query: firestore.collection(collection(.after).text), itemTime: ItemFields.time,
-                way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
-    }
-
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
-        if side == .after { try await feed(firestore).sync() }
+        if side == .after { try await lastOpen(firestore) }
     }
 
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
-        guard side == .after else {
+        switch side {
+        case .before:
             var shown: [QueryDocumentSnapshot] = []
             for day in 0..<Self.days {
                 try await visit.happens(messages(day, side), over: Self.day)
@@ -75,50 +77,95 @@ struct PrefetchRow: ScenarioRow {
             }
             visit.isUpToDate()
             return shown.shownItems
+        case .after: return try await live(firestore, visit)
         }
-        let feed = try feed(firestore)
-        if try await !feed.open().isEmpty { visit.sawContent() }
-        var ledger = PrefetchLedger()
-        var predictor = Self.habit
-        var (ahead, opened) = (0, 0)
+    }
+
+    /// Of a person of one device.
+    @MainActor
+    private func app(_ firestore: Firestore) -> ChatsApp {
+        var app = ChatsApp(firestore, me: Membership.user)
+        app.sharesClears = false
+        return app
+    }
+
+    @MainActor
+    private func lastOpen(_ firestore: Firestore) async throws {
+        try await app(firestore).chat(chat(.after)).messages.untilFresh()
+    }
+
+    @MainActor
+    private func live(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
+        let clock = ManualClock()
+        var app = app(firestore)
+        app.clock = clock
+        app.now = { Self.monday.advanced(by: clock.now.time) }
+        let habit = habit
+        let prefetcher = app.readingAhead(habit)
+        await prefetcher.setEnabled(true)
+        var (reads, ahead, opened) = (0, 0, 0)
+        var shown: [ShownItem] = []
+        // The network is back by the first morning.
+        try await visit.untilOnline()
         for day in 0..<Self.days {
-            try await visit.happens(messages(day, side), over: Self.day)
-            let morning = Self.monday.advanced(by: .seconds(Int64(day) * Self.day))
-            let arrival = morning.advanced(by: .seconds(8 * 3_600 + 1_200))
-            for warming in predictor.warmings(of: Self.context, after: morning)
-            where warming.at < arrival {
-                ahead += try await visit.retrying { try await feed.sync() }.reads
-                ledger.warmed(Self.context, at: warming.at)
-            }
+            try await visit.happens(messages(day, .after), over: Self.day)
+            // It sleeps until ten minutes before the person comes, and again when it has read.
+            await clock.sleepers()
+            let opening = Duration.seconds(Int64(day) * Self.day + Self.opening)
+            clock.advance(by: opening - habit.lead - clock.now.time)
+            await clock.sleepers()
+            (reads, ahead) = try await after(reads, ahead, firestore, visit)
             if day == Self.absent { continue }
             try await visit.happens([], over: 600)
-            opened += try await visit.retrying { try await feed.sync() }.reads
-            ledger.opened(Self.context, at: arrival)
-            predictor.opened(Self.context, at: arrival)
+            clock.advance(by: opening - clock.now.time)
+            await prefetcher.opened(chat(.after))
+            shown = try await open(app, visit)
+            try await visit.untilNobodyListens(firestore)
+            (reads, opened) = try await after(reads, opened, firestore, visit)
         }
-        ledger.expire(at: Self.monday.advanced(by: .seconds(Int64(Self.days) * Self.day)))
+        clock.advance(by: .seconds(Int64(Self.days) * Self.day) - clock.now.time)
+        var ledger = await prefetcher.ledger
+        ledger.expire(at: app.now())
+        await prefetcher.setEnabled(false)
         visit.isUpToDate()
         visit.measured("reads ahead", Double(ahead))
         visit.measured("reads when opened", Double(opened))
         visit.measured("hits", Double(ledger.hits))
         visit.measured("misses", Double(ledger.misses))
-        return try await feed.loadAll().map(\.document).shownItems
+        return shown
+    }
+
+    /// What the device has read by now, and a sum with what came since it had read `reads`.
+    private func after(
+        _ reads: Int, _ sum: Int, _ firestore: Firestore, _ visit: Visit
+    ) async throws -> (Int, Int) {
+        let now = try await visit.reads(of: firestore)
+        return (now, sum + now - reads)
+    }
+
+    /// As long as somebody looks at it.
+    @MainActor
+    private func open(_ app: ChatsApp, _ visit: Visit) async throws -> [ShownItem] {
+        let chat = try app.chat(chat(.after))
+        try await chat.messages.untilFresh { visit.sawContent() }
+        return try await chat.show(visit)
     }
 
     /// 20 November 2023, midnight, UTC.
     private static let monday = Timestamp(seconds: 1_700_438_400, nanoseconds: 0)
 
     /// Of somebody who came at 8:20 on each of 14 days before.
-    private static var habit: PrefetchPredictor {
+    private var habit: PrefetchPredictor {
         var predictor = PrefetchPredictor(timeZone: .gmt)
         for day in 1...14 {
-            let time = monday.advanced(by: .seconds(Int64(-day) * Self.day + 8 * 3_600 + 1_200))
-            predictor.opened(context, at: time)
+            let time = Self.monday.advanced(by: .seconds(Int64(-day) * Self.day + Self.opening))
+            predictor.opened(chat(.after), at: time)
         }
         return predictor
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
-        Truth(try await server.documents(in: collection(side)))
+        let all = try await server.documents(in: collection(side))
+        return side == .before ? Truth(all) : Truth(newest: ChatsApp.heldMessages, of: all)
     }
 }

@@ -1,3 +1,5 @@
+import ChatsCore
+import Observation
 import Synchronization
 import Tidemark
 import TidemarkApp
@@ -5,13 +7,8 @@ import TidemarkModel
 
 /// Documents that are listened to one by one. One is written again as it was, and one changes.
 struct SingleDocumentsRow: ScenarioRow {
-    private static let names = ["report", "settings", "subscription", "game", "call"]
+    private static let names = ChatsApp.Single.allCases.map(\.rawValue)
     private static let state = "state"
-
-    /// What the app makes of one.
-    private struct Shown: Codable, Equatable, Sendable {
-        let state: String
-    }
 
     let slug = "single-documents"
     let name = "report, settings, subscription, game and call, one document each"
@@ -43,24 +40,32 @@ struct SingleDocumentsRow: ScenarioRow {
     func use(_ side: Side, _ visit: Visit) async throws -> [ShownItem] {
         let firestore = try await visit.firestore()
         let log = Log(Self.names)
+        switch side {
+        case .before: try await listen(firestore, visit, log)
+        case .after: try await watch(firestore, visit, log)
+        }
+        visit.isUpToDate()
+        let told = log.told
+        let repeated = told.values.reduce(0) { sum, states in
+            sum + zip(states, states.dropFirst()).count { $0 == $1 }
+        }
+        visit.measured("told though nothing changed", Double(repeated))
+        return told.compactMap { name, states in
+            states.last.map { ShownItem(id: "\(name) is \($0)", version: .min) }
+        }
+    }
+
+    /// The app as it was: what each listener tells is shown.
+    private func listen(_ firestore: Firestore, _ visit: Visit, _ log: Log) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for name in Self.names {
                 let document = document(name, firestore)
                 group.addTask {
-                    switch side {
-                    case .before:
-                        for try await snapshot in document.snapshots {
-                            let value = snapshot.fields?[Self.state]
-                            guard case .string(let state)? = value else { continue }
-                            visit.sawContent()
-                            log.tell(name, state)
-                        }
-                    case .after:
-                        for try await state in document.values(as: Shown.self) {
-                            guard let value = state.value else { continue }
-                            visit.sawContent()
-                            log.tell(name, value.state)
-                        }
+                    for try await snapshot in document.snapshots {
+                        let value = snapshot.fields?[Self.state]
+                        guard case .string(let state)? = value else { continue }
+                        visit.sawContent()
+                        log.tell(name, state)
                     }
                 }
             }
@@ -73,21 +78,42 @@ struct SingleDocumentsRow: ScenarioRow {
                     if !snapshot.metadata.isFromCache { break }
                 }
             }
-            try await visit.happens([
-                Self.write("settings", "quiet"), Self.write("call", "ringing"),
-            ])
+            try await visit.happens(changes)
             await log.until { $0["call"]?.last == "ringing" }
             group.cancelAll()
         }
-        visit.isUpToDate()
-        let told = log.told
-        let repeated = told.values.reduce(0) { sum, states in
-            sum + zip(states, states.dropFirst()).count { $0 == $1 }
+    }
+
+    @MainActor
+    private func watch(_ firestore: Firestore, _ visit: Visit, _ log: Log) async throws {
+        let states = ChatsApp(firestore, me: Membership.user).states()
+        defer { withExtendedLifetime(states) {} }
+        for name in ChatsApp.Single.allCases { follow(name, of: states, visit, log) }
+        try await visit.untilOnline()
+        try await untilShown { states.isFresh }
+        try await visit.happens(changes)
+        await log.until { $0["call"]?.last == "ringing" }
+    }
+
+    /// Notes what a view of one document is drawn with, each time that it is drawn.
+    @MainActor
+    private func follow(
+        _ name: ChatsApp.Single, of states: StatesModel, _ visit: Visit, _ log: Log
+    ) {
+        let state = withObservationTracking {
+            states.state(of: name)
+        } onChange: { [weak states] in
+            Task { @MainActor in
+                if let states { follow(name, of: states, visit, log) }
+            }
         }
-        visit.measured("told though nothing changed", Double(repeated))
-        return told.compactMap { name, states in
-            states.last.map { ShownItem(id: "\(name) is \($0)", version: .min) }
-        }
+        guard let value = state.value else { return }
+        visit.sawContent()
+        log.tell(name.rawValue, value.state)
+    }
+
+    private var changes: [Mutation] {
+        [Self.write("settings", "quiet"), Self.write("call", "ringing")]
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
@@ -122,7 +148,7 @@ private final class Log: Sendable {
         changed.yield()
     }
 
-    func until(_ isSought: ([String: [String]]) -> Bool) async {
+    func until(_ isSought: @Sendable ([String: [String]]) -> Bool) async {
         if isSought(told) { return }
         for await _ in changes where isSought(told) { return }
     }

@@ -13,12 +13,19 @@ struct HistoryScript: Sendable {
     let items: Int
 
     /// Every 50th event also edits an older item, every 200th marks one as deleted.
-    init(_ history: History, collection: CollectionPath, seed: UInt64) {
+    ///
+    /// - Parameter field: Of the item's own time.
+    init(
+        _ history: History, collection: CollectionPath, at field: String = ItemFields.time,
+        seed: UInt64
+    ) {
         var random = SeededRandom(seed: seed)
         var living: [HistoryEvent] = []
         var steps: [Step] = []
         for (index, event) in history.events.enumerated() {
-            steps.append(Step(time: event.committedAt, mutation: Self.insert(event, collection)))
+            steps.append(
+                Step(
+                    time: event.committedAt, mutation: Self.insert(event, collection, at: field)))
             let number = index + 1
             if number.isMultiple(of: 50), let edited = living.randomElement(using: &random) {
                 steps.append(

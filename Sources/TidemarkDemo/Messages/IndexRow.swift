@@ -55,7 +55,7 @@ struct IndexRow: ScenarioRow {
         try await server.order(network.profile, rules: faults.map(\.rule))
         let place = DemoPlace(port: server.port, accounts: server.accountsPort, folder: data)
         let own = Visit(
-            network, place, side, label: visit.label, server: server, direct, faults: faults,
+            network, place, side, labels: visit.labels, server: server, direct, faults: faults,
             clock: LaneClock(Timestamp().seconds, server))
         do {
             let shown =

@@ -10,7 +10,7 @@ struct BeforeClient: DemoClient {
         var watch = OpenWatch()
         let firestore = try place.firestore(label: name)
         let items = firestore.collection(DemoPlace.collection)
-            .order(by: ItemFields.time, descending: true)
+            .order(by: DemoPlace.time, descending: true)
         var shown: [ShownItem] = []
         // tidemark:ignore unbounded-listener the app as it was
         for try await snapshot in items.snapshots(includeMetadataChanges: true) {

@@ -22,7 +22,8 @@ struct ChatsDemo {
         var clients = try self.clients(of: server, folder: folder)
         var tallies = clients.map { Tally(name: $0.name) }
         var stage = try await Stage(
-            script: HistoryScript(history, collection: Self.collection, seed: seed),
+            script: HistoryScript(
+                history, collection: Self.collection, at: DemoPlace.time, seed: seed),
             server: server, transport: transport)
 
         for number in 0..<opens {
@@ -87,8 +88,6 @@ private struct Stage {
         clock = script.steps[0].time
         try await server.setClock(secondsSince1970: clock)
         player = try await EventPlayer(transport, try DemoPlace.context("player"))
-        let messages = CollectionPath(unchecked: DemoPlace.collection)
-        for chat in Membership.set(above: messages) { try await player.play(chat) }
     }
 
     mutating func play(until time: Int64) async throws {

@@ -17,7 +17,9 @@ protocol DemoClient {
 /// What every client of the demo is given.
 struct DemoPlace: Sendable {
     static let project = "demo"
-    static let collection = "chats/history/messages"
+    static let collection = "activity/all/posts"
+    /// The field of an item's own time.
+    static let time = "createdAt"
 
     /// Of Firestore.
     let port: Int

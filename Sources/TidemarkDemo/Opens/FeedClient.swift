@@ -1,24 +1,29 @@
+import ChatsCore
 import Foundation
 import Tidemark
 import TidemarkApp
 
-/// Tidemark's feed: from disk at once, then what has changed since it last asked.
+/// The activity feed of `Examples/Chats`: from disk at once, then what has changed since it last asked.
 struct FeedClient: DemoClient {
     let name = "tidemark"
     let place: DemoPlace
 
     func open() async throws -> ClientOpen {
-        var watch = OpenWatch()
+        let watch = OpenWatch()
         let client = try await DeviceClient(.after, place, label: name)
-        let feed = try Feed(
-            FeedDefinition(
-                query: client.firestore.collection(DemoPlace.collection), itemTime: ItemFields.time,
-                way: .changeTime(ItemFields.updatedAt, deletedField: ItemFields.deletedAt)))
-        if try await !feed.open().isEmpty { watch.sawContent() }
-        try await feed.sync()
-        // An app shows the window; here all of it is compared with the server.
-        let shown = try await feed.loadAll().map(\.document).shownItems
-        return ClientOpen(
-            firstContent: watch.firstContent, shown: shown, bytes: await client.close())
+        let (firstContent, shown) = try await show(client.firestore, watch)
+        return ClientOpen(firstContent: firstContent, shown: shown, bytes: await client.close())
+    }
+
+    @MainActor
+    private func show(
+        _ firestore: Firestore, _ watch: OpenWatch
+    ) async throws -> (Duration?, [ShownItem]) {
+        var watch = watch
+        let activity = try ChatsApp(firestore, me: place.user).activity()
+        try await untilShown { activity.phase != .loading }
+        if !activity.items.isEmpty { watch.sawContent() }
+        try await untilShown { activity.isFresh }
+        return (watch.firstContent, try await activity.show())
     }
 }

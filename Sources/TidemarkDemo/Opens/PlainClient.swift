@@ -17,16 +17,16 @@ struct PlainClient: DemoClient {
         var watch = OpenWatch()
         let firestore = try place.firestore(label: name)
         let items = firestore.collection(DemoPlace.collection)
-        let held = items.order(by: ItemFields.time, descending: true)
+        let held = items.order(by: DemoPlace.time, descending: true)
         let first = try await held.limit(to: 50).getDocuments(source: .cache)
         if !first.isEmpty { watch.sawContent() }
 
         let floor = [action, try consumption()].compactMap(\.self).max()
         let newer: Query =
-            floor.map { items.whereField(ItemFields.time, isGreaterThan: $0) } ?? items
+            floor.map { items.whereField(DemoPlace.time, isGreaterThan: $0) } ?? items
         _ = try await newer.getDocuments(source: .server, within: .seconds(60))
         let shown = try await held.getDocuments(source: .cache).documents
-        if let newest = shown.first?.fields?[ItemFields.time], case .timestamp(let time) = newest {
+        if let newest = shown.first?.fields?[DemoPlace.time], case .timestamp(let time) = newest {
             try Data("\(time.microseconds)".utf8).write(to: markFile, options: .atomic)
         }
         return ClientOpen(

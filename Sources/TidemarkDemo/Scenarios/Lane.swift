@@ -49,10 +49,11 @@ struct Lane {
     private func measure(_ row: any ScenarioRow, _ side: Side) async throws -> Measured {
         let label = "\(row.slug).\(side.rawValue)"
         let place = try ground.place(row, side, on: server)
-        let faults = row.faults(label: label) + network.faults(label: label)
+        let labels = [label] + (side == .after ? row.otherLabels : [])
+        let faults = row.faults(label: label) + labels.flatMap(network.faults)
         try await server.order(network.profile, rules: faults.map(\.rule))
         let visit = Visit(
-            network, place, side, label: label, server: server, direct, faults: faults,
+            network, place, side, labels: labels, server: server, direct, faults: faults,
             clock: clock)
         var shown: [ShownItem] = []
         var failure: String?
@@ -65,9 +66,14 @@ struct Lane {
         measured.failure = failure
         measured.difference = Difference(shown, against: try await row.truth(side, direct))
         measured.lostAnswers = zip(faults, applied).filter(\.0.isBilled).map(\.1).reduce(0, +)
-        let reads = try await server.reads(of: label)
-        measured.reads = reads.documents
-        measured.figures["reads of rules"] = Double(reads.rules)
+        var (documents, rules) = (0, 0)
+        for label in labels {
+            let reads = try await server.reads(of: label)
+            documents += reads.documents
+            rules += reads.rules
+        }
+        measured.reads = documents
+        measured.figures["reads of rules"] = Double(rules)
         return measured
     }
 }

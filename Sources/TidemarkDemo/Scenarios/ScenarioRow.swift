@@ -21,6 +21,9 @@ protocol ScenarioRow: Sendable {
     /// Beyond this a use is given up, and does not hold.
     var patience: Duration { get }
 
+    /// Labels beside its own under which its use on Tidemark is billed. No other row has them.
+    var otherLabels: [String] { get }
+
     /// What goes wrong here on any network, beside what the network does.
     func faults(label: String) -> [DemoFault]
     /// The device's use before, on a good network: nothing of it is measured.
@@ -36,6 +39,7 @@ extension ScenarioRow {
     var news: [Mutation] { [] }
     var away: Int64 { 86_400 }
     var patience: Duration { .seconds(150) }
+    var otherLabels: [String] { [] }
     func faults(label: String) -> [DemoFault] { [] }
     /// Nobody has been there before on this device.
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {}

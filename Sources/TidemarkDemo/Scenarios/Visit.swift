@@ -15,7 +15,9 @@ final class Visit: Sendable {
     let network: DemoNetwork
     let place: DemoPlace
     let side: Side
-    let label: String
+    /// Under which it is billed, its own first.
+    let labels: [String]
+    var label: String { labels[0] }
     /// Past the network.
     let direct: DirectServer
     private let server: ServerProcess
@@ -33,12 +35,12 @@ final class Visit: Sendable {
     }
 
     init(
-        _ network: DemoNetwork, _ place: DemoPlace, _ side: Side, label: String,
+        _ network: DemoNetwork, _ place: DemoPlace, _ side: Side, labels: [String],
         server: ServerProcess, _ direct: DirectServer, faults: [DemoFault], clock: LaneClock
     ) {
         self.side = side
         self.clock = clock
-        (self.network, self.place, self.label, self.direct) = (network, place, label, direct)
+        (self.network, self.place, self.labels, self.direct) = (network, place, labels, direct)
         self.server = server
         guard network == .offline else { return }
         let returning = Task {
@@ -167,7 +169,7 @@ final class Visit: Sendable {
 
     /// What the device's own meter has counted so far.
     func reads(of client: Firestore) async throws -> Int {
-        try await client.readMeter.report().rows.filter { $0.label == label }
+        try await client.readMeter.report().rows.filter { labels.contains($0.label) }
             .reduce(0) { $0 + $1.reads }
     }
 
@@ -181,11 +183,20 @@ final class Visit: Sendable {
         // It goes on where it listened last, for nothing.
         if known == 0 { return }
         var told = 0
-        for await case .billed(let row) in bills where row.label == label {
+        for await case .billed(let row) in bills where labels.contains(row.label) {
             told += row.reads
             if told >= known, row.cause != .page { return }
         }
         try Task.checkCancellation()
+    }
+
+    /// Returns once the server has heard that a screen was closed: what the client asks then comes behind that,
+    /// and is billed to nobody. What others write before would be sent to the screen.
+    func untilNobodyListens(_ client: Firestore) async throws {
+        try await ReadTag.with(label: "closed") {
+            _ = try await client.document("users/\(place.user)")
+                .getDocument(source: .server, within: .seconds(60))
+        }
     }
 
     /// Ends the clients.
