@@ -8,17 +8,18 @@ import TidemarkStore
 /// costs less than the cipher itself.
 final class AESPageCipher: PageCipher {
     private static let (numberSize, tagSize) = (12, 16)
-    private static let longest = 4_096
 
     private let key: SymmetricKey
     private var numbers = OnceNumbers()
-    /// Where a sealed box is put together.
-    private let scratch = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: AESPageCipher.numberSize + AESPageCipher.longest + AESPageCipher.tagSize,
-        alignment: 16)
+    /// Where a sealed box is put together. A page has room; a message may be of any length.
+    private var scratch = AESPageCipher.room(for: 4_096)
 
     init(_ key: SymmetricKey) { self.key = key }
     deinit { scratch.deallocate() }
+
+    private static func room(for count: Int) -> UnsafeMutableRawBufferPointer {
+        .allocate(byteCount: numberSize + count + tagSize, alignment: 16)
+    }
 
     func seal(
         _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeMutableRawBufferPointer,
@@ -62,6 +63,10 @@ final class AESPageCipher: PageCipher {
         _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer
     ) -> Data {
         let start = Self.numberSize + bytes.count
+        if scratch.count < start + Self.tagSize {
+            scratch.deallocate()
+            scratch = Self.room(for: bytes.count)
+        }
         scratch.copyMemory(from: UnsafeRawBufferPointer(rebasing: seal[..<Self.numberSize]))
         UnsafeMutableRawBufferPointer(rebasing: scratch[Self.numberSize...]).copyMemory(
             from: UnsafeRawBufferPointer(bytes))

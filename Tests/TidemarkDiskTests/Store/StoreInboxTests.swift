@@ -60,6 +60,16 @@ import TidemarkModel
         #expect(inbox.contents() == StoreInbox.Contents())
     }
 
+    /// Longer than a page, up to about as long as a message may be.
+    @Test(arguments: AtRest.allCases, [4_096, 4_097, 100_000, 15 << 20])
+    func `a long message is read as it was written`(atRest: AtRest, length: Int) throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let inbox = StoreInbox(of: path, key: atRest.key)
+        let message = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+        try inbox.add(message, "a")
+        #expect(try inbox.message("a") == message)
+    }
+
     @Test(arguments: AtRest.allCases)
     func `a byte that the disk has changed, and another name, are found`(atRest: AtRest) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
