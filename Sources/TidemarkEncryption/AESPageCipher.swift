@@ -58,10 +58,11 @@ final class AESPageCipher: PageCipher {
         return true
     }
 
-    /// Of ``scratch``, for as long as nothing else is put there.
+    /// Of ``scratch``, for as long as nothing else is put there. The library copies it: as memory at once, as
+    /// `Data` after it has made a piece of memory around it.
     private func sealedBox(
         _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer
-    ) -> Data {
+    ) -> UnsafeRawBufferPointer {
         let start = Self.numberSize + bytes.count
         if scratch.count < start + Self.tagSize {
             scratch.deallocate()
@@ -73,8 +74,7 @@ final class AESPageCipher: PageCipher {
         UnsafeMutableRawBufferPointer(rebasing: scratch[start...]).copyMemory(
             from: UnsafeRawBufferPointer(
                 rebasing: seal[Self.numberSize..<Self.numberSize + Self.tagSize]))
-        return Data(
-            bytesNoCopy: scratch.baseAddress!, count: start + Self.tagSize, deallocator: .none)
+        return UnsafeRawBufferPointer(rebasing: scratch[..<(start + Self.tagSize)])
     }
 
     /// The cipher's stream is the same in both directions: what is sealed again with the same number is
