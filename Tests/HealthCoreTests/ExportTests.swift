@@ -133,8 +133,18 @@ extension HealthModel.Export {
     }
 
     @Test func `is sent on from where it was when the app is killed`() async throws {
+        // A busy machine may send all of it before the app is killed: the next one takes longer.
+        for days in [25, 100, 400] {
+            if try await isSentOnAfterKill(days: days) { return }
+        }
+        Issue.record("it was to be killed before its end")
+    }
+
+    /// - Returns: Whether the app was killed before the end.
+    private func isSentOnAfterKill(days: Int) async throws -> Bool {
+        var wasCut = false
         try await HealthWorld.run { world in
-            let export = try SharedExport(days: 25, world)
+            let export = try SharedExport(days: days, world)
             let app = try world.phone(daysPerPart: 1)
             let first = HealthModel(app)
             await first.bringIn(export.file)
@@ -143,7 +153,8 @@ extension HealthModel.Export {
             await app.firestore.terminate()
             let before = world.writes
             let days = try app.ownDays().count
-            try #require(before < days, "it was to be killed before its end")
+            wasCut = before < days
+            if !wasCut { return }
 
             let again = try world.phone(daysPerPart: 1)
             let second = HealthModel(again)
@@ -156,6 +167,7 @@ extension HealthModel.Export {
                 try #require(second.sending).writes <= days - 3, "the parts before are not sent")
             await second.close()
         }
+        return wasCut
     }
 
     @Test func `goes before what is measured, which comes afterwards`() async throws {

@@ -228,7 +228,6 @@ enum UnspokenTexts {
                 "TidemarkImages/Decoding/ImageIODecoder.swift": 1,
                 "TidemarkImages/Headers/JPEGHeader.swift": 3,
                 "TidemarkImages/Headers/PictureHeader.swift": 1,
-                "TidemarkSync/Calls/OneShotCalls.swift": 3,
                 "TidemarkSync/Engine/EngineCore.swift": 1,
                 "TidemarkSync/Storage/StorageState.swift": 1,
                 "TidemarkSync/Transactions/TransactionAttempts.swift": 1,

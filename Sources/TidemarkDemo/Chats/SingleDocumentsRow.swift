@@ -31,6 +31,7 @@ struct SingleDocumentsRow: ScenarioRow {
 
     func lastUse(_ side: Side, _ firestore: Firestore) async throws {
         for name in Self.names {
+            // tidemark:ignore read-in-loop five documents
             for try await snapshot in document(name, firestore).snapshots where snapshot.exists {
                 if !snapshot.metadata.isFromCache { break }
             }
