@@ -27,6 +27,7 @@ public struct TypedFeedState<Item: Sendable>: Sendable {
     public var hasMore = false
     public var unreadCount = 0
     public var phase = FeedPhase.loading
+    var number = 0
     public init() {}
 }
 
@@ -35,6 +36,8 @@ public final class Feed: Sendable {
     private struct State {
         var states: [Int: AsyncStream<any Sendable>.Continuation] = [:]
         var current: (any Sendable)?
+        /// Of the current state; below that of the first while there is none.
+        var number = -1
         var last = 0
         var isListening = false
     }
@@ -45,15 +48,19 @@ public final class Feed: Sendable {
 
     public var stubIsListening: Bool { state.withLock(\.isListening) }
     func setListening(_ isListening: Bool) { state.withLock { $0.isListening = isListening } }
+    var stateNumber: Int { get async { state.withLock(\.number) } }
     func open() async throws(FirestoreError) {}
     func sync() async throws(FirestoreError) {}
     func loadMore(_ count: Int) async throws(FirestoreError) {}
     func stopListening() async { setListening(false) }
 
     public func stubShow<Item: Sendable>(_ shown: TypedFeedState<Item>) {
-        let states = state.withLock { state in
+        let (states, shown) = state.withLock { state in
+            var shown = shown
+            state.number += 1
+            shown.number = state.number
             state.current = shown
-            return state.states.values
+            return (state.states.values, shown)
         }
         for state in states { state.yield(shown) }
     }
