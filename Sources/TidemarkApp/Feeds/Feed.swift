@@ -271,7 +271,7 @@ extension Feed {
         nextWatcher += 1
         watchers[number] = input
         input.onTermination = { [weak self] _ in Task { await self?.unwatch(number) } }
-        input.yield(NumberedFeedState(number: stateNumber, state: state))
+        input.yield(numberedState)
         return stream
     }
 
@@ -300,7 +300,10 @@ extension Feed {
     private func publish() {
         state = FeedState(machine.shown)
         stateNumber += 1
-        let numbered = NumberedFeedState(number: stateNumber, state: state)
-        for watcher in watchers.values { watcher.yield(numbered) }
+        for watcher in watchers.values { watcher.yield(numberedState) }
+    }
+
+    private var numberedState: NumberedFeedState {
+        NumberedFeedState(number: stateNumber, state: state)
     }
 }

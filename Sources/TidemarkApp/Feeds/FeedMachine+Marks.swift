@@ -100,18 +100,21 @@ extension FeedMachine {
             sync?.marksWait = live.lastNumber
             effects.append(.awaitShared(live.lastNumber))
         } else {
-            begin(.sharedMarks, &effects)
-            effects.append(.readShared)
+            readMarks(&effects)
         }
+    }
+
+    private mutating func readMarks(_ effects: inout [Effect]) {
+        begin(.sharedMarks, &effects)
+        effects.append(.readShared)
     }
 
     /// Goes on once the listener to the marks has told, or reads them where it will not.
     mutating func endMarksWait(_ effects: inout [Effect]) {
         guard let number = sync?.marksWait else { return }
         sync?.marksWait = nil
-        sync?.readsMarksAgain = !live.hasMarks
         effects.append(.unlisten(number))
-        readNext(&effects)
+        if live.hasMarks { readNext(&effects) } else { readMarks(&effects) }
     }
 
     mutating func sharedOverdue(

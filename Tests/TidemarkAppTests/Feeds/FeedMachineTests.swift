@@ -151,6 +151,11 @@ import Tidemark
         var failed = machine
         #expect(
             failed.step(.listenFailed(marks, fault), now: now).contains(.readShared), "it failed")
+        var shared = SharedMarks()
+        shared.isOwnAlone = true
+        let answer = Machine.Event.sharedRead(shared, readTime: time(1_000))
+        #expect(
+            failed.step(answer, now: now).contains(.readShared), "once more after an own write")
         var own = machine
         #expect(
             own.step(heard(marks, at: time(1_000), isOwnAlone: true), now: now)
