@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(20)))
-    func `goes on with onboarding where the profile is missing`() async {
+    func `goes on with onboarding where the profile is missing`() async throws {
         let script = Script()
         let entered = Mutex<[LaunchMachine.State]>([])
         let launch = Launch(
@@ -112,7 +112,7 @@ import Testing
         // Events are taken one after the other, by whoever is at it.
         _ = await states(of: launch) { $0.state == .onboarding(Self.user, step: 2) }
         while entered.withLock({ $0.last }) != .onboarding(Self.user, step: 2) {
-            try? await Task.sleep(for: .milliseconds(1))
+            try await Task.sleep(for: .milliseconds(1))
         }
         let steps = entered.withLock { $0.suffix(2) }
         #expect(Array(steps) == [1, 2].map { .onboarding(Self.user, step: $0) })
