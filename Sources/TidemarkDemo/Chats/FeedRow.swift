@@ -54,7 +54,7 @@ struct FeedRow: ScenarioRow {
 
     @MainActor
     private func lastOpen(_ firestore: Firestore) async throws {
-        let app = app(firestore)
+        let app = ChatsApp.ofPlayer(firestore, hasOtherDevices: hasOtherDevices)
         switch screen {
         case .chat:
             let chat = try app.chat(chat)
@@ -69,7 +69,7 @@ struct FeedRow: ScenarioRow {
 
     @MainActor
     private func open(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
-        let app = app(firestore)
+        let app = ChatsApp.ofPlayer(firestore, hasOtherDevices: hasOtherDevices)
         let bills = firestore.readMeter.events
         switch screen {
         case .chat:
@@ -88,13 +88,6 @@ struct FeedRow: ScenarioRow {
             try await visit.untilListening(firestore, bills)
             return try await entries.show(atMost: held)
         }
-    }
-
-    @MainActor
-    private func app(_ firestore: Firestore) -> ChatsApp {
-        var app = ChatsApp(firestore, me: Membership.user)
-        app.sharesClears = hasOtherDevices
-        return app
     }
 
     @MainActor

@@ -44,8 +44,7 @@ struct LongChatRow: ScenarioRow {
     /// By a person of one device.
     @MainActor
     private func scroll(_ firestore: Firestore, _ visit: Visit) async throws -> [ShownItem] {
-        var app = ChatsApp(firestore, me: Membership.user)
-        app.sharesClears = false
+        let app = ChatsApp.ofPlayer(firestore, hasOtherDevices: false)
         let bills = firestore.readMeter.events
         let chat = try app.chat("long")
         try await chat.messages.untilFresh()

@@ -84,9 +84,7 @@ struct PrefetchRow: ScenarioRow {
     /// Of a person of one device.
     @MainActor
     private func app(_ firestore: Firestore) -> ChatsApp {
-        var app = ChatsApp(firestore, me: Membership.user)
-        app.sharesClears = false
-        return app
+        ChatsApp.ofPlayer(firestore, hasOtherDevices: false)
     }
 
     @MainActor

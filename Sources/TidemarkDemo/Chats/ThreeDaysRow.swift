@@ -118,9 +118,7 @@ struct ThreeDaysRow: ScenarioRow {
     /// Of a person of one device.
     @MainActor
     private func chat(_ firestore: Firestore) throws -> ChatModel {
-        var app = ChatsApp(firestore, me: Membership.user)
-        app.sharesClears = false
-        return try app.chat(id(.after))
+        try ChatsApp.ofPlayer(firestore, hasOtherDevices: false).chat(id(.after))
     }
 
     func truth(_ side: Side, _ server: DirectServer) async throws -> Truth {
