@@ -24,8 +24,10 @@ import TidemarkTesting
 
     private func settings(_ encryption: CacheEncryption?, user: String? = nil) -> FirestoreSettings
     {
+        // The server answers on the same threads as every other test: a read waits for its turn.
         let settings = FirestoreSettings(
-            host: host, isSSLEnabled: false, cache: .directory(folder.path), user: user)
+            host: host, isSSLEnabled: false, cache: .directory(folder.path), user: user,
+            readDeadline: .seconds(600))
         settings.cacheEncryption = encryption
         return settings
     }
