@@ -5,15 +5,21 @@ import Synchronization
 /// is written under another name and renamed, so that a kill at any point leaves a cache that opens.
 ///
 /// The folder is the cache's alone, and one process's. Every call may touch the disk, and is made where
-/// that may wait. Thread-safe.
+/// that may wait; the first one reads the folder, a file at a time. Thread-safe.
 final class DiskCache: Sendable {
     private let folder: URL
-    /// What is being written, and downloads that broke off. Swept at opening.
+    /// What is being written, and downloads that broke off. Swept at the first use.
     private let leftovers: URL
+    private let openedAt: Int64
     private let index: Mutex<DiskIndex>
+    /// Whether the index has what the folder holds. Locked while the folder is read.
+    private let isLoaded = Mutex(false)
     /// The time of a file says when it was last used, to the hour: it is written no more often.
     private static let touchAfter: Int64 = 3_600_000
 
+    /// Makes the folder where it is missing, and reads nothing in it: an app that launches opens the cache
+    /// long before it shows a picture.
+    ///
     /// - Parameters:
     ///   - now: Milliseconds since 1970.
     ///   - maximumAge: What is not used for so long goes, in milliseconds.
@@ -21,40 +27,63 @@ final class DiskCache: Sendable {
     init(_ folder: URL, limit: Int, maximumAge: Int64, now: Int64) throws {
         self.folder = folder
         leftovers = folder.appendingPathComponent("unfinished")
+        openedAt = now
         index = Mutex(DiskIndex(limit: limit, maximumAge: maximumAge))
-        try? FileManager.default.removeItem(at: leftovers)
         try FileManager.default.createDirectory(at: leftovers, withIntermediateDirectories: true)
-        let found = try sweep()
-        discard(index.withLock { $0.load(found, now: now) })
+        guard access(folder.path, R_OK | W_OK | X_OK) == 0 else {
+            throw CocoaError(.fileReadNoPermission)
+        }
     }
 
-    var bytes: Int { index.withLock { $0.bytes } }
-    var count: Int { index.withLock { $0.count } }
+    var bytes: Int { withIndex { $0.bytes } }
+    var count: Int { withIndex { $0.count } }
 
-    // MARK: Opening
+    // MARK: The first use
+
+    /// - Returns: What `body` makes of the index, once that has what the folder holds.
+    private func withIndex<Result>(
+        _ body: (inout sending DiskIndex) -> sending Result
+    ) -> sending Result {
+        isLoaded.withLock { isLoaded in
+            if isLoaded { return }
+            isLoaded = true
+            removeLeftovers()
+            let found = sweep()
+            discard(index.withLock { $0.load(found, now: openedAt) })
+        }
+        return index.withLock(body)
+    }
+
+    /// Nobody has begun a file yet: its path is asked for behind this.
+    private func removeLeftovers() {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: leftovers.path)
+        for name in names ?? [] {
+            try? FileManager.default.removeItem(at: leftovers.appendingPathComponent(name))
+        }
+    }
 
     /// Sorts what is there by picture, and removes what is of none.
-    private func sweep() throws -> [PictureID: DiskIndex.Entry] {
+    private func sweep() -> [PictureID: DiskIndex.Entry] {
         var found: [PictureID: DiskIndex.Entry] = [:]
-        let keys: [URLResourceKey] = [.fileSizeKey, .contentModificationDateKey]
-        let files = try FileManager.default.contentsOfDirectory(
-            at: folder, includingPropertiesForKeys: keys)
-        for file in files where file.lastPathComponent != leftovers.lastPathComponent {
-            let name = file.lastPathComponent
-            guard let id = PictureID(name.prefix(32)),
-                let values = try? file.resourceValues(forKeys: Set(keys))
-            else {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name != leftovers.lastPathComponent {
+            let file = folder.appendingPathComponent(name)
+            guard let id = PictureID(name.prefix(32)), let bytes = size(name) else {
                 try? FileManager.default.removeItem(at: file)
                 continue
             }
             var entry = found[id] ?? DiskIndex.Entry(files: [:], lastUsed: .min)
-            entry.files[name] = values.fileSize ?? 0
-            if name == PictureRecord.name(id), let date = values.contentModificationDate {
-                entry.lastUsed = Int64(date.timeIntervalSince1970 * 1_000)
-            }
+            entry.files[name] = bytes
+            if name == PictureRecord.name(id) { entry.lastUsed = lastUse(of: file) ?? .min }
             found[id] = entry
         }
         return found.compactMapValues(whole)
+    }
+
+    /// When a record's file was last written, in milliseconds since 1970.
+    private func lastUse(of file: URL) -> Int64? {
+        let values = try? file.resourceValues(forKeys: [.contentModificationDateKey])
+        return values?.contentModificationDate.map { Int64($0.timeIntervalSince1970 * 1_000) }
     }
 
     /// - Returns: Nil for files without a record.
@@ -82,7 +111,7 @@ final class DiskCache: Sendable {
 
     /// What is known of a picture whose bytes are there. Uses it.
     func record(_ id: PictureID, now: Int64) -> PictureRecord? {
-        guard let before = index.withLock({ $0.use(id, now: now) }) else { return nil }
+        guard let before = withIndex({ $0.use(id, now: now) }) else { return nil }
         guard let record = read(id), size(record.bodyName(id)) == record.byteCount else {
             remove(id)
             return nil
@@ -96,14 +125,14 @@ final class DiskCache: Sendable {
     /// - Returns: Nil when it is not there, or damaged: then it is removed.
     func small(_ sized: SizedID, of record: PictureRecord) -> Picture? {
         let name = record.smallName(sized)
-        guard index.withLock({ $0.entry(sized.id)?.files[name] }) != nil else { return nil }
+        guard withIndex({ $0.entry(sized.id)?.files[name] }) != nil else { return nil }
         if let data = FileManager.default.contents(atPath: path(name)),
             let picture = SmallFile.picture(Array(data))
         {
             return picture
         }
         discard(
-            index.withLock { index in
+            withIndex { index in
                 index.entry(sized.id).map {
                     index.put([:], of: sized.id, now: $0.lastUsed) { $0 != name }
                 } ?? []
@@ -115,7 +144,7 @@ final class DiskCache: Sendable {
 
     /// For a download. Nobody else has it, and nobody finds it after the process.
     func unfinishedPath() -> String {
-        leftovers.appendingPathComponent(UUID().uuidString).path
+        withIndex { _ in leftovers.appendingPathComponent(UUID().uuidString).path }
     }
 
     /// Takes a download's file in the place of what was there.
@@ -126,47 +155,47 @@ final class DiskCache: Sendable {
     ) throws -> Bool {
         let data = try record.encoded()
         let body = record.bodyName(id)
-        if record.byteCount + data.count > index.withLock({ $0.limit }) { return false }
+        if record.byteCount + data.count > withIndex({ $0.limit }) { return false }
         try rename(file, body)
         try write(data, PictureRecord.name(id))
         touch(id, now)
         let files = [body: record.byteCount, PictureRecord.name(id): data.count]
-        discard(index.withLock { $0.put(files, of: id, now: now) { record.owns($0, id) } })
+        discard(withIndex { $0.put(files, of: id, now: now) { record.owns($0, id) } })
         return true
     }
 
     /// The same bytes, confirmed by the server.
     func update(_ record: PictureRecord, _ id: PictureID, now: Int64) throws {
-        guard index.withLock({ $0.entry(id) }) != nil else { return }
+        guard withIndex({ $0.entry(id) }) != nil else { return }
         let data = try record.encoded()
         try write(data, PictureRecord.name(id))
         touch(id, now)
         let files = [PictureRecord.name(id): data.count]
-        discard(index.withLock { $0.put(files, of: id, now: now) { record.owns($0, id) } })
+        discard(withIndex { $0.put(files, of: id, now: now) { record.owns($0, id) } })
     }
 
     /// Beside the picture that it was made of, if that is still there.
     func store(small picture: Picture, _ sized: SizedID, of record: PictureRecord) throws {
         if picture.byteCount > SmallFile.maximumPixelBytes { return }
         let body = record.bodyName(sized.id)
-        guard let entry = index.withLock({ $0.entry(sized.id) }), entry.files[body] != nil else {
+        guard let entry = withIndex({ $0.entry(sized.id) }), entry.files[body] != nil else {
             return
         }
         let data = SmallFile.bytes(picture)
         let name = record.smallName(sized)
         try write(data, name)
         discard(
-            index.withLock {
+            withIndex {
                 // It may have gone meanwhile, and would be a file of nothing.
                 if $0.entry(sized.id)?.files[body] == nil { return [name] }
                 return $0.put([name: data.count], of: sized.id, now: entry.lastUsed) { _ in true }
             })
     }
 
-    func remove(_ id: PictureID) { discard(index.withLock { $0.remove(id) }) }
+    func remove(_ id: PictureID) { discard(withIndex { $0.remove(id) }) }
     func removeAll() { trim(to: 0) }
-    func trim(to bytes: Int) { discard(index.withLock { $0.trim(to: bytes) }) }
-    func expire(now: Int64) { discard(index.withLock { $0.expire(now: now) }) }
+    func trim(to bytes: Int) { discard(withIndex { $0.trim(to: bytes) }) }
+    func expire(now: Int64) { discard(withIndex { $0.expire(now: now) }) }
 
     // MARK: Files
 

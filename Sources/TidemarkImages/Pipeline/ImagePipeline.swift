@@ -34,7 +34,9 @@ public final class ImagePipeline: PictureSource {
         var times = CostCache<PictureID, Int64>(limit: 1_000)
     }
 
-    /// Opens the disk cache, and removes the unfinished downloads of a process that was killed.
+    /// Opens the disk cache, without reading what is in it. The first picture that is not in memory has the
+    /// folder read, on a thread of the cache's, and removes what is too old and the unfinished downloads of a
+    /// process that was killed.
     ///
     /// - Parameters:
     ///   - folder: The folder of the disk cache, for this pipeline and one process only.
@@ -274,6 +276,7 @@ public final class ImagePipeline: PictureSource {
 
     public var figures: PictureFigures { tally.current }
     public var memoryUse: (bytes: Int, pictures: Int) { (memory.bytes, memory.count) }
+    /// Reads the folder when nothing else has used the disk before.
     public var diskUse: (bytes: Int, pictures: Int) { store.use }
 
     /// How many wait and run, and how many pictures somebody wants: nothing is left behind.

@@ -102,6 +102,16 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: unfinished).isEmpty)
     }
 
+    @Test func `opening reads nothing, the first use does`() throws {
+        try store(try open(), "a", [1])
+        let other = place.folder.appendingPathComponent("something else").path
+        try Data([1]).write(to: URL(fileURLWithPath: other))
+        let cache = try open()
+        #expect(FileManager.default.fileExists(atPath: other))
+        #expect(cache.count == 1)
+        #expect(!FileManager.default.fileExists(atPath: other))
+    }
+
     @Test func `a record or a body that is damaged is a miss, and goes`() throws {
         let cache = try open()
         for (name, suffix) in [("a", ".record"), ("b", ".body")] {
