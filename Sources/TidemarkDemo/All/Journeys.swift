@@ -1,7 +1,7 @@
 /// All five journeys, one after the other.
 struct Journeys {
     /// Beyond so many items the three clients take longer than anybody waits for a first table.
-    private static let mostEvents = 3_000
+    private static let mostEvents = 2_000
 
     let source: HistoryOptions
     let clients: ClientOptions
@@ -14,9 +14,9 @@ struct Journeys {
         let start = ContinuousClock.now
         func seconds() -> Double { (ContinuousClock.now - start).milliseconds / 1_000 }
         let history = try source.load()
-        let first = extent == .telling ? history.prefix(Self.mostEvents) : history
         var figures = DemoFigures(
-            clients: try await clients.play(first, seed: source.seed, output))
+            clients: try await clients.play(
+                history.prefix(Self.mostEvents), seed: source.seed, output))
         let firstTable = seconds()
         figures.chats = try await on(extent.chats)
             .playChats(history, seed: source.seed, longChat: extent.longChat, output)

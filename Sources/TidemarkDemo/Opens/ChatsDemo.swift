@@ -108,9 +108,11 @@ private struct Stage {
         clock = time
     }
 
-    /// A full read of the server, outside of every client.
+    /// A full read of the server, outside of every client: of each item the field by which it is told that
+    /// it is deleted, and its version.
     func truth() async throws -> Truth {
-        let query = Query(collection: CollectionPath(unchecked: DemoPlace.collection))
+        var query = Query(collection: CollectionPath(unchecked: DemoPlace.collection))
+        query.projection = [FieldPath(name: ItemFields.deletedAt)]
         return Truth(try await transport.documents(of: query, DemoPlace.context("check")).documents)
     }
 
