@@ -75,7 +75,9 @@ import TidemarkTesting
                 await ids(feed) { isSettled($0) && $0.items.count == 3 }
                     == ["own", "other", "first"])
 
-            // While it is connected, too; and what the server refuses goes.
+            // While it is connected, too; and what the server refuses goes. Later than what came before it:
+            // of two at the same time the ids decide.
+            local.advance(by: .seconds(1))
             try await own.document("next").setData(message())
             #expect(await ids(feed) { $0.items.count == 4 }.first == "next")
             let batch = device.batch()
