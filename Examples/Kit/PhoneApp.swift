@@ -100,6 +100,8 @@ public struct PhoneEnvironment: Sendable {
     public var now: @Sendable () -> Date
     /// For what waits.
     public var clock: any Clock<Duration>
+    /// How long a screen waits for a figure that the server counts, before it says that it is not known.
+    public var patience = Duration.seconds(10)
     /// Makes the app's client. Tests give one of `LocalFirestore`.
     public var firestore: @Sendable (PhoneSettings) throws -> Firestore
 

@@ -14,7 +14,6 @@ import TidemarkTesting
         await app.tap("signIn", "")
     }
 
-    /// The row says "not known" for as long as a loaded machine takes to count.
     private func waitForRank(of app: some PhoneApp) async throws {
         _ = try await app.screen("a rank") { screen in
             screen.sections.first?.rows.contains { $0.id == "rank" && $0.trailing == "201" } == true

@@ -8,9 +8,6 @@ public import TidemarkImages
 /// The app on Tidemark: what the device holds is on the screen before anybody is asked, and everything
 /// else comes when it comes.
 public final class StampsAfter: PhoneApp {
-    /// What the count of a rank may take.
-    private static let patience = Duration.seconds(10)
-
     private struct State {
         var launch: Launch?
         /// Whose feed is being watched.
@@ -159,6 +156,7 @@ public final class StampsAfter: PhoneApp {
     /// The rank is counted by the server, once a launch: when the profile is live, that costs no read more.
     private func countRank(of user: UserID, again: Bool = false) {
         let users = stack.firestore.collection(Paths.users)
+        let patience = phone.patience
         state.withLock { state in
             let isKnown =
                 if case .known(_, isFresh: true) = shown.value.rank { true } else { false }
@@ -166,7 +164,7 @@ public final class StampsAfter: PhoneApp {
             state.counting?.cancel()
             state.counting = Task { [weak self] in
                 let rank = try? await users.rank(
-                    of: user.text, by: Paths.total, within: Self.patience)
+                    of: user.text, by: Paths.total, within: patience)
                 if Task.isCancelled { return }
                 self?.show(rank)
                 self?.state.withLock { $0.counting = nil }
