@@ -45,10 +45,9 @@ package func answer<Success: Sendable>(
 ) async throws(FirestoreError) -> Success {
     let awaited = Awaited<Success>()
     start { awaited.finish($0.mapError(FirestoreError.init)) }
-    if let result = awaited.result {
-        if Task.isCancelled { throw .cancelled }
-        return try result.get()
-    }
+    // Whichever is first of an answer that is on its way and the handler below.
+    if Task.isCancelled { throw .cancelled }
+    if let result = awaited.result { return try result.get() }
     let result = await withTaskCancellationHandler {
         await awaited.wait()
     } onCancel: {
