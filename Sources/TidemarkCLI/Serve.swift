@@ -60,6 +60,9 @@ struct ServeCommand: AsyncParsableCommand {
             """, valueName: "project"))
     var hubProject: String?
 
+    @Flag(help: ArgumentHelp("End when standard input does.", visibility: .hidden))
+    var untilInputEnds = false
+
     @OptionGroup var accountsOptions: AccountsOptions
     @OptionGroup var indexOptions: IndexOptions
     @OptionGroup var rulesOptions: RulesOptions
@@ -100,6 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         AccessOptions.takeOffCommandLine()
         ProcessMemory.settleHeap()
+        if untilInputEnds { EndOfInput.endsThisProcess() }
         let directory = memory ? nil : data ?? ".tidemark"
         let firebase = try firebaseFile()
         let indexOptions = try indexOptions.with(firebase)

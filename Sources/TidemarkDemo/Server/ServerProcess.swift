@@ -18,6 +18,8 @@ final class ServerProcess: Sendable {
     let accountsPort: Int
     private let controlPort: Int
     private let process: Process
+    /// The child ends when this process does, however that ends: it is in no group of the terminal's.
+    private let input = Pipe()
 
     /// - Parameters:
     ///   - rules: What clients may do; nil for everything.
@@ -37,8 +39,9 @@ final class ServerProcess: Sendable {
         process.arguments =
             [
                 "serve", "--port", "0", "--accounts-port", "0", "--data", data.path, "--ports-file",
-                portsFile.path,
+                portsFile.path, "--until-input-ends",
             ] + options
+        process.standardInput = input
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
