@@ -329,12 +329,13 @@ extension OnlineUsers {
             }
             phase = .fresh
         }
+        let isBehind = mark.map { mark in
+            saved.map { mark.duration(since: $0) > Self.saveEvery } ?? true
+        }
         do throws(FirestoreError) {
-            try await open()
-            let isBehind = mark.map { mark in
-                saved.map { mark.duration(since: $0) > Self.saveEvery } ?? true
-            }
+            // Before anybody sees them: an app that ends then does not pay for them again.
             if isBehind ?? false { try await save() }
+            try await open()
         } catch { fail(error) }
     }
 

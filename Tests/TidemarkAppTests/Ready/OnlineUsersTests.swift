@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import Tidemark
 import TidemarkServer
@@ -137,6 +138,23 @@ import TidemarkTesting
             for await state in next.states where state.phase == .fresh { break }
             #expect(local.reads(of: "reader") - 291 <= 3)
             await next.stop()
+        }
+    }
+
+    @Test func `are paid for once by an app that ends as soon as it shows them`() async throws {
+        try await world { local, _, _ in
+            let folder = FileManager.default.temporaryDirectory
+                .appendingPathComponent("online-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: folder) }
+            for launch in 1...2 {
+                let device = try local.firestore(
+                    label: "device", cache: .directory(folder.path))
+                let users = try OnlineUsers(device.collection("users"))
+                await users.start()
+                for await state in users.states where state.phase == .fresh { break }
+                await device.terminate()
+                #expect(local.reads(of: "device") <= 288 + launch)
+            }
         }
     }
 
