@@ -75,8 +75,8 @@ struct ServerSuite {
         await steps.transport.close()
     }
 
-    /// After ``measure(_:_:)`` over gRPC has stored the documents. By turns, so that both have the same
-    /// machine: an empty call took 160 µs in one minute and 330 in another.
+    /// After ``measure(_:_:)`` over gRPC has stored the documents. By turns, so that both have the
+    /// machine as it is at the time.
     private func measure(_ steps: RESTSteps, emptyHTTP: RESTSteps) async throws {
         let workload = Workload(count: count)
         let paths = (0..<2_000).map { workload.path(workload.scattered($0)) }
