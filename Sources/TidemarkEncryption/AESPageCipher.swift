@@ -2,91 +2,66 @@ import Crypto
 import Foundation
 import TidemarkStore
 
-/// AES-256-GCM over one page. Its seal: the number used once, the tag, and four bytes of zeros.
+/// AES-256-GCM. Its box is the one of the library, with a number of 12 bytes.
 ///
-/// The library's sealed box is number, contents and tag in one piece: whatever makes fewer pieces of it
-/// costs less than the cipher itself.
+/// A call of the library costs 1.1 to 1.3 µs for pieces of memory and for what it asks of its types at run time,
+/// and 0.5 µs for each 4 KB. To open without a place costs a third less, since the library has that call
+/// compiled for its own types.
 final class AESPageCipher: PageCipher {
-    private static let (numberSize, tagSize) = (12, 16)
-
     private let key: SymmetricKey
     private var numbers = OnceNumbers()
-    /// Where a sealed box is put together. A page has room; a message may be of any length.
-    private var scratch = AESPageCipher.room(for: 4_096)
 
     init(_ key: SymmetricKey) { self.key = key }
-    deinit { scratch.deallocate() }
-
-    private static func room(for count: Int) -> UnsafeMutableRawBufferPointer {
-        .allocate(byteCount: numberSize + count + tagSize, alignment: 16)
-    }
 
     func seal(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeMutableRawBufferPointer,
-        _ place: PagePlace
+        _ message: UnsafeRawBufferPointer, into box: UnsafeMutableRawBufferPointer,
+        at place: PagePlace?
     ) -> Bool {
-        let box = numbers.withNext { number in
-            withUnsafeBytes(of: place.words) { place in
-                (try? AES.GCM.Nonce(data: number)).flatMap {
-                    try? AES.GCM.seal(
-                        UnsafeRawBufferPointer(bytes), using: key, nonce: $0, authenticating: place)
-                }
-            }
+        let sealed = numbers.withNext { number in
+            (try? AES.GCM.Nonce(data: number)).flatMap { seal(message, $0, place) }
         }
-        guard let sealed = box?.combined else { return false }
-        sealed.withUnsafeBytes { sealed in
-            let contents = Self.numberSize..<Self.numberSize + bytes.count
-            bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[contents]))
-            seal.initializeMemory(as: UInt8.self, repeating: 0)
-            seal.copyMemory(from: UnsafeRawBufferPointer(rebasing: sealed[..<Self.numberSize]))
-            UnsafeMutableRawBufferPointer(rebasing: seal[Self.numberSize...]).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: sealed[contents.upperBound...]))
-        }
+        guard let bytes = sealed?.combined, bytes.count == box.count else { return false }
+        bytes.withUnsafeBytes { box.copyMemory(from: $0) }
         return true
+    }
+
+    private func seal(
+        _ message: UnsafeRawBufferPointer, _ number: AES.GCM.Nonce, _ place: PagePlace?
+    ) -> AES.GCM.SealedBox? {
+        guard let place else { return try? AES.GCM.seal(message, using: key, nonce: number) }
+        return withUnsafeBytes(of: place.words) {
+            try? AES.GCM.seal(message, using: key, nonce: number, authenticating: $0)
+        }
     }
 
     func open(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer, _ place: PagePlace
+        _ box: UnsafeRawBufferPointer, into message: UnsafeMutableRawBufferPointer,
+        at place: PagePlace?
     ) -> Bool {
-        let end = Self.numberSize + Self.tagSize
-        guard seal[end...].allSatisfy({ $0 == 0 }),
-            let box = try? AES.GCM.SealedBox(combined: sealedBox(bytes, seal)),
-            let opened = withUnsafeBytes(
-                of: place.words, { try? AES.GCM.open(box, using: key, authenticating: $0) })
+        guard let box = try? AES.GCM.SealedBox(combined: box), let opened = open(box, place),
+            opened.count == message.count
         else { return false }
-        opened.withUnsafeBytes { bytes.copyMemory(from: $0) }
+        opened.withUnsafeBytes { message.copyMemory(from: $0) }
         return true
     }
 
-    /// Of ``scratch``, for as long as nothing else is put there. The library copies it: as memory at once, as
-    /// `Data` after it has made a piece of memory around it.
-    private func sealedBox(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer
-    ) -> UnsafeRawBufferPointer {
-        let start = Self.numberSize + bytes.count
-        if scratch.count < start + Self.tagSize {
-            scratch.deallocate()
-            scratch = Self.room(for: bytes.count)
+    private func open(_ box: AES.GCM.SealedBox, _ place: PagePlace?) -> Data? {
+        guard let place else { return try? AES.GCM.open(box, using: key) }
+        return withUnsafeBytes(of: place.words) {
+            try? AES.GCM.open(box, using: key, authenticating: $0)
         }
-        scratch.copyMemory(from: UnsafeRawBufferPointer(rebasing: seal[..<Self.numberSize]))
-        UnsafeMutableRawBufferPointer(rebasing: scratch[Self.numberSize...]).copyMemory(
-            from: UnsafeRawBufferPointer(bytes))
-        UnsafeMutableRawBufferPointer(rebasing: scratch[start...]).copyMemory(
-            from: UnsafeRawBufferPointer(
-                rebasing: seal[Self.numberSize..<Self.numberSize + Self.tagSize]))
-        return UnsafeRawBufferPointer(rebasing: scratch[..<(start + Self.tagSize)])
     }
 
     /// The cipher's stream is the same in both directions: what is sealed again with the same number is
     /// what it was.
     func decrypt(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer
+        _ box: UnsafeRawBufferPointer, into message: UnsafeMutableRawBufferPointer
     ) -> Bool {
-        guard let number = try? AES.GCM.Nonce(data: seal[..<Self.numberSize]),
-            let box = try? AES.GCM.seal(
-                UnsafeRawBufferPointer(bytes), using: key, nonce: number)
+        guard let box = try? AES.GCM.SealedBox(combined: box),
+            box.ciphertext.count == message.count,
+            let opened = try? AES.GCM.seal(box.ciphertext, using: key, nonce: box.nonce)
         else { return false }
-        box.ciphertext.copyBytes(to: bytes)
+        opened.ciphertext.copyBytes(to: message)
         return true
     }
 }

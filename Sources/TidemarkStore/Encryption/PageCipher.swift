@@ -1,54 +1,65 @@
-/// Encrypts the pages of one file, and says of each whether it is what was written there: a port, so that
-/// a store without encryption needs no cryptography. `TidemarkEncryption` has the cipher.
+/// Encrypts what lies in one file, and says of each piece whether it is what was written there: a port, so
+/// that a store without encryption needs no cryptography. `TidemarkEncryption` has the cipher.
 ///
-/// Used within the lock of its store, one thread at a time.
+/// An encrypted message is a box: the number used once, the message, and the tag, ``SealedBox/overhead``
+/// bytes more than the message has.
+///
+/// Used within the lock of its store by one thread, while another one may ``open(_:into:at:)`` too.
 package protocol PageCipher: AnyObject {
-    /// Encrypts `bytes` in place.
+    /// Encrypts `message`.
     ///
     /// - Parameters:
-    ///   - seal: Of ``SealedPage/sealSize`` bytes: what ``open(_:_:_:)`` needs.
-    ///   - place: The bytes open at this place alone.
-    /// - Returns: False when that failed; the bytes are then unchanged.
+    ///   - box: Where the box is written to, of just its length.
+    ///   - place: The box opens at this place alone. Nil for a message that itself says where it belongs,
+    ///     which costs a third less to open.
+    /// - Returns: False when that failed.
     func seal(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeMutableRawBufferPointer,
-        _ place: PagePlace
+        _ message: UnsafeRawBufferPointer, into box: UnsafeMutableRawBufferPointer,
+        at place: PagePlace?
     ) -> Bool
 
-    /// Decrypts `bytes` in place.
+    /// Decrypts the message in `box`.
     ///
-    /// - Returns: False for what was not sealed so at this place; the bytes are then unchanged.
+    /// - Parameter message: Where it is written to, of just its length.
+    /// - Returns: False for what was not sealed so at this place; nothing is written then.
     func open(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer, _ place: PagePlace
+        _ box: UnsafeRawBufferPointer, into message: UnsafeMutableRawBufferPointer,
+        at place: PagePlace?
     ) -> Bool
 
-    /// As ``open(_:_:_:)``, of bytes that may be damaged: who saves what is left of a file wants them.
+    /// As ``open(_:into:at:)``, of bytes that may be damaged: who saves what is left of a file wants them.
     ///
-    /// - Returns: False when that failed; the bytes are then unchanged.
+    /// - Returns: False when that failed; nothing is written then.
     func decrypt(
-        _ bytes: UnsafeMutableRawBufferPointer, _ seal: UnsafeRawBufferPointer
+        _ box: UnsafeRawBufferPointer, into message: UnsafeMutableRawBufferPointer
     ) -> Bool
 }
 
-/// What a seal says besides the contents, so that no page or message can take another one's place.
+/// How a box of a ``PageCipher`` lies in memory and on disk: the number, the message, the tag.
+package enum SealedBox {
+    /// Bytes.
+    package static let (number, tag) = (12, 16)
+    package static let overhead = number + tag
+}
+
+/// What a box says besides the message, so that no message can take another one's place.
 package struct PagePlace {
     package let words: (UInt64, UInt64, UInt64)
-
-    /// Of a page of the file.
-    init(page number: Int64) { words = (UInt64(number), 0, 0) }
 
     /// Of a message of an inbox: no page of a log stands so far behind.
     ///
     /// - Parameter name: The sum of its name.
     init(message name: UInt64) { words = (name, .max, 0) }
 
-    /// Of a page of the log.
+    /// Of pages of the log.
     ///
     /// - Parameters:
-    ///   - place: In the log, from 0.
-    ///   - header: The page's header in the log: its number, how long the file is then, the log's salts.
-    init(log place: Int, _ header: UnsafeRawBufferPointer) {
+    ///   - place: Of the first, in the log, from 0.
+    ///   - count: How many there are; at most 255.
+    ///   - header: The first one's header in the log: its number, how long the file is then, the log's salts.
+    init(log place: Int, count: Int, _ header: UnsafeRawBufferPointer) {
         words = (
-            header.loadUnaligned(as: UInt64.self), UInt64(place) + 1,
+            header.loadUnaligned(as: UInt64.self), UInt64(place + 1) << 8 | UInt64(count),
             header.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         )
     }

@@ -1,7 +1,7 @@
 import GRDBSQLite
 
 /// An open database file that is encrypted: each page is a ``SealedPage``, sealed when it is written and
-/// opened when it is read. The seal takes the place of a ``PageChecksum``.
+/// opened when it is read. Its tag takes the place of a ``PageChecksum``.
 struct SealedDatabase {
     typealias File = LayeredFile.File
 
@@ -15,11 +15,15 @@ struct SealedDatabase {
     private var end: Int64?
     /// What a page is written from, and a part of one is read from.
     private let scratch: UnsafeMutableRawBufferPointer
+    /// A page as it lies in the file.
+    private let sealed: UnsafeMutableRawBufferPointer
+    private var ahead = ReadAhead()
 
     private init(base: sqlite3_file, _ key: any StoreKey) {
         self.base = base
         self.key = key
         scratch = .allocate(byteCount: SealedPage.size, alignment: 16)
+        sealed = .allocate(byteCount: SealedPage.size, alignment: 16)
     }
 
     /// Makes the record of a file that is open below.
@@ -42,6 +46,8 @@ struct SealedDatabase {
         let methods = LayeredFile.passingOn()
         methods.pointee.xClose = { file in
             database(file).pointee.scratch.deallocate()
+            database(file).pointee.sealed.deallocate()
+            database(file).pointee.ahead.forget()
             database(file).deinitialize(count: 1)
             file!.pointee.pMethods = nil
             return below(file).xClose(inner(file))
@@ -54,7 +60,12 @@ struct SealedDatabase {
         }
         methods.pointee.xTruncate = { file, size in
             database(file).pointee.end = nil
+            database(file).pointee.ahead.forget()
             return below(file).xTruncate(inner(file), size)
+        }
+        methods.pointee.xLock = { file, level in
+            database(file).pointee.ahead.forget()
+            return below(file).xLock(inner(file), level)
         }
         methods.pointee.xSync = { file, flags in below(file).xSync(inner(file), flags) }
         methods.pointee.xFileControl = { file, operation, argument in
@@ -71,9 +82,9 @@ struct SealedDatabase {
 // MARK: - The cipher
 
 extension SealedDatabase {
-    /// Has a database that is about to be made keep room for the seals.
+    /// Has a database that is about to be made keep room for the boxes.
     static func reserve(in handle: OpaquePointer) {
-        var count = Int32(SealedPage.sealSize)
+        var count = Int32(SealedPage.roomSize)
         sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &count)
     }
 
@@ -143,8 +154,15 @@ extension SealedDatabase {
     private static func readPage(
         _ file: File, _ page: UnsafeMutableRawBufferPointer, _ number: Int64
     ) -> Int32 {
-        let offset = number * pageSize
-        let code = below(file).xRead(inner(file), page.baseAddress, Int32(page.count), offset)
+        let isScan = database(file).pointee.ahead.isScan(to: number)
+        if database(file).pointee.verifies, let cipher = cipher(of: file),
+            let isOpen = readAhead(file, page, number, isScan: isScan, cipher)
+        {
+            return isOpen ? SQLITE_OK : LayeredFile.damaged
+        }
+        let sealed = database(file).pointee.sealed
+        let code = below(file).xRead(
+            inner(file), sealed.baseAddress, Int32(sealed.count), number * pageSize)
         if code == LayeredFile.shortRead {
             // Of a file that is empty. SQLite asks for no page behind the end of another one, and would
             // take what is missing for zeros.
@@ -156,9 +174,30 @@ extension SealedDatabase {
         guard code == SQLITE_OK else { return code }
         guard let cipher = cipher(of: file),
             SealedPage.open(
-                page, number: number, cipher, verifies: database(file).pointee.verifies)
+                sealed, into: page, number: number, cipher,
+                verifies: database(file).pointee.verifies)
         else { return LayeredFile.damaged }
         return SQLITE_OK
+    }
+
+    /// - Returns: Whether the page is as it was written; nil for one that is to be read alone.
+    private static func readAhead(
+        _ file: File, _ page: UnsafeMutableRawBufferPointer, _ number: Int64, isScan: Bool,
+        _ cipher: any PageCipher
+    ) -> Bool? {
+        let database = database(file)
+        var batch = database.pointee.ahead.batch(with: number)
+        if isScan, learnEnd(file) == SQLITE_OK, let size = database.pointee.end {
+            let read: (Range<Int64>, UnsafeMutableRawBufferPointer) -> Bool = { numbers, bytes in
+                below(file).xRead(
+                    inner(file), bytes.baseAddress, Int32(bytes.count),
+                    numbers.lowerBound * pageSize) == SQLITE_OK
+            }
+            let end = size / pageSize
+            if batch == nil { batch = database.pointee.ahead.begin(at: number, end: end, read) }
+            if batch != nil { database.pointee.ahead.goOn(to: end, cipher, read) }
+        }
+        return batch?.open(number, into: page, cipher)
     }
 }
 
@@ -193,14 +232,17 @@ extension SealedDatabase {
     private static func writePage(
         _ file: File, _ page: UnsafeRawBufferPointer, _ number: Int64
     ) -> Int32 {
-        let scratch = database(file).pointee.scratch
+        let (scratch, sealed) = (
+            database(file).pointee.scratch, database(file).pointee.sealed
+        )
         scratch.copyMemory(from: page)
+        database(file).pointee.ahead.forget(number)
         guard let (header, cipher) = database(file).pointee.made,
-            SealedPage.seal(scratch, number: number, header, cipher)
+            SealedPage.seal(scratch, into: sealed, number: number, header, cipher)
         else { return LayeredFile.failedWrite }
         let offset = number * pageSize
         let code = below(file).xWrite(
-            inner(file), scratch.baseAddress, Int32(SealedPage.size), offset)
+            inner(file), sealed.baseAddress, Int32(SealedPage.size), offset)
         let end = offset + pageSize
         if code != SQLITE_OK {
             database(file).pointee.end = nil
@@ -212,12 +254,8 @@ extension SealedDatabase {
 
     /// As in ``OpenDatabase``: what SQLite leaves out is filled, since zeros do not open.
     private static func fill(_ file: File, to number: Int64) -> Int32 {
-        if database(file).pointee.end == nil {
-            var size: Int64 = 0
-            let code = below(file).xFileSize(inner(file), &size)
-            guard code == SQLITE_OK else { return code }
-            database(file).pointee.end = size
-        }
+        let code = learnEnd(file)
+        guard code == SQLITE_OK else { return code }
         guard let end = database(file).pointee.end, end < number * pageSize else {
             return SQLITE_OK
         }
@@ -227,5 +265,13 @@ extension SealedDatabase {
             guard code == SQLITE_OK else { return code }
         }
         return SQLITE_OK
+    }
+
+    private static func learnEnd(_ file: File) -> Int32 {
+        if database(file).pointee.end != nil { return SQLITE_OK }
+        var size: Int64 = 0
+        let code = below(file).xFileSize(inner(file), &size)
+        if code == SQLITE_OK { database(file).pointee.end = size }
+        return code
     }
 }

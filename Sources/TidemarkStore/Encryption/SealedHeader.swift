@@ -4,10 +4,10 @@ import GRDBSQLite
 /// salt its cipher is made, and which key that takes.
 ///
 /// A sum of its own tells a header that was damaged from one of another key.
-struct SealedHeader: Equatable {
+package struct SealedHeader: Equatable {
     static let size = 36
-    static let saltSize = 16
-    private static let marker = Array("tdm\u{1}".utf8)
+    package static let saltSize = 12
+    private static let marker = Array("tdm\u{2}".utf8)
 
     var salt: [UInt8]
     /// As of ``StoreKey/cipher(salt:)``.
@@ -30,7 +30,7 @@ struct SealedHeader: Equatable {
         let contents = UnsafeRawBufferPointer(rebasing: bytes[4..<28])
         let header = SealedHeader(
             salt: Array(contents.prefix(saltSize)),
-            check: contents.loadUnaligned(fromByteOffset: saltSize, as: UInt64.self))
+            check: contents.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
         let sum = bytes.loadUnaligned(fromByteOffset: 28, as: UInt64.self)
         if sum == self.sum(of: contents) { return .sealed(header) }
         return bytes.starts(with: marker) ? .damaged : .unknown
@@ -41,6 +41,7 @@ struct SealedHeader: Equatable {
         precondition(salt.count == Self.saltSize)
         bytes.copyBytes(from: Self.marker)
         UnsafeMutableRawBufferPointer(rebasing: bytes[4...]).copyBytes(from: salt)
+        bytes.storeBytes(of: 0, toByteOffset: 16, as: UInt32.self)
         bytes.storeBytes(of: check, toByteOffset: 20, as: UInt64.self)
         let sum = Self.sum(of: UnsafeRawBufferPointer(rebasing: bytes[4..<28]))
         bytes.storeBytes(of: sum, toByteOffset: 28, as: UInt64.self)
@@ -49,7 +50,7 @@ struct SealedHeader: Equatable {
     /// Of the salt and the check value. Not what ``PageChecksum`` says of as many zeros, so that no header
     /// of zeros is one.
     private static func sum(of contents: UnsafeRawBufferPointer) -> UInt64 {
-        PageChecksum.of(contents, number: 0x7464_6d31)
+        PageChecksum.of(contents, number: 0x7464_6d32)
     }
 }
 

@@ -1,33 +1,42 @@
 import GRDBSQLite
 
-/// The open log of an encrypted file: each page is a ``SealedFrame``. What is appended goes through a
-/// ``LogBuffer``, as in an ``OpenLog``.
+/// The open log of an encrypted file, in which pages lie as ``SealedFrames``.
 ///
-/// SQLite writes the header of a page and then the page: they are sealed when both are there. A header
-/// alone is a correction, which SQLite makes of a page that it has just read.
+/// SQLite writes the header of a page and then the page. They are kept until the transaction ends or there are
+/// ``SealedFrames/most``, and written together: with the last page of a transaction all are in the log, as in an
+/// ``OpenLog``. A header alone is a correction, which SQLite makes of a page that it has just read.
 struct SealedLog {
     typealias File = LayeredFile.File
-    private typealias Place = SealedFrame.Place
 
     /// First, because SQLite looks for a file's methods there.
     private var base: sqlite3_file
     private let cipher: any PageCipher
-    private var buffer = LogBuffer()
-    private var marks = SealMarks()
     private let verifies = StoreLayer.verifiesPages
-    /// A header whose page has yet to come, and where.
+    private var groups = FrameGroups()
+    private var opened = OpenedFrames()
+    /// A header whose page has yet to come, and its place in the log.
     private let header: UnsafeMutableRawBufferPointer
-    private var waiting: Place?
+    private var waiting: Int?
     /// What was read as a whole by the last call.
-    private var justRead: Place?
-    /// What is sealed, or opened.
-    private let frame: UnsafeMutableRawBufferPointer
+    private var justRead: Int?
+    /// Headers and pages that are not written yet.
+    private var kept: UnsafeMutableRawBufferPointer
+    private var keptPlaces = 0..<0
+    /// As it lies in the log.
+    private let sealed: UnsafeMutableRawBufferPointer
 
     private init(base: sqlite3_file, _ cipher: any PageCipher) {
         self.base = base
         self.cipher = cipher
-        header = .allocate(byteCount: SealedFrame.header, alignment: 8)
-        frame = .allocate(byteCount: SealedFrame.size, alignment: 16)
+        let length = SealedFrames.most * SealedFrames.size
+        header = .allocate(byteCount: SealedFrames.header, alignment: 8)
+        kept = .allocate(byteCount: length, alignment: 16)
+        sealed = .allocate(byteCount: length, alignment: 16)
+    }
+
+    private mutating func deallocate() {
+        for bytes in [header, kept, sealed] { bytes.deallocate() }
+        opened.forgetAll()
     }
 
     /// Makes the record of a file that is open below.
@@ -47,8 +56,7 @@ struct SealedLog {
         let methods = LayeredFile.passingOn()
         methods.pointee.xClose = { file in
             // What is kept is of a transaction that has no end.
-            log(file).pointee.header.deallocate()
-            log(file).pointee.frame.deallocate()
+            log(file).pointee.deallocate()
             log(file).deinitialize(count: 1)
             file!.pointee.pMethods = nil
             return below(file).xClose(inner(file))
@@ -60,39 +68,33 @@ struct SealedLog {
             write(file!, UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset)
         }
         methods.pointee.xTruncate = { file, size in
-            afterFlush(file!) { below(file).xTruncate(inner(file), size) }
+            afterWriting(file!) { below(file).xTruncate(inner(file), size) }
         }
         methods.pointee.xSync = { file, flags in
-            afterFlush(file!) { below(file).xSync(inner(file), flags) }
+            afterWriting(file!) { below(file).xSync(inner(file), flags) }
         }
         methods.pointee.xFileSize = { file, size in
-            afterFlush(file!) { below(file).xFileSize(inner(file), size) }
+            afterWriting(file!) { below(file).xFileSize(inner(file), size) }
         }
         return UnsafePointer(methods)
     }()
-}
 
-// MARK: - What is kept
-
-extension SealedLog {
-    private static func afterFlush(_ file: File, _ body: () -> Int32) -> Int32 {
-        let settled = settle(file)
-        guard settled == SQLITE_OK else { return settled }
-        let code = log(file).pointee.buffer.flush(to: file)
-        return code == SQLITE_OK ? body() : code
+    /// Where a place of the log begins, from its beginning.
+    private static func offset(_ place: Int) -> Int64 {
+        Int64(SealedFrames.logHeader + place * SealedFrames.size)
     }
 
-    /// A header that no page followed corrects the one that is there.
-    private static func settle(_ file: File) -> Int32 {
-        guard let place = log(file).pointee.waiting else { return SQLITE_OK }
-        log(file).pointee.waiting = nil
-        return correct(file, place)
+    /// What of the log an offset is in: its place, and how far within header and page.
+    private static func place(_ offset: Int64) -> (number: Int, within: Int) {
+        let behindHeader = Int(offset) - SealedFrames.logHeader
+        return (behindHeader / SealedFrames.size, behindHeader % SealedFrames.size)
     }
 
-    private static func append(
-        _ file: File, _ bytes: UnsafeRawBufferPointer, _ offset: Int64
-    ) -> Int32 {
-        log(file).pointee.buffer.append(bytes, at: offset, to: file)
+    private static func frame(
+        _ place: Int, in frames: UnsafeMutableRawBufferPointer, from start: Int
+    ) -> UnsafeMutableRawBufferPointer {
+        let begin = (place - start) * SealedFrames.size
+        return UnsafeMutableRawBufferPointer(rebasing: frames[begin..<begin + SealedFrames.size])
     }
 }
 
@@ -104,87 +106,159 @@ extension SealedLog {
     ) -> Int32 {
         let justRead = log(file).pointee.justRead
         log(file).pointee.justRead = nil
-        if offset == 0, bytes.count == SealedFrame.logHeader {
-            let code = settle(file)
-            guard code == SQLITE_OK else { return code }
-            log(file).pointee.marks.forget()
-            return append(file, bytes, offset)
-        }
-        guard offset >= Int64(SealedFrame.logHeader) else { return LayeredFile.failedWrite }
-        let place = Place(offset)
-        switch (place.offset, bytes.count) {
-        case (0, SealedFrame.header):
+        if offset == 0, bytes.count == SealedFrames.logHeader { return begin(file, bytes) }
+        guard offset >= Int64(SealedFrames.logHeader) else { return LayeredFile.failedWrite }
+        let place = place(offset)
+        switch (place.within, bytes.count) {
+        case (0, SealedFrames.header):
             let code = settle(file)
             guard code == SQLITE_OK else { return code }
             log(file).pointee.header.copyMemory(from: bytes)
-            if justRead == place { return correct(file, place) }
-            log(file).pointee.waiting = place
+            if justRead == place.number { return correct(file, place.number) }
+            log(file).pointee.waiting = place.number
             return SQLITE_OK
-        case (SealedFrame.header, SealedPage.size): return writePage(file, bytes, place)
+        case (SealedFrames.header, SealedPage.size): return writePage(file, bytes, place.number)
         // A part of a page, as SQLite writes it where a write may damage what is beside it.
         default: return LayeredFile.failedWrite
         }
     }
 
+    /// The log's header, with which it begins anew.
+    private static func begin(_ file: File, _ bytes: UnsafeRawBufferPointer) -> Int32 {
+        let code = settle(file)
+        guard code == SQLITE_OK else { return code }
+        log(file).pointee.keptPlaces = 0..<0
+        log(file).pointee.groups.forgetAll()
+        log(file).pointee.opened.forgetAll()
+        let sealed = log(file).pointee.sealed
+        sealed.copyMemory(from: bytes)
+        SealedFrames.toggleMark(sealed)
+        return below(file).xWrite(inner(file), sealed.baseAddress, Int32(bytes.count), 0)
+    }
+
     private static func writePage(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ place: Place
+        _ file: File, _ page: UnsafeRawBufferPointer, _ place: Int
     ) -> Int32 {
-        let start = Place(place.start)
-        let isNew = log(file).pointee.waiting == start
-        if isNew { log(file).pointee.waiting = nil }
-        // What SQLite has in the room of the seal, it would miss when it reads the page.
-        guard page.suffix(SealedPage.sealSize).allSatisfy({ $0 == 0 }) else {
+        // What SQLite has in the room of the box, it would miss when it reads the page.
+        guard page.suffix(SealedPage.roomSize).allSatisfy({ $0 == 0 }) else {
             return LayeredFile.failedWrite
         }
-        if !isNew { return replace(file, page, start) }
-        let frame = log(file).pointee.frame
-        frame.copyMemory(from: UnsafeRawBufferPointer(log(file).pointee.header))
-        UnsafeMutableRawBufferPointer(rebasing: frame[SealedFrame.header...]).copyMemory(from: page)
-        guard seal(file, start) else { return LayeredFile.failedWrite }
-        let sealed = UnsafeRawBufferPointer(frame)
-        let code = append(
-            file, UnsafeRawBufferPointer(rebasing: sealed[..<SealedFrame.header]), start.start)
+        guard log(file).pointee.waiting == place else { return replace(file, page, place) }
+        log(file).pointee.waiting = nil
+        if log(file).pointee.keptPlaces.upperBound != place {
+            let code = writeKept(file)
+            guard code == SQLITE_OK else { return code }
+            log(file).pointee.keptPlaces = place..<place
+        }
+        let (start, kept) = (log(file).pointee.keptPlaces.lowerBound, log(file).pointee.kept)
+        let header = UnsafeRawBufferPointer(log(file).pointee.header)
+        let frame = frame(place, in: kept, from: start)
+        frame.copyMemory(from: header)
+        UnsafeMutableRawBufferPointer(rebasing: frame[SealedFrames.header...])
+            .copyMemory(from: page)
+        log(file).pointee.keptPlaces = start..<place + 1
+        let isFull = place + 1 - start == SealedFrames.most
+        return isFull || SealedFrames.isLast(header) ? writeKept(file) : SQLITE_OK
+    }
+
+    /// What could not be written is not kept: SQLite does the transaction anew.
+    private static func writeKept(_ file: File) -> Int32 {
+        let places = log(file).pointee.keptPlaces
+        if places.isEmpty { return SQLITE_OK }
+        log(file).pointee.keptPlaces = 0..<0
+        var code = split(file, before: places.lowerBound)
         guard code == SQLITE_OK else { return code }
-        return append(
-            file, UnsafeRawBufferPointer(rebasing: sealed[SealedFrame.header...]),
-            start.start + Int64(SealedFrame.header))
+        let kept = log(file).pointee.kept
+        code = write(file, kept, places)
+        guard code == SQLITE_OK else { return code }
+        log(file).pointee.opened.keep(places, kept)
+        log(file).pointee.kept = log(file).pointee.opened.room()
+        return SQLITE_OK
     }
 
-    /// Seals the page in ``frame``.
-    private static func seal(_ file: File, _ place: Place) -> Bool {
+    /// Pages that a transaction wrote before a part of it was undone are in a box of their own before what
+    /// follows them is written over.
+    private static func split(_ file: File, before place: Int) -> Int32 {
+        guard let group = log(file).pointee.groups.group(of: place), group.start < place else {
+            return SQLITE_OK
+        }
+        let code = open(file, group)
+        guard code == SQLITE_OK else { return code }
+        return write(file, frames(file, group), group.start..<place)
+    }
+
+    /// Seals headers and pages, and writes them to these places.
+    private static func write(
+        _ file: File, _ frames: UnsafeMutableRawBufferPointer, _ places: Range<Int>
+    ) -> Int32 {
         let log = log(file)
-        guard SealedFrame.seal(log.pointee.frame, place, log.pointee.cipher) else { return false }
-        log.pointee.marks.set(SealedFrame.mark(log.pointee.frame), at: place.number)
-        return true
+        let length = places.count * SealedFrames.size
+        let sealed = UnsafeMutableRawBufferPointer(rebasing: log.pointee.sealed[..<length])
+        let isSealed = SealedFrames.seal(
+            UnsafeRawBufferPointer(rebasing: frames[..<length]), into: sealed,
+            place: places.lowerBound, log.pointee.cipher)
+        guard isSealed else { return LayeredFile.failedWrite }
+        log.pointee.opened.forget(places)
+        let code = below(file).xWrite(
+            inner(file), sealed.baseAddress, Int32(length), offset(places.lowerBound))
+        guard code == SQLITE_OK else { return code }
+        log.pointee.groups.set(
+            .init(
+                start: places.lowerBound, count: places.count,
+                mark: SealedFrames.mark(UnsafeRawBufferPointer(sealed))))
+        return SQLITE_OK
+    }
+}
+
+// MARK: - Writing again
+
+extension SealedLog {
+    private static func afterWriting(_ file: File, _ body: () -> Int32) -> Int32 {
+        var code = settle(file)
+        if code == SQLITE_OK { code = writeKept(file) }
+        return code == SQLITE_OK ? body() : code
     }
 
-    private static func writeFrame(_ file: File, _ place: Place) -> Int32 {
-        guard seal(file, place) else { return LayeredFile.failedWrite }
-        return below(file).xWrite(
-            inner(file), log(file).pointee.frame.baseAddress, Int32(SealedFrame.size), place.start)
+    /// A header that no page followed corrects the one that is there.
+    private static func settle(_ file: File) -> Int32 {
+        guard let place = log(file).pointee.waiting else { return SQLITE_OK }
+        log(file).pointee.waiting = nil
+        return correct(file, place)
     }
 
     /// Puts ``header`` in the place of the one that a page in the log has.
-    private static func correct(_ file: File, _ place: Place) -> Int32 {
-        let code = log(file).pointee.buffer.flush(to: file)
-        guard code == SQLITE_OK else { return code }
-        let read = readFrame(file, place)
-        guard read == SQLITE_OK else { return read }
-        log(file).pointee.frame.copyMemory(
-            from: UnsafeRawBufferPointer(log(file).pointee.header))
-        return writeFrame(file, place)
+    private static func correct(_ file: File, _ place: Int) -> Int32 {
+        change(file, place) { frame in
+            frame.copyMemory(from: UnsafeRawBufferPointer(log(file).pointee.header))
+        }
     }
 
     /// Puts a page in the place of one that the same transaction wrote before. Its sums are those of the
     /// old one until SQLite corrects them, before the transaction ends.
     private static func replace(
-        _ file: File, _ page: UnsafeRawBufferPointer, _ place: Place
+        _ file: File, _ page: UnsafeRawBufferPointer, _ place: Int
     ) -> Int32 {
-        let code = afterFlush(file) { readFrame(file, place) }
+        let code = settle(file)
         guard code == SQLITE_OK else { return code }
-        let frame = log(file).pointee.frame
-        UnsafeMutableRawBufferPointer(rebasing: frame[SealedFrame.header...]).copyMemory(from: page)
-        return writeFrame(file, place)
+        return change(file, place) { frame in
+            UnsafeMutableRawBufferPointer(rebasing: frame[SealedFrames.header...])
+                .copyMemory(from: page)
+        }
+    }
+
+    /// Changes header or page of a place, and writes its whole box again.
+    private static func change(
+        _ file: File, _ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void
+    ) -> Int32 {
+        let written = writeKept(file)
+        guard written == SQLITE_OK else { return written }
+        let code = open(file, place)
+        guard code == SQLITE_OK, let group = log(file).pointee.groups.group(of: place) else {
+            return code
+        }
+        let frames = frames(file, group)
+        body(frame(place, in: frames, from: group.start))
+        return write(file, frames, group.places)
     }
 }
 
@@ -195,54 +269,111 @@ extension SealedLog {
         _ file: File, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64
     ) -> Int32 {
         log(file).pointee.justRead = nil
-        return afterFlush(file) {
-            if offset < Int64(SealedFrame.logHeader) {
-                guard offset + Int64(bytes.count) <= Int64(SealedFrame.logHeader) else {
-                    return LayeredFile.failedRead
-                }
-                return below(file).xRead(
-                    inner(file), bytes.baseAddress, Int32(bytes.count), offset)
-            }
-            return readPart(file, bytes, Place(offset))
+        return afterWriting(file) {
+            if offset < Int64(SealedFrames.logHeader) { return readHeader(file, bytes, offset) }
+            return readPart(file, bytes, place(offset))
         }
     }
 
-    private static func readPart(
-        _ file: File, _ bytes: UnsafeMutableRawBufferPointer, _ place: Place
+    private static func readHeader(
+        _ file: File, _ bytes: UnsafeMutableRawBufferPointer, _ offset: Int64
     ) -> Int32 {
-        guard place.offset + bytes.count <= SealedFrame.size else { return LayeredFile.failedRead }
-        let start = Place(place.start)
-        let isWhole = bytes.count == SealedFrame.size
-        let code = readFrame(file, start)
+        let part = Int(offset)..<Int(offset) + bytes.count
+        guard part.upperBound <= SealedFrames.logHeader else { return LayeredFile.failedRead }
+        let header = UnsafeMutableRawBufferPointer(
+            rebasing: log(file).pointee.sealed[..<SealedFrames.logHeader])
+        let code = below(file).xRead(inner(file), header.baseAddress, Int32(header.count), 0)
+        SealedFrames.toggleMark(header)
+        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: header[part]))
+        return code
+    }
+
+    private static func readPart(
+        _ file: File, _ bytes: UnsafeMutableRawBufferPointer,
+        _ place: (number: Int, within: Int)
+    ) -> Int32 {
+        guard place.within + bytes.count <= SealedFrames.size else {
+            return LayeredFile.failedRead
+        }
+        let isWhole = bytes.count == SealedFrames.size
+        let isKnown = log(file).pointee.groups.group(of: place.number) != nil
+        let code = open(file, place.number)
         // What SQLite reads as a whole for the first time may be of no transaction: there the log ends.
-        let isEnd =
-            code == LayeredFile.damaged && isWhole
-            && log(file).pointee.marks.mark(at: start.number) == nil
+        let isEnd = code == LayeredFile.damaged && isWhole && !isKnown
         if code == LayeredFile.shortRead || isEnd {
             bytes.initializeMemory(as: UInt8.self, repeating: 0)
             return isEnd ? SQLITE_OK : code
         }
-        guard code == SQLITE_OK else { return code }
-        if isWhole { log(file).pointee.justRead = start }
-        let part = place.offset..<place.offset + bytes.count
-        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: log(file).pointee.frame[part]))
+        guard code == SQLITE_OK, let group = log(file).pointee.groups.group(of: place.number)
+        else { return code }
+        if isWhole { log(file).pointee.justRead = place.number }
+        let frame = frame(place.number, in: frames(file, group), from: group.start)
+        bytes.copyMemory(
+            from: UnsafeRawBufferPointer(
+                rebasing: frame[place.within..<place.within + bytes.count]))
         return SQLITE_OK
     }
 
-    /// Reads header and page of a place into ``frame``, and opens them.
-    private static func readFrame(_ file: File, _ place: Place) -> Int32 {
-        let log = log(file)
-        let frame = log.pointee.frame
-        let code = below(file).xRead(
-            inner(file), frame.baseAddress, Int32(frame.count), place.start)
+    /// What was opened, and nothing was opened since.
+    private static func frames(
+        _ file: File, _ group: FrameGroups.Group
+    ) -> UnsafeMutableRawBufferPointer {
+        log(file).pointee.opened.frames(from: group.start)!
+    }
+
+    /// Has the box of a place among ``opened``.
+    private static func open(_ file: File, _ place: Int) -> Int32 {
+        if let group = log(file).pointee.groups.group(of: place) { return open(file, group) }
+        // SQLite reads from the beginning a log that it does not know, and so a box begins here.
+        var size: Int64 = 0
+        var code = below(file).xFileSize(inner(file), &size)
         guard code == SQLITE_OK else { return code }
-        let mark = SealedFrame.mark(frame)
-        let known = log.pointee.marks.mark(at: place.number)
+        let there = self.place(size).number - place
+        guard there > 0 else { return LayeredFile.shortRead }
+        code = readBox(file, place, count: min(there, SealedFrames.most))
+        guard code == SQLITE_OK else { return code }
+        let sealed = UnsafeRawBufferPointer(log(file).pointee.sealed)
+        guard let count = SealedFrames.count(sealed), count <= there else {
+            return LayeredFile.damaged
+        }
+        let mark = SealedFrames.mark(
+            UnsafeRawBufferPointer(rebasing: sealed[..<(count * SealedFrames.size)]))
+        let group = FrameGroups.Group(start: place, count: count, mark: mark)
+        code = openBox(file, group)
+        if code == SQLITE_OK { log(file).pointee.groups.set(group) }
+        return code
+    }
+
+    private static func open(_ file: File, _ group: FrameGroups.Group) -> Int32 {
+        if log(file).pointee.opened.frames(from: group.start) != nil { return SQLITE_OK }
+        let code = readBox(file, group.start, count: group.count)
+        return code == SQLITE_OK ? openBox(file, group) : code
+    }
+
+    /// Reads so many places into ``sealed``.
+    private static func readBox(_ file: File, _ place: Int, count: Int) -> Int32 {
+        below(file).xRead(
+            inner(file), log(file).pointee.sealed.baseAddress, Int32(count * SealedFrames.size),
+            offset(place))
+    }
+
+    /// Opens what is in ``sealed``.
+    private static func openBox(_ file: File, _ group: FrameGroups.Group) -> Int32 {
+        let log = log(file)
+        let sealed = UnsafeRawBufferPointer(
+            rebasing: log.pointee.sealed[..<(group.count * SealedFrames.size)])
         let verifies = log.pointee.verifies
-        guard !verifies || known == nil || known == mark,
-            SealedFrame.open(frame, place, log.pointee.cipher, verifies: verifies)
-        else { return LayeredFile.damaged }
-        if known == nil { log.pointee.marks.set(mark, at: place.number) }
+        let frames = log.pointee.opened.room()
+        guard !verifies || SealedFrames.mark(sealed) == group.mark,
+            SealedFrames.open(
+                sealed,
+                into: UnsafeMutableRawBufferPointer(rebasing: frames[..<sealed.count]),
+                place: group.start, log.pointee.cipher, verifies: verifies)
+        else {
+            frames.deallocate()
+            return LayeredFile.damaged
+        }
+        log.pointee.opened.keep(group.places, frames)
         return SQLITE_OK
     }
 }

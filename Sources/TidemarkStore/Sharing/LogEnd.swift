@@ -4,6 +4,7 @@ import TidemarkSystem
 ///
 /// A log begins with a header whose salts change when the log is begun anew, and each of its pages repeats
 /// them: what follows the last page is a page of an older log, or nothing (sqlite.org/fileformat2.html, 4.1).
+/// In an encrypted log it is the first of several in a box that does (``SealedFrames``).
 struct LogEnd: Equatable, Sendable {
     private static let (headerSize, pageHeaderSize) = (32, 24)
     private static let (saltsInHeader, saltsInPage) = (16..<24, 8..<16)
@@ -25,7 +26,7 @@ struct LogEnd: Equatable, Sendable {
         }
         var end = Self.headerSize
         let size = Self.pageHeaderSize + Self.pageSize(header)
-        while Self.isPage(at: end, in: log, header) { end += size }
+        while let count = Self.pages(at: end, in: log, header) { end += count * size }
         offset = end
     }
 
@@ -36,12 +37,15 @@ struct LogEnd: Equatable, Sendable {
         guard let log = OpenLogFile(path), let now = log.bytes(Self.headerSize, at: 0) else {
             return header.isEmpty
         }
-        return now == header && !Self.isPage(at: offset, in: log, header)
+        return now == header && Self.pages(at: offset, in: log, header) == nil
     }
 
-    private static func isPage(at offset: Int, in log: OpenLogFile, _ header: [UInt8]) -> Bool {
-        guard let page = log.bytes(pageHeaderSize, at: offset) else { return false }
-        return page[saltsInPage] == header[saltsInHeader]
+    /// How many lie together here; nil where none of this log does.
+    private static func pages(at offset: Int, in log: OpenLogFile, _ header: [UInt8]) -> Int? {
+        guard let page = log.bytes(pageHeaderSize, at: offset),
+            page[saltsInPage] == header[saltsInHeader]
+        else { return nil }
+        return SealedFrames.isMarked(header[0]) ? page.withUnsafeBytes(SealedFrames.count) : 1
     }
 
     /// 1 stands for 65,536, which does not fit.

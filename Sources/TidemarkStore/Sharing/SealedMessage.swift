@@ -1,10 +1,10 @@
 /// A message of a ``StoreInbox`` as it lies on the disk: a head, and the message, readable or encrypted.
 ///
 /// The head is eight bytes that say which of the two it is. A readable message follows with its sum, an
-/// encrypted one with what ``SealedHeader`` says and the seal.
+/// encrypted one with what ``SealedHeader`` says and its box.
 enum SealedMessage {
     private static let plainHead = Array("tdmmsg\u{1}p".utf8)
-    private static let sealedHead = Array("tdmmsg\u{1}s".utf8)
+    private static let sealedHead = Array("tdmmsg\u{2}s".utf8)
     private static let headSize = 8
 
     static func seal(
@@ -17,12 +17,12 @@ enum SealedMessage {
         let (cipher, check) = key.cipher(salt: salt)
         var header = [UInt8](repeating: 0, count: SealedHeader.size)
         header.withUnsafeMutableBytes { SealedHeader(salt: salt, check: check).write(to: $0) }
-        var (contents, seal) = (message, [UInt8](repeating: 0, count: SealedPage.sealSize))
-        let isSealed = contents.withUnsafeMutableBytes { contents in
-            seal.withUnsafeMutableBytes { cipher.seal(contents, $0, place(of: name)) }
+        var box = [UInt8](repeating: 0, count: message.count + SealedBox.overhead)
+        let isSealed = box.withUnsafeMutableBytes { box in
+            message.withUnsafeBytes { cipher.seal($0, into: box, at: place(of: name)) }
         }
         guard isSealed else { throw .unreadable(detail: "a message cannot be encrypted") }
-        return sealedHead + header + seal + contents
+        return sealedHead + header + box
     }
 
     /// - Throws: ``StoreError/corrupt(detail:)`` for one that is not as it was written,
@@ -35,7 +35,7 @@ enum SealedMessage {
             if key != nil { throw .notEncrypted }
             return try readable(Array(bytes.dropFirst(headSize)), name)
         }
-        guard head == sealedHead, bytes.count >= headSize + SealedHeader.size + SealedPage.sealSize
+        guard head == sealedHead, bytes.count >= headSize + SealedHeader.size + SealedBox.overhead
         else { throw damaged }
         guard let key = try key.map(StoreFile.ask) else { throw .keyMissing }
         return try decrypted(Array(bytes.dropFirst(headSize)), name, key)
@@ -59,10 +59,10 @@ enum SealedMessage {
         }
         let (cipher, check) = key.cipher(salt: header.salt)
         guard check == header.check else { throw .wrongKey }
-        let seal = Array(bytes[SealedHeader.size..<SealedHeader.size + SealedPage.sealSize])
-        var message = Array(bytes[(SealedHeader.size + SealedPage.sealSize)...])
+        let box = bytes[SealedHeader.size...]
+        var message = [UInt8](repeating: 0, count: box.count - SealedBox.overhead)
         let isOpen = message.withUnsafeMutableBytes { message in
-            seal.withUnsafeBytes { cipher.open(message, $0, place(of: name)) }
+            box.withUnsafeBytes { cipher.open($0, into: message, at: place(of: name)) }
         }
         guard isOpen else { throw damaged }
         return message

@@ -149,13 +149,13 @@ extension DamagedStoreTests {
     /// What only an encrypted file finds in every case: the end is gone, or two pages of the log have changed
     /// their places, with their headers.
     private static func damageSealed(_ bytes: inout Data, _ dice: inout Dice, _ isLog: Bool) {
-        let frames = (bytes.count - SealedFrame.logHeader) / SealedFrame.size
+        let frames = (bytes.count - SealedFrames.logHeader) / SealedFrames.size
         guard isLog, dice.chance(50), frames > 1 else {
             return bytes.removeSubrange(dice.roll(bytes.count)...)
         }
         let places = [dice.roll(frames), dice.roll(frames)].map {
-            SealedFrame.logHeader + $0 * SealedFrame.size
-        }.map { $0..<$0 + SealedFrame.size }
+            SealedFrames.logHeader + $0 * SealedFrames.size
+        }.map { $0..<$0 + SealedFrames.size }
         let kept = places.map { bytes[$0] }
         bytes.replaceSubrange(places[0], with: kept[1])
         bytes.replaceSubrange(places[1], with: kept[0])

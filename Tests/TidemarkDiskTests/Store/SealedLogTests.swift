@@ -1,0 +1,175 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import TidemarkStore
+
+/// Random transactions on a store whose cache is a few pages, so that pages go to the log before their transaction
+/// ends. Transactions are undone; the log is moved; the process is killed. What is read is what a dictionary holds.
+@Suite struct SealedLogTests {
+    private typealias Rows = [Int64: [UInt8]]
+    private struct Undone: Error {}
+
+    private static let rounds = 60
+
+    private static func makeTable(_ store: DocumentStore) throws {
+        try store.write {
+            try $0.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+        }
+    }
+
+    private static func change(
+        _ rows: inout Rows, _ transaction: StoreTransaction, _ dice: inout Dice
+    ) throws {
+        let id = Int64(dice.roll(120))
+        guard !dice.chance(15) else {
+            rows[id] = nil
+            return try transaction.execute("DELETE FROM row WHERE id = ?", [.integer(id)])
+        }
+        let length = dice.pick([10, 300, 3_000, 9_000])
+        rows[id] = [UInt8](repeating: UInt8(dice.roll(256)), count: length)
+        try transaction.execute(
+            "INSERT OR REPLACE INTO row (id, data) VALUES (?, ?)", [.integer(id)],
+            last: rows[id]!)
+    }
+
+    private static func changes(
+        _ count: Int, _ rows: inout Rows, _ transaction: StoreTransaction, _ dice: inout Dice
+    ) throws {
+        for _ in 0..<count { try change(&rows, transaction, &dice) }
+    }
+
+    /// Long rows behind the others, which go to pages that nobody reads before.
+    private static func append(
+        _ count: Int, _ rows: inout Rows, _ transaction: StoreTransaction, _ dice: inout Dice
+    ) throws {
+        for id in (rows.keys.max() ?? 0) + 1...(rows.keys.max() ?? 0) + Int64(count) {
+            rows[id] = [UInt8](repeating: UInt8(dice.roll(256)), count: 30_000)
+            try transaction.execute(
+                "INSERT INTO row (id, data) VALUES (?, ?)", [.integer(id)], last: rows[id]!)
+        }
+    }
+
+    private static func read(_ store: DocumentStore) throws -> Rows {
+        let rows = try store.read { try $0.rows("SELECT id, data FROM row") }
+        return try Rows(uniqueKeysWithValues: rows.map { (try $0.integer(0), try $0.blob(1)) })
+    }
+
+    private static func open(_ path: String, _ atRest: AtRest) throws -> DocumentStore {
+        try DocumentStore(
+            .file(path), tuning: DocumentStore.Tuning(cacheKibibytes: 40), key: atRest.key)
+    }
+
+    @Test(arguments: UInt64(0)..<12, AtRest.allCases)
+    func `what is read is what was written last and not undone`(
+        seed: UInt64, atRest: AtRest
+    ) throws {
+        var dice = Dice(seed: seed)
+        let disk = try LossyDisk(seed: seed)
+        let path = disk.path("store.sqlite")
+        var store = try Self.open(path, atRest)
+        try Self.makeTable(store)
+        var rows: Rows = [:]
+        for round in 0..<Self.rounds {
+            var changed = rows
+            do {
+                try store.write { transaction in
+                    try Self.changes(1 + dice.roll(150), &changed, transaction, &dice)
+                    if dice.chance(20) { throw Undone() }
+                }
+                rows = changed
+            } catch is Undone {}
+            #expect(try Self.read(store) == rows, "round \(round)")
+            if dice.chance(20) { store.moveLog() }
+            if dice.chance(20) {
+                let copy = try StoreCopy(of: path)
+                #expect(!copy.isOutdated)
+                let killed = try Self.open(copy.path, atRest)
+                #expect(try Self.read(killed) == rows, "round \(round), after a kill")
+            }
+            if dice.chance(10) {
+                try store.close()
+                store = try Self.open(path, atRest)
+            }
+        }
+    }
+
+    /// The store has no savepoints, but SQLite undoes a statement in the same way. The changes before the savepoint are
+    /// there so that a page was written to the log twice: where that comes only after it, SQLite 3.40 itself
+    /// leaves headers in the log that end it.
+    @Test(arguments: UInt64(0)..<6, AtRest.allCases)
+    func `what was written before an undone part of a transaction stays`(
+        seed: UInt64, atRest: AtRest
+    ) throws {
+        var dice = Dice(seed: seed)
+        let disk = try LossyDisk(seed: seed)
+        let path = disk.path("store.sqlite")
+        let store = try Self.open(path, atRest)
+        try Self.makeTable(store)
+        var rows: Rows = [:]
+        for _ in 0..<10 {
+            try store.write { transaction in
+                try Self.changes(80, &rows, transaction, &dice)
+                try Self.append(2 + dice.roll(6), &rows, transaction, &dice)
+                try transaction.execute("SAVEPOINT part")
+                var undone = rows
+                try Self.append(2 + dice.roll(20), &undone, transaction, &dice)
+                try transaction.execute("ROLLBACK TO part")
+                try transaction.execute("RELEASE part")
+                try Self.append(1 + dice.roll(6), &rows, transaction, &dice)
+            }
+            #expect(try Self.read(store) == rows)
+            let copy = try StoreCopy(of: path)
+            let killed = try Self.open(copy.path, atRest)
+            #expect(try Self.read(killed) == rows, "after a kill")
+        }
+    }
+
+    /// The last rows are read ahead by a scan of all, and then changed.
+    @Test(arguments: AtRest.allCases)
+    func `what was read ahead is read again where the log was moved over it`(
+        atRest: AtRest
+    ) throws {
+        let disk = try LossyDisk(seed: 0)
+        let store = try Self.open(disk.path("store.sqlite"), atRest)
+        try Self.makeTable(store)
+        var rows: Rows = [:]
+        for round in 0..<5 {
+            let changed = Int64(round == 0 ? 0 : 560)..<600
+            try store.write { transaction in
+                for id in changed {
+                    rows[id] = [UInt8](repeating: UInt8((Int(id) + round) % 256), count: 3_000)
+                    try transaction.execute(
+                        "INSERT OR REPLACE INTO row (id, data) VALUES (?, ?)", [.integer(id)],
+                        last: rows[id]!)
+                }
+            }
+            store.moveLog()
+            // Until the log begins anew, SQLite reads what is in it.
+            try store.write { try $0.execute("UPDATE row SET id = id WHERE id = 0") }
+            for id in changed.reversed() {
+                let found = try store.read {
+                    try $0.rows("SELECT data FROM row WHERE id = ?", [.integer(id)])
+                }
+                #expect(try found.map { try $0.blob(0) } == [rows[id]!])
+            }
+            #expect(try Self.read(store) == rows)
+        }
+    }
+
+    @Test(arguments: AtRest.allCases)
+    func `what was appended to a log is seen without the key`(atRest: AtRest) throws {
+        let disk = try LossyDisk(seed: 0)
+        let path = disk.path("store.sqlite")
+        let store = try Self.open(path, atRest)
+        try Self.makeTable(store)
+        var rows: Rows = [:]
+        var dice = Dice(seed: 2)
+        for _ in 0..<20 {
+            let copy = try StoreCopy(of: path)
+            #expect(!copy.isOutdated)
+            try store.write { try Self.changes(1 + dice.roll(40), &rows, $0, &dice) }
+            #expect(copy.isOutdated)
+        }
+    }
+}
