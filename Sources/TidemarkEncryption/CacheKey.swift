@@ -1,8 +1,8 @@
 import Crypto
 public import TidemarkSync
 
-/// A key of 256 bits. Keep it where the system keeps secrets, as in the keychain: who has it can read the
-/// cache, and without it nobody can.
+/// A key of 256 bits, for caches and nothing else. Keep it where the system keeps secrets, as in the keychain:
+/// who has it can read the cache, and without it nobody can.
 public struct CacheKey: Sendable {
     /// How many bytes a key has.
     public static let byteCount = 32
