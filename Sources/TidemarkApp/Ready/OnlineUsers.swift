@@ -332,11 +332,14 @@ extension OnlineUsers {
         let isBehind = mark.map { mark in
             saved.map { mark.duration(since: $0) > Self.saveEvery } ?? true
         }
+        var failure: FirestoreError?
+        // Before anybody sees them: an app that ends then does not pay for them again. They are seen as well
+        // where the mark cannot be stored.
         do throws(FirestoreError) {
-            // Before anybody sees them: an app that ends then does not pay for them again.
             if isBehind ?? false { try await save() }
-            try await open()
-        } catch { fail(error) }
+        } catch { failure = error }
+        do throws(FirestoreError) { try await open() } catch { failure = error }
+        if let failure { fail(failure) }
     }
 
     private func fail(_ error: FirestoreError) {
