@@ -5,7 +5,7 @@ import TidemarkStore
 /// AES-256-GCM. Its box is the one of the library, with a number of 12 bytes.
 ///
 /// A call of the library costs 1.1 to 1.3 µs for pieces of memory and for what it asks of its types at run time,
-/// and 0.5 µs for each 4 KB. To open without a place costs a third less, since the library has that call
+/// and 0.5 µs for each 4 KB. To open without a place costs a quarter less, since the library has that call
 /// compiled for its own types.
 final class AESPageCipher: PageCipher {
     private let key: SymmetricKey

@@ -23,7 +23,7 @@ struct AppKey: StoreKey {
     }
 
     /// Halves of five blocks that AES-256 makes of the salt and a counter, as RFC 8452 (4) derives keys: whole blocks
-    /// are never the same, which a random key's might be. The library's HMAC and HKDF take 0.3 ms the first time
+    /// are never the same, which a random key's might be. The library's HMAC and HKDF take 0.25 ms the first time
     /// in a process, which an app waits for when it starts.
     ///
     /// - Parameters:

@@ -11,7 +11,7 @@ package protocol PageCipher: AnyObject {
     /// - Parameters:
     ///   - box: Where the box is written to, of just its length.
     ///   - place: The box opens at this place alone. Nil for a message that itself says where it belongs,
-    ///     which costs a third less to open.
+    ///     which costs a quarter less to open.
     /// - Returns: False when that failed.
     func seal(
         _ message: UnsafeRawBufferPointer, into box: UnsafeMutableRawBufferPointer,
@@ -37,9 +37,8 @@ package protocol PageCipher: AnyObject {
 
 /// How a box of a ``PageCipher`` lies in memory and on disk: the number, the message, the tag.
 package enum SealedBox {
-    /// Bytes.
-    package static let (number, tag) = (12, 16)
-    package static let overhead = number + tag
+    /// Bytes of the number and of the tag.
+    package static let overhead = 12 + 16
 }
 
 /// What a box says besides the message, so that no message can take another one's place.

@@ -12,12 +12,6 @@ import TidemarkModel
 
     private static let rounds = 60
 
-    private static func makeTable(_ store: DocumentStore) throws {
-        try store.write {
-            try $0.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
-        }
-    }
-
     private static func change(
         _ rows: inout Rows, _ transaction: StoreTransaction, _ dice: inout Dice
     ) throws {
@@ -60,37 +54,59 @@ import TidemarkModel
             .file(path), tuning: DocumentStore.Tuning(cacheKibibytes: 40), key: atRest.key)
     }
 
+    /// A store without a row, and what plays with it.
+    private struct Played {
+        var dice: Dice
+        var rows: Rows = [:]
+        let disk: LossyDisk
+        let atRest: AtRest
+        var store: DocumentStore
+
+        init(_ atRest: AtRest, seed: UInt64 = 0) throws {
+            dice = Dice(seed: seed)
+            disk = try LossyDisk(seed: seed)
+            self.atRest = atRest
+            store = try SealedLogTests.open(disk.path("store.sqlite"), atRest)
+            try store.write {
+                try $0.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+            }
+        }
+
+        func copy() throws -> StoreCopy { try StoreCopy(of: disk.path("store.sqlite")) }
+
+        /// Compares with what a kill would leave.
+        func expectAfterKill(_ comment: Comment) throws {
+            let copy = try copy()
+            #expect(!copy.isOutdated)
+            let killed = try SealedLogTests.open(copy.path, atRest)
+            #expect(try SealedLogTests.read(killed) == rows, comment)
+        }
+
+        mutating func reopen() throws {
+            try store.close()
+            store = try SealedLogTests.open(disk.path("store.sqlite"), atRest)
+        }
+    }
+
     @Test(arguments: UInt64(0)..<12, AtRest.allCases)
     func `what is read is what was written last and not undone`(
         seed: UInt64, atRest: AtRest
     ) throws {
-        var dice = Dice(seed: seed)
-        let disk = try LossyDisk(seed: seed)
-        let path = disk.path("store.sqlite")
-        var store = try Self.open(path, atRest)
-        try Self.makeTable(store)
-        var rows: Rows = [:]
+        var played = try Played(atRest, seed: seed)
         for round in 0..<Self.rounds {
-            var changed = rows
+            var changed = played.rows
             do {
-                try store.write { transaction in
-                    try Self.changes(1 + dice.roll(150), &changed, transaction, &dice)
-                    if dice.chance(20) { throw Undone() }
+                try played.store.write { transaction in
+                    let count = 1 + played.dice.roll(150)
+                    try Self.changes(count, &changed, transaction, &played.dice)
+                    if played.dice.chance(20) { throw Undone() }
                 }
-                rows = changed
+                played.rows = changed
             } catch is Undone {}
-            #expect(try Self.read(store) == rows, "round \(round)")
-            if dice.chance(20) { store.moveLog() }
-            if dice.chance(20) {
-                let copy = try StoreCopy(of: path)
-                #expect(!copy.isOutdated)
-                let killed = try Self.open(copy.path, atRest)
-                #expect(try Self.read(killed) == rows, "round \(round), after a kill")
-            }
-            if dice.chance(10) {
-                try store.close()
-                store = try Self.open(path, atRest)
-            }
+            #expect(try Self.read(played.store) == played.rows, "round \(round)")
+            if played.dice.chance(20) { played.store.moveLog() }
+            if played.dice.chance(20) { try played.expectAfterKill("round \(round)") }
+            if played.dice.chance(10) { try played.reopen() }
         }
     }
 
@@ -101,14 +117,10 @@ import TidemarkModel
     func `what was written before an undone part of a transaction stays`(
         seed: UInt64, atRest: AtRest
     ) throws {
-        var dice = Dice(seed: seed)
-        let disk = try LossyDisk(seed: seed)
-        let path = disk.path("store.sqlite")
-        let store = try Self.open(path, atRest)
-        try Self.makeTable(store)
-        var rows: Rows = [:]
-        for _ in 0..<10 {
-            try store.write { transaction in
+        var played = try Played(atRest, seed: seed)
+        for round in 0..<10 {
+            try played.store.write { transaction in
+                var (rows, dice) = (played.rows, played.dice)
                 try Self.changes(80, &rows, transaction, &dice)
                 try Self.append(2 + dice.roll(6), &rows, transaction, &dice)
                 try transaction.execute("SAVEPOINT part")
@@ -117,11 +129,10 @@ import TidemarkModel
                 try transaction.execute("ROLLBACK TO part")
                 try transaction.execute("RELEASE part")
                 try Self.append(1 + dice.roll(6), &rows, transaction, &dice)
+                (played.rows, played.dice) = (rows, dice)
             }
-            #expect(try Self.read(store) == rows)
-            let copy = try StoreCopy(of: path)
-            let killed = try Self.open(copy.path, atRest)
-            #expect(try Self.read(killed) == rows, "after a kill")
+            #expect(try Self.read(played.store) == played.rows)
+            try played.expectAfterKill("round \(round)")
         }
     }
 
@@ -130,9 +141,8 @@ import TidemarkModel
     func `what was read ahead is read again where the log was moved over it`(
         atRest: AtRest
     ) throws {
-        let disk = try LossyDisk(seed: 0)
-        let store = try Self.open(disk.path("store.sqlite"), atRest)
-        try Self.makeTable(store)
+        let played = try Played(atRest)
+        let store = played.store
         var rows: Rows = [:]
         for round in 0..<5 {
             let changed = Int64(round == 0 ? 0 : 560)..<600
@@ -159,16 +169,14 @@ import TidemarkModel
 
     @Test(arguments: AtRest.allCases)
     func `what was appended to a log is seen without the key`(atRest: AtRest) throws {
-        let disk = try LossyDisk(seed: 0)
-        let path = disk.path("store.sqlite")
-        let store = try Self.open(path, atRest)
-        try Self.makeTable(store)
-        var rows: Rows = [:]
-        var dice = Dice(seed: 2)
+        var played = try Played(atRest)
         for _ in 0..<20 {
-            let copy = try StoreCopy(of: path)
+            let copy = try played.copy()
             #expect(!copy.isOutdated)
-            try store.write { try Self.changes(1 + dice.roll(40), &rows, $0, &dice) }
+            try played.store.write { transaction in
+                let count = 1 + played.dice.roll(40)
+                try Self.changes(count, &played.rows, transaction, &played.dice)
+            }
             #expect(copy.isOutdated)
         }
     }

@@ -84,6 +84,7 @@ import TidemarkTesting
         // A view that leaves does not wait for its download to end.
         while pipeline.load != (0, 0) { try await Task.sleep(for: .milliseconds(1)) }
         #expect(pipeline.figures.failures == 0, "nobody wanted it any more: nothing failed")
+        #expect(pipeline.load == (0, 0))
     }
 
     @Test func `a download that breaks off is resumed where it was`() async throws {
