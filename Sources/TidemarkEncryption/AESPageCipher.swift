@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import Synchronization
 import TidemarkStore
 
 /// AES-256-GCM. Its box is the one of the library, with a number of 12 bytes.
@@ -9,7 +10,7 @@ import TidemarkStore
 /// compiled for its own types.
 final class AESPageCipher: PageCipher {
     private let key: SymmetricKey
-    private var numbers = OnceNumbers()
+    private let numbers = Mutex(OnceNumbers())
 
     init(_ key: SymmetricKey) { self.key = key }
 
@@ -17,10 +18,10 @@ final class AESPageCipher: PageCipher {
         _ message: UnsafeRawBufferPointer, into box: UnsafeMutableRawBufferPointer,
         at place: PagePlace?
     ) -> Bool {
-        let sealed = numbers.withNext { number in
-            (try? AES.GCM.Nonce(data: number)).flatMap { seal(message, $0, place) }
-        }
-        guard let bytes = sealed?.combined, bytes.count == box.count else { return false }
+        let number = numbers.withLock { $0.withNext { try? AES.GCM.Nonce(data: $0) } }
+        guard let number, let bytes = seal(message, number, place)?.combined,
+            bytes.count == box.count
+        else { return false }
         bytes.withUnsafeBytes { box.copyMemory(from: $0) }
         return true
     }

@@ -37,16 +37,19 @@ struct FrameGroups {
     /// What lay at the places of `group` is gone, and with it the other pages of its boxes.
     mutating func set(_ group: Group) {
         while entries.count < group.places.upperBound { entries.append(Entry()) }
-        for place in group.places { forget(place) }
+        forget(group.places)
         for place in group.places {
             entries[place] = Entry(
                 offset: UInt8(place - group.start), count: UInt8(group.count), mark: group.mark)
         }
     }
 
-    private mutating func forget(_ place: Int) {
-        guard let old = group(of: place) else { return }
-        for place in old.places { entries[place] = Entry() }
+    /// Of boxes with a page at one of these places.
+    mutating func forget(_ places: Range<Int>) {
+        for place in places {
+            guard let old = group(of: place) else { continue }
+            for place in old.places { entries[place] = Entry() }
+        }
     }
 
     mutating func forgetAll() {

@@ -4,8 +4,8 @@
 /// An encrypted message is a box: the number used once, the message, and the tag, ``SealedBox/overhead``
 /// bytes more than the message has.
 ///
-/// Used within the lock of its store by one thread, while another one may ``open(_:into:at:)`` too.
-package protocol PageCipher: AnyObject {
+/// Two threads may use it at once.
+package protocol PageCipher: AnyObject, Sendable {
     /// Encrypts `message`.
     ///
     /// - Parameters:

@@ -18,6 +18,10 @@ struct SealedDatabase {
     /// A page as it lies in the file.
     private let sealed: UnsafeMutableRawBufferPointer
     private var ahead = ReadAhead()
+    /// While the log is moved.
+    private var behind: WriteBehind?
+    /// Of pages of a move that could not be written, until SQLite hears of it where it has the file synced.
+    private var failedMove = SQLITE_OK
 
     private init(base: sqlite3_file, _ key: any StoreKey) {
         self.base = base
@@ -53,27 +57,43 @@ struct SealedDatabase {
             return below(file).xClose(inner(file))
         }
         methods.pointee.xRead = { file, bytes, count, offset in
-            read(file, UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)), offset)
+            afterMove(file!) {
+                read(
+                    file, UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)), offset)
+            }
         }
         methods.pointee.xWrite = { file, bytes, count, offset in
-            write(file, UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset)
+            write(file!, UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset)
         }
         methods.pointee.xTruncate = { file, size in
-            database(file).pointee.end = nil
-            database(file).pointee.ahead.forget()
-            return below(file).xTruncate(inner(file), size)
+            endingMove(file!) {
+                database(file).pointee.end = nil
+                database(file).pointee.ahead.forget()
+                return below(file).xTruncate(inner(file), size)
+            }
+        }
+        methods.pointee.xSync = { file, flags in
+            endingMove(file!) { below(file).xSync(inner(file), flags) }
+        }
+        methods.pointee.xFileSize = { file, size in
+            afterMove(file!) { below(file).xFileSize(inner(file), size) }
         }
         methods.pointee.xLock = { file, level in
             database(file).pointee.ahead.forget()
             return below(file).xLock(inner(file), level)
         }
-        methods.pointee.xSync = { file, flags in below(file).xSync(inner(file), flags) }
         methods.pointee.xFileControl = { file, operation, argument in
-            guard operation == OpenDatabase.verification else {
-                return below(file).xFileControl(inner(file), operation, argument)
+            switch operation {
+            case OpenDatabase.verification:
+                database(file).pointee.verifies = argument!.load(as: Int32.self) != 0
+                return SQLITE_OK
+            case SQLITE_FCNTL_CKPT_START: beginMove(file!)
+            case SQLITE_FCNTL_CKPT_DONE:
+                writeKept(file!)
+                database(file).pointee.behind = nil
+            default: break
             }
-            database(file).pointee.verifies = argument!.load(as: Int32.self) != 0
-            return SQLITE_OK
+            return below(file).xFileControl(inner(file), operation, argument)
         }
         return UnsafePointer(methods)
     }()
@@ -206,16 +226,16 @@ extension SealedDatabase {
 extension SealedDatabase {
     /// A page that SQLite could not read again as it was is refused: the transaction fails.
     private static func write(
-        _ file: File?, _ page: UnsafeRawBufferPointer, _ offset: Int64
+        _ file: File, _ page: UnsafeRawBufferPointer, _ offset: Int64
     ) -> Int32 {
         let number = offset / pageSize
         guard number * pageSize == offset, SealedPage.isFit(page, isFirst: number == 0) else {
             return LayeredFile.failedWrite
         }
-        let learned = learn(file!)
-        guard learned == SQLITE_OK else { return learned }
-        let code = fill(file!, to: number)
-        return code == SQLITE_OK ? writePage(file!, page, number) : code
+        var code = database(file).pointee.failedMove
+        if code == SQLITE_OK { code = learn(file) }
+        if code == SQLITE_OK { code = fill(file, to: number) }
+        return code == SQLITE_OK ? writePage(file, page, number) : code
     }
 
     private static func learn(_ file: File) -> Int32 {
@@ -232,24 +252,36 @@ extension SealedDatabase {
     private static func writePage(
         _ file: File, _ page: UnsafeRawBufferPointer, _ number: Int64
     ) -> Int32 {
-        let (scratch, sealed) = (
-            database(file).pointee.scratch, database(file).pointee.sealed
-        )
-        scratch.copyMemory(from: page)
         database(file).pointee.ahead.forget(number)
-        guard let (header, cipher) = database(file).pointee.made,
-            SealedPage.seal(scratch, into: sealed, number: number, header, cipher)
-        else { return LayeredFile.failedWrite }
-        let offset = number * pageSize
-        let code = below(file).xWrite(
-            inner(file), sealed.baseAddress, Int32(SealedPage.size), offset)
-        let end = offset + pageSize
+        let code =
+            database(file).pointee.behind?.add(page, number) { writeSealed(file, $0, $1) }
+            ?? writeAlone(file, page, number)
+        let end = (number + 1) * pageSize
         if code != SQLITE_OK {
             database(file).pointee.end = nil
         } else if let known = database(file).pointee.end, known < end {
             database(file).pointee.end = end
         }
         return code
+    }
+
+    private static func writeAlone(
+        _ file: File, _ page: UnsafeRawBufferPointer, _ number: Int64
+    ) -> Int32 {
+        let (scratch, sealed) = (
+            database(file).pointee.scratch, database(file).pointee.sealed
+        )
+        scratch.copyMemory(from: page)
+        guard let (header, cipher) = database(file).pointee.made,
+            SealedPage.seal(scratch, into: sealed, number: number, header, cipher)
+        else { return LayeredFile.failedWrite }
+        return writeSealed(file, sealed, number * pageSize)
+    }
+
+    private static func writeSealed(
+        _ file: File, _ pages: UnsafeMutableRawBufferPointer, _ offset: Int64
+    ) -> Int32 {
+        below(file).xWrite(inner(file), pages.baseAddress, Int32(pages.count), offset)
     }
 
     /// As in ``OpenDatabase``: what SQLite leaves out is filled, since zeros do not open.
@@ -272,6 +304,39 @@ extension SealedDatabase {
         var size: Int64 = 0
         let code = below(file).xFileSize(inner(file), &size)
         if code == SQLITE_OK { database(file).pointee.end = size }
+        return code
+    }
+}
+
+// MARK: - A move of the log
+
+extension SealedDatabase {
+    private static func beginMove(_ file: File) {
+        guard cipher(of: file) != nil, let (header, cipher) = database(file).pointee.made else {
+            return
+        }
+        database(file).pointee.behind = WriteBehind(header, cipher)
+    }
+
+    private static func writeKept(_ file: File) {
+        guard let behind = database(file).pointee.behind else { return }
+        let code = behind.finish { writeSealed(file, $0, $1) }
+        guard code != SQLITE_OK else { return }
+        database(file).pointee.failedMove = code
+        database(file).pointee.end = nil
+    }
+
+    /// What is kept goes to the system before somebody looks at the file.
+    private static func afterMove(_ file: File, _ body: () -> Int32) -> Int32 {
+        writeKept(file)
+        let code = database(file).pointee.failedMove
+        return code == SQLITE_OK ? body() : code
+    }
+
+    /// With what is called at the end of a move: what it returns decides whether the log's pages are moved.
+    private static func endingMove(_ file: File, _ body: () -> Int32) -> Int32 {
+        let code = afterMove(file, body)
+        database(file).pointee.failedMove = SQLITE_OK
         return code
     }
 }

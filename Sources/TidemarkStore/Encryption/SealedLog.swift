@@ -3,7 +3,8 @@ import GRDBSQLite
 /// The open log of an encrypted file, in which pages lie as ``SealedFrames``.
 ///
 /// SQLite writes the header of a page and then the page. They are kept until the transaction ends or there are
-/// ``SealedFrames/most``, and written together: with the last page of a transaction all are in the log, as in an
+/// ``SealedFrames/most``, and become one box. Boxes are written ``gathered`` at a time: the system has a long piece
+/// on the disk sooner than several short ones. With the last page of a transaction all are in the log, as in an
 /// ``OpenLog``. A header alone is a correction, which SQLite makes of a page that it has just read.
 struct SealedLog {
     typealias File = LayeredFile.File
@@ -24,14 +25,19 @@ struct SealedLog {
     private var keptPlaces = 0..<0
     /// As it lies in the log.
     private let sealed: UnsafeMutableRawBufferPointer
+    /// Of the boxes in ``sealed`` that are not written yet.
+    private var unwritten = 0..<0
+
+    /// 97 KB: SQLite's files take less than 128 KB at once.
+    private static let gathered = 3
 
     private init(base: sqlite3_file, _ cipher: any PageCipher) {
         self.base = base
         self.cipher = cipher
-        let length = SealedFrames.most * SealedFrames.size
+        let boxSize = SealedFrames.most * SealedFrames.size
         header = .allocate(byteCount: SealedFrames.header, alignment: 8)
-        kept = .allocate(byteCount: length, alignment: 16)
-        sealed = .allocate(byteCount: length, alignment: 16)
+        kept = .allocate(byteCount: boxSize, alignment: 16)
+        sealed = .allocate(byteCount: Self.gathered * boxSize, alignment: 16)
     }
 
     private mutating func deallocate() {
@@ -127,7 +133,7 @@ extension SealedLog {
     private static func begin(_ file: File, _ bytes: UnsafeRawBufferPointer) -> Int32 {
         let code = settle(file)
         guard code == SQLITE_OK else { return code }
-        log(file).pointee.keptPlaces = 0..<0
+        (log(file).pointee.keptPlaces, log(file).pointee.unwritten) = (0..<0, 0..<0)
         log(file).pointee.groups.forgetAll()
         log(file).pointee.opened.forgetAll()
         let sealed = log(file).pointee.sealed
@@ -157,8 +163,13 @@ extension SealedLog {
         UnsafeMutableRawBufferPointer(rebasing: frame[SealedFrames.header...])
             .copyMemory(from: page)
         log(file).pointee.keptPlaces = start..<place + 1
-        let isFull = place + 1 - start == SealedFrames.most
-        return isFull || SealedFrames.isLast(header) ? writeKept(file) : SQLITE_OK
+        if SealedFrames.isLast(header) { return writeAll(file) }
+        return place + 1 - start == SealedFrames.most ? writeKept(file) : SQLITE_OK
+    }
+
+    private static func writeAll(_ file: File) -> Int32 {
+        let code = writeKept(file)
+        return code == SQLITE_OK ? flush(file) : code
     }
 
     /// What could not be written is not kept: SQLite does the transaction anew.
@@ -182,31 +193,59 @@ extension SealedLog {
         guard let group = log(file).pointee.groups.group(of: place), group.start < place else {
             return SQLITE_OK
         }
-        let code = open(file, group)
+        var code = flush(file)
+        if code == SQLITE_OK { code = open(file, group) }
         guard code == SQLITE_OK else { return code }
         return write(file, frames(file, group), group.start..<place)
     }
 
-    /// Seals headers and pages, and writes them to these places.
+    /// Seals headers and pages, to be written to these places.
     private static func write(
         _ file: File, _ frames: UnsafeMutableRawBufferPointer, _ places: Range<Int>
     ) -> Int32 {
         let log = log(file)
+        let code = makeRoom(file, places)
+        guard code == SQLITE_OK else { return code }
+        let start = log.pointee.unwritten.count * SealedFrames.size
         let length = places.count * SealedFrames.size
-        let sealed = UnsafeMutableRawBufferPointer(rebasing: log.pointee.sealed[..<length])
+        let sealed = UnsafeMutableRawBufferPointer(
+            rebasing: log.pointee.sealed[start..<start + length])
         let isSealed = SealedFrames.seal(
             UnsafeRawBufferPointer(rebasing: frames[..<length]), into: sealed,
             place: places.lowerBound, log.pointee.cipher)
         guard isSealed else { return LayeredFile.failedWrite }
+        let first = start > 0 ? log.pointee.unwritten.lowerBound : places.lowerBound
+        log.pointee.unwritten = first..<places.upperBound
         log.pointee.opened.forget(places)
-        let code = below(file).xWrite(
-            inner(file), sealed.baseAddress, Int32(length), offset(places.lowerBound))
-        guard code == SQLITE_OK else { return code }
         log.pointee.groups.set(
             .init(
                 start: places.lowerBound, count: places.count,
                 mark: SealedFrames.mark(UnsafeRawBufferPointer(sealed))))
         return SQLITE_OK
+    }
+
+    /// Writes the boxes before those of these places, unless these are behind them and there is room.
+    private static func makeRoom(_ file: File, _ places: Range<Int>) -> Int32 {
+        let unwritten = log(file).pointee.unwritten
+        let isBehind = unwritten.upperBound == places.lowerBound
+        let isRoom = unwritten.count + places.count <= gathered * SealedFrames.most
+        return isBehind && isRoom ? SQLITE_OK : flush(file)
+    }
+
+    /// Writes the boxes that are not written yet. What lies at their places is not known if that fails.
+    private static func flush(_ file: File) -> Int32 {
+        let log = log(file)
+        let places = log.pointee.unwritten
+        if places.isEmpty { return SQLITE_OK }
+        log.pointee.unwritten = 0..<0
+        let code = below(file).xWrite(
+            inner(file), log.pointee.sealed.baseAddress,
+            Int32(places.count * SealedFrames.size), offset(places.lowerBound))
+        if code != SQLITE_OK {
+            log.pointee.opened.forget(places)
+            log.pointee.groups.forget(places)
+        }
+        return code
     }
 }
 
@@ -215,7 +254,7 @@ extension SealedLog {
 extension SealedLog {
     private static func afterWriting(_ file: File, _ body: () -> Int32) -> Int32 {
         var code = settle(file)
-        if code == SQLITE_OK { code = writeKept(file) }
+        if code == SQLITE_OK { code = writeAll(file) }
         return code == SQLITE_OK ? body() : code
     }
 
@@ -250,15 +289,15 @@ extension SealedLog {
     private static func change(
         _ file: File, _ place: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void
     ) -> Int32 {
-        let written = writeKept(file)
-        guard written == SQLITE_OK else { return written }
-        let code = open(file, place)
+        var code = writeAll(file)
+        if code == SQLITE_OK { code = open(file, place) }
         guard code == SQLITE_OK, let group = log(file).pointee.groups.group(of: place) else {
             return code
         }
         let frames = frames(file, group)
         body(frame(place, in: frames, from: group.start))
-        return write(file, frames, group.places)
+        code = write(file, frames, group.places)
+        return code == SQLITE_OK ? flush(file) : code
     }
 }
 

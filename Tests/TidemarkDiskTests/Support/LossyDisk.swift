@@ -24,6 +24,8 @@ final class LossyDisk: @unchecked Sendable {
     /// How many more reads of a database succeed before one fails; nil for all.
     var readsBeforeFailure: Int?
     private(set) var failedReads = 0
+    /// How many more writes to any file succeed before one fails and writes a part; nil for all.
+    var writesBeforeFailure: Int?
     /// What is planted.
     var defect: DiskDefect?
     private var dice: Dice
@@ -167,16 +169,28 @@ extension LossyDisk {
         switch step() {
         case .refused: return SQLITE_IOERR
         case .done:
+            guard mayWrite() else { return writePart(file, bytes, at: offset, body) }
             let code = body(bytes.count)
             if code == SQLITE_OK { file.note(.write(Int(offset), [UInt8](bytes))) }
             return code
-        case .cut:
-            let count = dice.roll(bytes.count + 1)
-            if count > 0, body(count) == SQLITE_OK {
-                file.note(.write(Int(offset), [UInt8](bytes.prefix(count))))
-            }
-            return SQLITE_IOERR
+        case .cut: return writePart(file, bytes, at: offset, body)
         }
+    }
+
+    private func mayWrite() -> Bool {
+        guard let left = writesBeforeFailure else { return true }
+        writesBeforeFailure = left > 0 ? left - 1 : nil
+        return left > 0
+    }
+
+    private func writePart(
+        _ file: DiskFile, _ bytes: UnsafeRawBufferPointer, at offset: Int64, _ body: (Int) -> Int32
+    ) -> Int32 {
+        let count = dice.roll(bytes.count + 1)
+        if count > 0, body(count) == SQLITE_OK {
+            file.note(.write(Int(offset), [UInt8](bytes.prefix(count))))
+        }
+        return SQLITE_IOERR
     }
 
     func change(_ file: DiskFile, _ change: DiskFile.Change, _ body: () -> Int32) -> Int32 {

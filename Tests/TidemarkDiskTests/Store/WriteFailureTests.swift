@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+/// A disk that cannot write at one moment, and can afterwards: a transaction has failed or is there, and what failed
+/// in a move of the log is moved later.
+@Suite struct WriteFailureTests {
+    private typealias Rows = [Int64: [UInt8]]
+
+    /// Transactions of some 120 pages, in a cache of fifty, and moves of the log between them.
+    private struct Played {
+        var store: DocumentStore
+        var rows: Rows = [:]
+        var failedTransactions = 0
+
+        init(_ path: String, _ atRest: AtRest) throws {
+            let tuning = DocumentStore.Tuning(cacheKibibytes: 200)
+            store = try DocumentStore(.file(path), tuning: tuning, key: atRest.key)
+            try store.write {
+                try $0.execute("CREATE TABLE row (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+            }
+        }
+
+        mutating func change(_ round: Int) throws {
+            var changed = rows
+            do {
+                try store.write { transaction in
+                    for step in 0..<40 {
+                        let id = Int64((step * 7 + round * 11) % 60)
+                        changed[id] = [UInt8](
+                            repeating: UInt8((round * 40 + step) % 251), count: 7_000 + step * 100)
+                        try transaction.execute(
+                            "INSERT OR REPLACE INTO row (id, data) VALUES (?, ?)",
+                            [.integer(id)], last: changed[id]!)
+                    }
+                }
+                rows = changed
+            } catch is StoreError { failedTransactions += 1 }
+        }
+
+        func read(_ store: DocumentStore) throws -> Rows {
+            let rows = try store.read { try $0.rows("SELECT id, data FROM row") }
+            return try Rows(
+                uniqueKeysWithValues: rows.map { (try $0.integer(0), try $0.blob(1)) })
+        }
+    }
+
+    enum Part: CaseIterable { case transaction, move }
+
+    @Test(arguments: Part.allCases, AtRest.allCases)
+    func `whichever write fails, nothing that was committed is lost`(
+        part: Part, atRest: AtRest
+    ) throws {
+        var (failures, failedTransactions) = (0, 0)
+        try LossyDisk.mounted {
+            let all = try Self.play(part, atRest, failingAfter: 1_000)
+            let writes = 1_000 - all.left!
+            for number in stride(from: 0, to: writes, by: max(1, writes / 20)) {
+                let played = try Self.play(part, atRest, failingAfter: number)
+                failures += played.left == nil ? 1 : 0
+                failedTransactions += played.failedTransactions
+            }
+        }
+        #expect(failures > 10)
+        #expect(failedTransactions == (part == .transaction ? failures : 0))
+    }
+
+    /// - Parameter count: After so many writes of a part one fails.
+    /// - Returns: How many writes more there might have been, nil where one has failed; and how many transactions failed.
+    private static func play(
+        _ part: Part, _ atRest: AtRest, failingAfter count: Int
+    ) throws -> (left: Int?, failedTransactions: Int) {
+        let disk = try LossyDisk(seed: UInt64(count))
+        let path = disk.path("store.sqlite")
+        var played = try Played(path, atRest)
+        for round in 0..<2 {
+            try played.change(round)
+            if round == 0 { played.store.moveLog() }
+        }
+        if part == .transaction { disk.writesBeforeFailure = count }
+        try played.change(2)
+        if part == .move {
+            disk.writesBeforeFailure = count
+            played.store.moveLog()
+        }
+        let left = disk.writesBeforeFailure
+        disk.writesBeforeFailure = nil
+        let killed = try StoreCopy(of: path)
+        let copy = try DocumentStore(.file(killed.path), key: atRest.key)
+        #expect(try played.read(copy) == played.rows, "write \(count), after a kill")
+        #expect(try played.read(played.store) == played.rows, "write \(count)")
+        // What the move has left undone, the next one does before the log begins anew.
+        try played.change(3)
+        try played.store.close()
+        let opened = try DocumentStore(.file(path), key: atRest.key)
+        #expect(try played.read(opened) == played.rows, "write \(count), opened again")
+        try opened.close()
+        return (left, played.failedTransactions)
+    }
+}
