@@ -51,6 +51,7 @@ struct EngineSteps {
     /// How long the log's move takes after changes of so many documents, in microseconds. What is in the log after a load
     /// depends on where in it the log became too long, which a page more or less in a cache decides.
     private func moveChanges(_ engine: ClientEngine, _ all: ServedListen) -> Double {
+        let before = all.seen.snapshots
         for start in stride(from: 0, to: min(count, 2_000), by: 500) {
             all.serve(
                 (start..<start + 500).map { number in
@@ -59,10 +60,11 @@ struct EngineSteps {
                     fields["likes"] = .integer(Int64(5_000 + number))
                     document.contents = EncodedFields(fields)
                     document.updateTime = Timestamp(
-                        seconds: 1_750_000_000 + Int64(number), nanoseconds: 0)
+                        seconds: 1_754_000_000 + Int64(number), nanoseconds: 0)
                     return document
                 })
         }
+        precondition(all.seen.snapshots > before, "changes that nobody is shown")
         return engine.moveLog()
     }
 
