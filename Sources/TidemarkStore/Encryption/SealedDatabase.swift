@@ -258,6 +258,8 @@ extension SealedDatabase {
             ?? writeAlone(file, page, number)
         let end = (number + 1) * pageSize
         if code != SQLITE_OK {
+            // SQLite has heard of it, and ends the move.
+            database(file).pointee.behind = nil
             database(file).pointee.end = nil
         } else if let known = database(file).pointee.end, known < end {
             database(file).pointee.end = end

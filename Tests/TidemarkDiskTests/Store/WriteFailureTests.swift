@@ -54,11 +54,11 @@ import TidemarkStore
     ) throws {
         var (failures, failedTransactions) = (0, 0)
         try LossyDisk.mounted {
-            let all = try Self.play(part, atRest, failingAfter: 1_000)
-            let writes = 1_000 - all.left!
+            let writes = try Self.play(part, atRest, failingAfter: 1_000, failsOn: false).writes
             for number in stride(from: 0, to: writes, by: max(1, writes / 20)) {
-                let played = try Self.play(part, atRest, failingAfter: number)
-                failures += played.left == nil ? 1 : 0
+                let played = try Self.play(
+                    part, atRest, failingAfter: number, failsOn: number % 2 == 0)
+                failures += played.failedWrites > 0 ? 1 : 0
                 failedTransactions += played.failedTransactions
             }
         }
@@ -66,11 +66,13 @@ import TidemarkStore
         #expect(failedTransactions == (part == .transaction ? failures : 0))
     }
 
-    /// - Parameter count: After so many writes of a part one fails.
-    /// - Returns: How many writes more there might have been, nil where one has failed; and how many transactions failed.
+    /// - Parameters:
+    ///   - count: After so many writes of a part one fails.
+    ///   - failsOn: Whether those after it fail as well, to the end of the part.
+    /// - Returns: How many writes of the part there were before one failed, and what failed.
     private static func play(
-        _ part: Part, _ atRest: AtRest, failingAfter count: Int
-    ) throws -> (left: Int?, failedTransactions: Int) {
+        _ part: Part, _ atRest: AtRest, failingAfter count: Int, failsOn: Bool
+    ) throws -> (writes: Int, failedWrites: Int, failedTransactions: Int) {
         let disk = try LossyDisk(seed: UInt64(count))
         let path = disk.path("store.sqlite")
         var played = try Played(path, atRest)
@@ -78,13 +80,14 @@ import TidemarkStore
             try played.change(round)
             if round == 0 { played.store.moveLog() }
         }
+        disk.failsOn = failsOn
         if part == .transaction { disk.writesBeforeFailure = count }
         try played.change(2)
         if part == .move {
             disk.writesBeforeFailure = count
             played.store.moveLog()
         }
-        let left = disk.writesBeforeFailure
+        let writes = count - (disk.writesBeforeFailure ?? 0)
         disk.writesBeforeFailure = nil
         let killed = try StoreCopy(of: path)
         let copy = try DocumentStore(.file(killed.path), key: atRest.key)
@@ -96,6 +99,6 @@ import TidemarkStore
         let opened = try DocumentStore(.file(path), key: atRest.key)
         #expect(try played.read(opened) == played.rows, "write \(count), opened again")
         try opened.close()
-        return (left, played.failedTransactions)
+        return (writes, disk.failedWrites, played.failedTransactions)
     }
 }

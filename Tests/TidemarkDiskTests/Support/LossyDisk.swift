@@ -26,6 +26,9 @@ final class LossyDisk: @unchecked Sendable {
     private(set) var failedReads = 0
     /// How many more writes to any file succeed before one fails and writes a part; nil for all.
     var writesBeforeFailure: Int?
+    /// Whether those after it fail as well, until ``writesBeforeFailure`` is nil.
+    var failsOn = false
+    private(set) var failedWrites = 0
     /// What is planted.
     var defect: DiskDefect?
     private var dice: Dice
@@ -179,8 +182,13 @@ extension LossyDisk {
 
     private func mayWrite() -> Bool {
         guard let left = writesBeforeFailure else { return true }
-        writesBeforeFailure = left > 0 ? left - 1 : nil
-        return left > 0
+        if left > 0 {
+            writesBeforeFailure = left - 1
+            return true
+        }
+        failedWrites += 1
+        if !failsOn { writesBeforeFailure = nil }
+        return false
     }
 
     private func writePart(
