@@ -57,6 +57,7 @@ struct DemoSummary {
         if complaints.count > Self.mostComplaints {
             lines.append("… and \(complaints.count - Self.mostComplaints) more that do not hold")
         }
+        if let remark = figures.times?.remark { lines.append(remark) }
         lines.append(
             complaints.isEmpty
                 ? String(format: "Everything holds. %.0f s of play.", seconds)

@@ -1,3 +1,6 @@
+import Foundation
+import TidemarkSystem
+
 /// How long somebody has waited who has typed `make demo`, from the start of the demo on.
 struct DemoTimes: Hashable, Sendable, Encodable {
     /// Seconds.
@@ -10,20 +13,46 @@ struct DemoTimes: Hashable, Sendable, Encodable {
     /// Whether they are held to the most that they may be.
     let isJudged: Bool
 
+    /// How much of each core was at work in the minute before, 1 for all of it; nil where that is not known. After a build
+    /// it is near 1, and the demo takes longer than it does by itself.
+    let load: Double?
+
+    private static let mostLoad = 0.5
+
+    private var wasBusy: Bool { (load ?? 0) > Self.mostLoad }
+
     /// Sentences; none when both hold, or are not judged.
-    var complaints: [String] {
-        guard isJudged else { return [] }
-        var complaints: [String] = []
+    var complaints: [String] { isJudged && !wasBusy ? exceeded : [] }
+
+    /// What is said in the place of complaints where the machine was busy before.
+    var remark: String? {
+        guard isJudged, wasBusy, !exceeded.isEmpty, let load else { return nil }
+        return
+            (exceeded + [
+                "That is not held against it: the machine was busy before it began "
+                    + "(\(Bar.number(load)) of each core)."
+            ]).joined(separator: " ")
+    }
+
+    private var exceeded: [String] {
+        var sentences: [String] = []
         if firstTable > Self.mostFirstTable {
-            complaints.append(
+            sentences.append(
                 "The first table came after \(Bar.number(firstTable)) s, and "
                     + "\(Bar.number(Self.mostFirstTable)) s are the most.")
         }
         if play > Self.mostPlay {
-            complaints.append(
+            sentences.append(
                 "The demo took \(Bar.number(play)) s, and \(Bar.number(Self.mostPlay)) s are the most."
             )
         }
-        return complaints
+        return sentences
+    }
+
+    /// For ``load``, now.
+    static func loadOfMachine() -> Double? {
+        var averages = [0.0]
+        guard getloadavg(&averages, 1) == 1 else { return nil }
+        return averages[0] / Double(ProcessInfo.processInfo.activeProcessorCount)
     }
 }

@@ -12,6 +12,7 @@ struct Journeys {
     /// - Throws: What kept a journey from being played; what does not hold is a figure.
     func play() async throws -> DemoFigures {
         let start = ContinuousClock.now
+        let load = DemoTimes.loadOfMachine()
         func seconds() -> Double { (ContinuousClock.now - start).milliseconds / 1_000 }
         let history = try source.load()
         var figures = DemoFigures(
@@ -27,7 +28,8 @@ struct Journeys {
             .playHealth(seed: source.seed, hasDecade: extent.hasDecade, output)
         let pictures = extent.pictures.filter { isChosen($0.name) }
         figures.pictures = try await PicturesDemo(rows: pictures).play(output)
-        figures.times = DemoTimes(firstTable: firstTable, play: seconds(), isJudged: isJudged)
+        figures.times = DemoTimes(
+            firstTable: firstTable, play: seconds(), isJudged: isJudged, load: load)
         return figures
     }
 
