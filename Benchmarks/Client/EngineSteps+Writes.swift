@@ -63,13 +63,8 @@ extension EngineSteps {
         let known = 1_755_000_000 + (first == 0 ? 0 : 5_000_000 + Int64(first))
         listen.serve(documents, isCurrent: true, at: known)
         let changed = (first..<(first + 200)).map { round in
-            var document = documents[round % documents.count]
-            var fields = document.fields
-            fields["likes"] = .integer(Int64(10_000 + round))
-            document.contents = EncodedFields(fields)
-            document.updateTime = Timestamp(
-                seconds: 1_760_000_000 + Int64(round), nanoseconds: 0)
-            return document
+            documents[round % documents.count].changed(
+                likes: 10_000 + round, at: 1_760_000_000 + Int64(round))
         }
         let times = changed.map { document in
             let before = listen.seen.snapshots
@@ -80,5 +75,18 @@ extension EngineSteps {
         listen.handle.cancel()
         engine.settle()
         return times.median
+    }
+}
+
+extension Document {
+    /// A later version of it.
+    ///
+    /// - Parameter seconds: When it was written, since 1970.
+    func changed(likes: Int, at seconds: Int64) -> Document {
+        var fields = fields
+        fields["likes"] = .integer(Int64(likes))
+        return Document(
+            path: path, fields: fields, createTime: createTime,
+            updateTime: Timestamp(seconds: seconds, nanoseconds: 0))
     }
 }

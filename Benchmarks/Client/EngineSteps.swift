@@ -59,13 +59,8 @@ struct EngineSteps {
         for start in stride(from: 0, to: changes, by: 500) {
             all.serve(
                 (start..<start + 500).map { number in
-                    var document = workload.document(workload.scattered(number))
-                    var fields = document.fields
-                    fields["likes"] = .integer(Int64(5_000 + number))
-                    document.contents = EncodedFields(fields)
-                    document.updateTime = Timestamp(
-                        seconds: 1_754_000_000 + Int64(number), nanoseconds: 0)
-                    return document
+                    workload.document(workload.scattered(number)).changed(
+                        likes: 5_000 + number, at: 1_754_000_000 + Int64(number))
                 })
         }
         precondition(all.seen.snapshots > before, "changes that nobody is shown")
