@@ -29,6 +29,10 @@ import Testing
                 == "The first table came after 10.1 s, and 10 s are the most. That is not held "
                 + "against it: the machine was busy before it began (0.9 of each core).")
         #expect(times(9, 300, load: 0.9).remark == nil && times(11, 300).remark == nil)
+        let tooLong = times(20.5, 300, load: 0.9)
+        #expect(
+            tooLong.complaints == ["The first table came after 20.5 s, and 20 s are the most."])
+        #expect(tooLong.remark == nil)
         var figures = DemoFigures()
         figures.times = busy
         let lines = DemoSummary(figures, seconds: 300, details: nil).lines

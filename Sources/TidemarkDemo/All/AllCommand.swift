@@ -10,7 +10,8 @@ struct AllCommand: AsyncParsableCommand {
             sign-ups that are killed, a fitness app and pictures, each before and after: some five \
             minutes. Prints the first table within ten seconds, a summary, and the name of the file \
             with the rest. Ends with an error when something does not hold, or when a release build \
-            takes longer than that, or than six minutes in all, on a machine that was not busy before.
+            takes longer than that, or than six minutes in all; twice as long on a machine that was \
+            busy before.
             """)
 
     @OptionGroup var source: HistoryOptions
