@@ -56,13 +56,15 @@ import TidemarkStore
         try LossyDisk.mounted {
             let writes = try Self.play(part, atRest, failingAfter: 1_000, failsOn: false).writes
             for number in stride(from: 0, to: writes, by: max(1, writes / 20)) {
-                let played = try Self.play(
-                    part, atRest, failingAfter: number, failsOn: number % 2 == 0)
-                failures += played.failedWrites > 0 ? 1 : 0
-                failedTransactions += played.failedTransactions
+                for failsOn in [false, true] {
+                    let played = try Self.play(
+                        part, atRest, failingAfter: number, failsOn: failsOn)
+                    failures += played.failedWrites > 0 ? 1 : 0
+                    failedTransactions += played.failedTransactions
+                }
             }
         }
-        #expect(failures > 10)
+        #expect(failures > 20)
         #expect(failedTransactions == (part == .transaction ? failures : 0))
     }
 
