@@ -2,14 +2,11 @@
 /// and another one decrypts them while it is at the pages before (``HandedWork``).
 // @unchecked: from ``decrypt(with:)`` until the work is settled everything here is the other thread's.
 final class PageBatch: @unchecked Sendable {
-    /// 124 KB, and as many decrypted. SQLite's files take less than 128 KB at once.
-    static let most = 31
-
     private(set) var numbers: Range<Int64> = 0..<0
-    private let sealed = PageMemory(count: most)
-    private let pages = PageMemory(count: most)
+    private let sealed = PageMemory()
+    private let pages = PageMemory()
     /// By their places.
-    private var isOpen = [Bool](repeating: false, count: most)
+    private var isOpen = [Bool](repeating: false, count: PageMemory.most)
     private let work = HandedWork()
 
     deinit {

@@ -1,10 +1,10 @@
-/// Memory for a number of pages, one behind the other.
+/// Memory for as many pages as are read or written with one call, one behind the other.
 struct PageMemory {
-    private let bytes: UnsafeMutableRawBufferPointer
+    /// 124 KB: SQLite's files take less than 128 KB at once.
+    static let most = 31
 
-    init(count: Int) {
-        bytes = .allocate(byteCount: count * SealedPage.size, alignment: 16)
-    }
+    private let bytes = UnsafeMutableRawBufferPointer.allocate(
+        byteCount: most * SealedPage.size, alignment: 16)
 
     func deallocate() { bytes.deallocate() }
 

@@ -45,7 +45,7 @@ struct ReadAhead {
         current = batch
         next?.forget()
         guard number + 1 < end else { return nil }
-        let numbers = number..<min(end, number + Int64(PageBatch.most))
+        let numbers = number..<min(end, number + Int64(PageMemory.most))
         return batch.fill(numbers) { read(numbers, $0) } ? batch : nil
     }
 
@@ -59,7 +59,7 @@ struct ReadAhead {
         else { return }
         let batch = next ?? PageBatch()
         next = batch
-        let numbers = start..<min(end, start + Int64(PageBatch.most))
+        let numbers = start..<min(end, start + Int64(PageMemory.most))
         if batch.fill(numbers, { read(numbers, $0) }) { batch.decrypt(with: cipher) }
     }
 

@@ -4,12 +4,9 @@ import GRDBSQLite
 /// that moves the log collects them, and another one may encrypt them (``HandedWork``).
 // @unchecked: from ``seal(_:_:)`` until the work is settled everything here is the other thread's.
 final class SealingBatch: @unchecked Sendable {
-    /// 124 KB, and as many encrypted. SQLite's files take less than 128 KB at once.
-    static let most = 31
-
     private var numbers: [Int64] = []
-    private let pages = PageMemory(count: most)
-    private let sealed = PageMemory(count: most)
+    private let pages = PageMemory()
+    private let sealed = PageMemory()
     private let work = HandedWork()
     /// Whether all were encrypted by the other thread.
     private var isSealed = false
@@ -19,7 +16,7 @@ final class SealingBatch: @unchecked Sendable {
         sealed.deallocate()
     }
 
-    var isFull: Bool { numbers.count == Self.most }
+    var isFull: Bool { numbers.count == PageMemory.most }
 
     /// To be called while it is not full and nobody encrypts.
     func add(_ page: UnsafeRawBufferPointer, _ number: Int64) {
