@@ -25,7 +25,6 @@ struct EngineSteps {
     /// - Returns: How many documents a second were taken in, to the end of the move of the log, those of
     ///   the first batch aside: it is there so that the query finds something, and wishes for its
     ///   index. And the view, which is still listened to.
-    @discardableResult
     func load(
         _ engine: ClientEngine, indexing query: Query?
     ) -> (rate: Double, all: ServedListen) {
