@@ -85,11 +85,12 @@ struct ArchitectureRules {
         return walks
     }
 
-    /// A walk goes one way: through few files, through none twice.
+    /// Checks the lists of the document, not the calls in the code: each walk has few stations, and no
+    /// station twice.
     func badWalks(in file: Repository.File) -> [Violation] {
         Self.walks(in: file).flatMap { walk -> [Violation] in
             var texts = walk.filter { !files.contains($0) }.map { "\($0) is not there" }
-            if walk.count > Self.longestWalk { texts.append("\(walk.count) files in a walk") }
+            if walk.count > Self.longestWalk { texts.append("\(walk.count) stations in a walk") }
             if Set(walk).count < walk.count {
                 texts.append("a walk comes to a file twice: \(walk)")
             }
@@ -123,7 +124,7 @@ struct ArchitectureRules {
         check(rules.missingEntries(in: try file()))
     }
 
-    @Test func `walks through at most eight files, one way`() throws {
+    @Test func `lists at most eight stations a walk, none twice`() throws {
         #expect(ArchitectureRules.walks(in: try file()).count >= 3)
         check(rules.badWalks(in: try file()))
     }
