@@ -38,6 +38,32 @@ import Witness
         #expect(try shared.read(.session) == [2])
     }
 
+    /// A query that names no access group matches the items of every group of the app.
+    @Test func `an item of a shared group is not the app's own`() throws {
+        let shared = KeychainCredentialStore(service: "app.test", accessGroup: "TEAM.app")
+        try shared.write(.session, [2])
+        #expect(try store.read(.session) == nil)
+        try store.write(.session, [1])
+        #expect(try shared.read(.session) == [2])
+        try store.write(.session, nil)
+        #expect(try shared.read(.session) == [2])
+    }
+
+    @Test func `the stub refuses what Apple's documentation rules out`() {
+        var query: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "s"]
+        #expect(SecItemAdd([kSecAttrService: "s"], nil) == errSecParam, "no class")
+        #expect(SecItemAdd(query, nil) == errSecSuccess)
+        #expect(SecItemAdd(query, nil) == errSecDuplicateItem)
+        let meta = [kSecClass: kSecClassGenericPassword]
+        #expect(SecItemUpdate(query, meta) == errSecParam, "a class is no attribute of an item")
+        #expect(SecItemUpdate(query, ["color": "red"]) == errSecNoSuchAttr)
+        #expect(SecItemUpdate(query, [kSecAttrAccount: 7]) == errSecParam, "a number is no account")
+        query[kSecMatchLimit] = kSecMatchLimitOne
+        #expect(SecItemDelete(query) == errSecParam, "a limit is an option of a search")
+        #expect(SecItemDelete([kSecClass: kSecClassGenericPassword]) == errSecSuccess)
+        #expect(StubKeychain.count == 0, "a delete without attributes deletes all")
+    }
+
     @Test func `hands on what the system says`() {
         StubKeychain.script(errSecInteractionNotAllowed)
         #expect(throws: CredentialStoreError.locked) { try store.read(.session) }

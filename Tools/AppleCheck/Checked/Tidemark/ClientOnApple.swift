@@ -1,5 +1,5 @@
-// What stands for the client here: the check builds neither its engine nor its network. It declares what
-// the linked files use. The same files compile against the client itself in the package.
+// Stands for the client: the check builds neither the engine nor the network. This file declares what the
+// linked files use. `make check-views` type-checks the same files, bodies included, against the client itself.
 import Foundation
 import Synchronization
 
