@@ -1,18 +1,19 @@
-/// Why bytes are no value. Every case is the sender's fault: nothing here traps on bad input.
+/// The reason why bytes cannot be decoded. Every case is the sender's fault: the decoder never
+/// traps on bad input.
 public enum CodecError: Error, Hashable, Sendable {
     /// The bytes end inside a field.
     case truncated
     /// A tag, varint or length that protobuf does not allow.
     case malformed
     case invalidUTF8
-    /// A timestamp, geo point or number outside what Firestore can hold.
+    /// A timestamp, geo point or number is outside the range that Firestore can hold.
     case outOfRange
     case invalidReference(String)
-    /// Maps and arrays nested deeper than ``FieldsCodec/maxDepth``.
+    /// Maps and arrays are nested deeper than ``FieldsCodec/maxDepth``.
     case tooDeep
-    /// A value kind of another edition: field references, functions, pipelines.
+    /// The value has a kind of another edition: a field reference, a function or a pipeline.
     case unsupportedKind(field: Int)
-    /// A value that sets none of its kinds.
+    /// The value sets none of its kinds.
     case noKind
 
     public var message: String {

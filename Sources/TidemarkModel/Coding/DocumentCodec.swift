@@ -1,8 +1,8 @@
-/// A document as it travels: its absolute name and its fields as they are encoded, undecoded.
+/// A document in its wire form: the absolute name, and the fields still encoded.
 package struct WireDocument: Hashable, Sendable {
     package var name: String
     package var contents: EncodedFields
-    /// Nil where only a name was sent, and in documents on their way to the server.
+    /// The creation time; nil if only a name was sent, and in documents sent to the server.
     package var createTime: Timestamp?
     package var updateTime: Timestamp?
 
@@ -17,10 +17,10 @@ package struct WireDocument: Hashable, Sendable {
     }
 }
 
-/// The protobuf form of `Document`, `ArrayValue` and `Timestamp`. The entries of a document's fields
-/// pass through as the bytes they are; reading checks them once.
+/// The protobuf form of `Document`, `ArrayValue` and `Timestamp`. Encoded fields pass through
+/// unchanged; decoding checks them once.
 package enum DocumentCodec {
-    /// Costs a copy of the fields; decodes nothing.
+    /// Copies the encoded fields without decoding them.
     package static func encode(_ document: WireDocument) -> [UInt8] {
         var name = WireWriter()
         name.text(1, document.name)
@@ -59,8 +59,8 @@ package enum DocumentCodec {
         return result
     }
 
-    /// A document on its way to the server, whose times say nothing: its name, and its fields decoded
-    /// and not encoded again.
+    /// Decodes a document sent to the server. Returns its name and its decoded fields, and ignores
+    /// its times.
     package static func decodeFields(
         _ bytes: UnsafeRawBufferPointer
     ) throws(CodecError) -> (name: String, fields: MapValue) {
@@ -87,7 +87,7 @@ package enum DocumentCodec {
         }
     }
 
-    /// An entry with its tag and length, as ``EncodedFields`` holds it.
+    /// Appends an entry with its tag and length, the form that ``EncodedFields`` holds.
     private static func append(entry: UnsafeBufferPointer<UInt8>, to fields: inout [UInt8]) {
         fields.append(2 << 3 | 2)
         var length = entry.count

@@ -1,5 +1,5 @@
-/// Where one value lies in encoded fields, and of what kind it is: what a decoder looks up instead of
-/// making a ``Value`` of everything.
+/// The position and kind of one value in encoded fields. A decoder looks up slots instead of
+/// decoding every ``Value``.
 package struct EncodedSlot: Sendable {
     package enum Kind: Sendable {
         case null, boolean, integer, double, string, bytes, reference, timestamp, geoPoint, array
@@ -7,27 +7,27 @@ package struct EncodedSlot: Sendable {
     }
 
     package let kind: Kind
-    /// Of the key, in a map; empty elsewhere.
+    /// The bytes of the key in a map; empty elsewhere.
     package let key: Range<Int>
-    /// Of the whole message `Value`.
+    /// The bytes of the whole `Value` message.
     package let message: Range<Int>
-    /// Of what is inside; empty for kinds that ``bits`` says all of.
+    /// The bytes of the contents; empty for kinds whose whole value is in ``bits``.
     package let payload: Range<Int>
-    /// Of a boolean, an integer or a double.
+    /// The value of a boolean, an integer or a double.
     package let bits: UInt64
 }
 
-// One pass over the bytes that are asked for, and not over those nested inside them.
+// These functions make one pass over the requested bytes and skip the values nested inside them.
 
 extension EncodedSlot {
-    /// The fields of a document, in the order of their keys' bytes.
+    /// Returns the fields of a document, in the byte order of their keys.
     package static func fields(
         of bytes: [UInt8]
     ) throws(CodecError) -> [EncodedSlot] {
         try entries(of: bytes, in: 0..<bytes.count, field: FieldsCodec.documentFields)
     }
 
-    /// The entries of a value that is a map.
+    /// Returns the entries of a map value.
     package static func entries(
         of map: EncodedSlot, in bytes: [UInt8]
     ) throws(CodecError) -> [EncodedSlot] {
@@ -48,7 +48,7 @@ extension EncodedSlot {
         }
     }
 
-    /// The elements of a value that is an array.
+    /// Returns the elements of an array value.
     package static func elements(
         of array: EncodedSlot, in bytes: [UInt8]
     ) throws(CodecError) -> [EncodedSlot] {
@@ -59,7 +59,7 @@ extension EncodedSlot {
         }
     }
 
-    /// The one value that is encoded here.
+    /// Returns the slot of the one value that `bytes` encodes.
     package static func value(of bytes: [UInt8]) throws(CodecError) -> EncodedSlot {
         let result: Result<EncodedSlot, CodecError> = bytes.withUnsafeBufferPointer { buffer in
             do throws(CodecError) {
@@ -94,7 +94,7 @@ extension EncodedSlot {
         return first..<first + slice.count
     }
 
-    /// Canonical bytes hold one kind; of what came otherwise the last one counts.
+    /// Canonical bytes hold one kind. If other bytes hold several, the last one counts.
     private static func slot(
         _ message: UnsafeBufferPointer<UInt8>, key: Range<Int>, _ start: UnsafePointer<UInt8>?
     ) throws(CodecError) -> EncodedSlot {
@@ -131,12 +131,12 @@ extension EncodedSlot {
 }
 
 extension EncodedSlot {
-    /// The value itself, decoded.
+    /// Decodes the value.
     package func value(in bytes: [UInt8]) throws(CodecError) -> Value {
         try FieldsCodec.decodeValue(Array(bytes[message]))
     }
 
-    /// - Precondition: It is a timestamp.
+    /// - Precondition: The value is a timestamp.
     package func timestamp(in bytes: [UInt8]) throws(CodecError) -> Timestamp {
         precondition(kind == .timestamp)
         let result: Result<Timestamp, CodecError> = bytes.withUnsafeBufferPointer { buffer in
@@ -148,7 +148,7 @@ extension EncodedSlot {
         return try result.get()
     }
 
-    /// - Precondition: It is a text.
+    /// - Precondition: The value is a string.
     package func text(in bytes: [UInt8]) -> String {
         precondition(kind == .string)
         return bytes.withUnsafeBufferPointer { buffer in
@@ -164,8 +164,8 @@ extension EncodedSlot {
 }
 
 extension [EncodedSlot] {
-    /// The index of a key, looked for from `hint` on and then from the start: whoever asks for keys in
-    /// their order finds each at once.
+    /// Returns the index of a key. Searches from `hint` to the end and then from the start, so
+    /// lookups in key order find each key at the first step.
     package func index(of key: String, in bytes: [UInt8], hint: Int) -> Int? {
         var key = key
         let count = count
@@ -184,7 +184,7 @@ extension [EncodedSlot] {
     }
 }
 
-/// The texts of special maps' keys begin so, and no key of an app's does.
+/// The keys of special maps begin with two underscores; an app's keys never do.
 extension EncodedSlot {
     package static func areSpecial(_ entries: [EncodedSlot], in bytes: [UInt8]) -> Bool {
         guard let first = entries.first, first.key.count >= 2 else { return false }

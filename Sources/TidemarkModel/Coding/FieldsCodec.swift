@@ -1,15 +1,15 @@
-/// The protobuf form of values and fields, read and written straight from and to bytes.
+/// The protobuf form of values and fields, read and written directly from and to bytes.
 ///
-/// Bounded (``maxDepth``), total (every input gives a value or a ``CodecError``) and canonical on the
-/// way out: keys in byte order, no unknown fields.
+/// Depth is bounded (``maxDepth``). Every input gives a value or a ``CodecError``. Output is
+/// canonical: keys in byte order, no unknown fields.
 public enum FieldsCodec {
-    /// Firestore allows 20 levels of maps and arrays; the codec a few more, so that a validator can
-    /// name the limit.
+    /// The deepest nesting that the codec accepts. Firestore allows 20 levels of maps and arrays;
+    /// the codec accepts more, so a validator can name Firestore's limit in its error.
     public static let maxDepth = 100
 
-    /// Field number of `fields` in `Document`.
+    /// The field number of `fields` in `Document`.
     package static let documentFields: UInt64 = 2
-    /// Field number of `fields` in `MapValue`.
+    /// The field number of `fields` in `MapValue`.
     package static let mapFields: UInt64 = 1
 
     public static func encode(_ fields: MapValue) -> [UInt8] {
@@ -24,7 +24,7 @@ public enum FieldsCodec {
         }
     }
 
-    /// One value as a message `Value`.
+    /// Encodes one value as a `Value` message.
     public static func encode(_ value: Value) -> [UInt8] {
         var writer = WireWriter()
         write(value, to: &writer)
@@ -35,7 +35,8 @@ public enum FieldsCodec {
         try read(bytes) { reader throws(CodecError) in try value(&reader, depth: 0) }
     }
 
-    /// `Result` carries the typed error through the closure of the standard library.
+    /// Runs `body` on the bytes. A `Result` carries the typed error through the standard library's
+    /// closure.
     static func read<T>(
         _ bytes: [UInt8], _ body: (inout WireReader) throws(CodecError) -> T
     ) throws(CodecError) -> T {
@@ -74,7 +75,7 @@ extension FieldsCodec {
             writer.varint(UInt64(bitPattern: value))
         case .double(let value):
             writer.tag(3, 1)
-            // One NaN for all, so that values that are stored alike are encoded alike.
+            // Every NaN gets the same bits, so values that are stored alike are encoded alike.
             writer.fixed64(value.isNaN ? Double.nan.bitPattern : value.bitPattern)
         case .timestamp(let value): writer.message(10) { write(value, to: &$0) }
         case .pendingServerTimestamp(let time, let previous):
@@ -92,7 +93,8 @@ extension FieldsCodec {
         }
     }
 
-    /// The body of a `google.protobuf.Timestamp`; a part that is zero is left out, as protobuf does.
+    /// Writes the body of a `google.protobuf.Timestamp`. Omits a part that is zero, as protobuf
+    /// does.
     static func write(_ time: Timestamp, to writer: inout WireWriter) {
         if time.seconds != 0 {
             writer.tag(1, 0)
@@ -112,7 +114,7 @@ extension FieldsCodec {
         }
     }
 
-    /// On the wire a vector is a map that says so.
+    /// The wire form of a vector: a map with a special `__type__`.
     private static func vectorForm(_ vector: VectorValue) -> MapValue {
         [
             SpecialMap.type: .string(SpecialMap.vector),
@@ -120,7 +122,7 @@ extension FieldsCodec {
         ]
     }
 
-    /// The form in which a client keeps a server timestamp it has not been told.
+    /// The form in which a client keeps a server timestamp whose value it does not know yet.
     private static func pendingForm(_ time: Timestamp, _ previous: Value?) -> MapValue {
         var form: MapValue = [
             SpecialMap.type: .string(SpecialMap.serverTimestamp),
@@ -131,7 +133,7 @@ extension FieldsCodec {
     }
 }
 
-/// The keys and types of the kinds that travel as maps.
+/// The keys and type names of the kinds whose wire form is a map.
 enum SpecialMap {
     static let type = "__type__"
     static let vector = "__vector__"

@@ -1,13 +1,14 @@
-// Reading values: one pass over the bytes, nothing copied but what the result keeps.
+// Reads values in one pass over the bytes, and copies only the bytes that the result keeps.
 //
-// Tags are matched whole, `field << 3 | wire type`, because that is one comparison; a field that
-// comes with another wire type than its own is skipped, as protobuf asks.
+// A tag is compared whole (`field << 3 | wire type`), which takes one comparison. A field with an
+// unexpected wire type is skipped, as protobuf requires.
 
 extension FieldsCodec {
-    /// Every entry of a map whose entries are field `field` of the message; other fields are skipped.
+    /// Reads every entry of a map whose entries are field `field` of the message. Skips other
+    /// fields.
     ///
-    /// Encoders write maps in any order. What comes in order, as ours does, costs no sorting, and
-    /// what does not is sorted once at the end.
+    /// Encoders write maps in any order. Entries in key order, as this codec writes them, cost no
+    /// sorting. Others are sorted once at the end.
     static func entries(
         _ reader: inout WireReader, field: UInt64, depth: Int
     ) throws(CodecError) -> MapValue {
@@ -33,7 +34,7 @@ extension FieldsCodec {
         return inOrder ? MapValue(ordered: result) : MapValue(unordered: result)
     }
 
-    /// The value of an entry; its key is left in the message.
+    /// Reads the value of an entry, and sets `key` to the bytes of its key in the message.
     private static func mapEntry(
         _ reader: inout WireReader, key: inout UnsafeBufferPointer<UInt8>, depth: Int
     ) throws(CodecError) -> Value {
@@ -52,7 +53,7 @@ extension FieldsCodec {
         return found
     }
 
-    /// A message `Value`. When it sets several kinds, the last one counts.
+    /// Reads a `Value` message. When the message sets several kinds, the last one counts.
     static func value(_ reader: inout WireReader, depth: Int) throws(CodecError) -> Value {
         var result: Value?
         while !reader.isAtEnd {
@@ -148,8 +149,8 @@ extension FieldsCodec {
 // MARK: - Kinds that travel as maps
 
 extension FieldsCodec {
-    /// Keys that begin with two underscores come early, so most maps are told from special ones by
-    /// their first key.
+    /// Returns the value that a map stands for. Only keys that begin with two underscores mark a
+    /// special map, and they sort early, so the first keys rule out most maps.
     private static func special(_ fields: MapValue) -> Value {
         guard fields.count == 2 || fields.count == 3,
             case .string(let type)? = fields[SpecialMap.type]
@@ -180,7 +181,7 @@ extension FieldsCodec {
     private static func pendingTimestamp(_ fields: MapValue) -> Value? {
         guard case .timestamp(let time)? = fields[SpecialMap.localWriteTime] else { return nil }
         let previous = fields[SpecialMap.previousValue]
-        // Anything besides would be lost.
+        // A map with further entries stays a map, because the special kind would lose them.
         guard fields.count == (previous == nil ? 2 : 3) else { return nil }
         return .pendingServerTimestamp(localWriteTime: time, previous: previous)
     }

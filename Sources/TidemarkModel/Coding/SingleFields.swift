@@ -1,11 +1,13 @@
-/// Fields that are looked up one by one: decoded already, or still as bytes. A query asks for two or
-/// three of a document's, and decoding the others would be most of its work.
+/// Fields that are looked up one at a time, in decoded or encoded form. A query needs two or three
+/// fields of a document; decoding all of them would be most of its work.
 package protocol FieldSource {
-    /// The value at `path`, or nil where a step is missing or is no map.
+    /// Returns the value at `path`, or nil if a segment of the path is missing or its parent is not
+    /// a map.
     subscript(path: FieldPath) -> Value? { get }
-    /// As the subscript; a text is not copied where it lies in memory that outlives the source.
+    /// Like the subscript, but returns strings as pointers into the source's memory when that
+    /// memory outlives the source.
     func field(at path: FieldPath) -> FoundField?
-    /// Whether the value at `path` is this text, in UTF-8.
+    /// True if the value at `path` is a string with these UTF-8 bytes.
     func holds(text: UnsafeBufferPointer<UInt8>, at path: FieldPath) -> Bool
 }
 
@@ -34,13 +36,14 @@ extension FieldSource {
 extension MapValue: FieldSource {}
 
 extension EncodedFields: FieldSource {
-    /// Costs a pass over the fields before it, without decoding them: look up once what is needed twice.
+    /// Linear in the number of fields before `path`, which are not decoded. Keep the result if you
+    /// need it twice.
     package subscript(path: FieldPath) -> Value? {
         bytes.withUnsafeBufferPointer { FieldsInPlace(bytes: $0)[path] }
     }
 
-    /// Whether both have the same value there; decodes nothing. False where it cannot be told without:
-    /// for fields inside of maps that differ. A field that one lacks is not agreed upon.
+    /// Compares the encoded bytes of one top-level field, the first segment of `path`. Returns
+    /// false if either document lacks the field, or if two maps differ anywhere.
     package func surelyAgrees(with other: EncodedFields, at path: FieldPath) -> Bool {
         path.segments[0].withBytes { key in
             bytes.withUnsafeBufferPointer { bytes in
@@ -55,7 +58,7 @@ extension EncodedFields: FieldSource {
     }
 }
 
-/// Fields where they lie, in memory that outlives this: as ``EncodedFields`` has them.
+/// Encoded fields, in the form of ``EncodedFields``, read in memory that outlives this value.
 package struct FieldsInPlace: FieldSource {
     let bytes: UnsafeBufferPointer<UInt8>
 
@@ -74,7 +77,7 @@ package struct FieldsInPlace: FieldSource {
         }
     }
 
-    /// As ``holds(text:at:)``, of a field that is in no map, by its name in UTF-8.
+    /// Like ``holds(text:at:)``, for a top-level field given by its name in UTF-8.
     package func holds(
         text: UnsafeBufferPointer<UInt8>, at key: UnsafeBufferPointer<UInt8>
     ) -> Bool {
@@ -107,7 +110,7 @@ extension FieldsCodec {
         return try value(&message, depth: 0)
     }
 
-    /// A text as its bytes, where they lie.
+    /// Reads one field. Returns a string as a pointer to its bytes in `bytes`.
     fileprivate static func field(
         _ key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
     ) throws(CodecError) -> FoundField? {
@@ -120,8 +123,8 @@ extension FieldsCodec {
         return .value(try value(&message, depth: 0))
     }
 
-    /// The value of one key of a document's fields, not decoded. They are in the order of their keys, so
-    /// the search ends where the key would be.
+    /// Returns the encoded value of one key of a document's fields. The fields are in key order, so
+    /// the search ends at the first greater key.
     fileprivate static func message(
         of key: UnsafeBufferPointer<UInt8>, in bytes: UnsafeBufferPointer<UInt8>
     ) throws(CodecError) -> WireReader? {
@@ -133,10 +136,10 @@ extension FieldsCodec {
                 continue
             }
             var entry = try reader.message()
-            // Ours begin with the key; what does not is no entry that we wrote.
+            // Entries written by this codec begin with the key; any other entry is damaged.
             guard !entry.isAtEnd, try entry.tag() == 1 << 3 | 2 else { throw .malformed }
             let found = try entry.lengthDelimited()
-            // Which mostly decides.
+            // The first byte usually decides.
             if let first = found.first, let wanted = key.first, first != wanted {
                 if first > wanted { return nil }
                 continue

@@ -1,22 +1,23 @@
-/// Reads protobuf's wire form from memory that outlives it. Bounded by its buffer and total.
+/// Reads protobuf's wire form from memory that outlives the reader. Never reads past the buffer,
+/// and throws on bad input.
 package struct WireReader {
     private var next: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
 
     package init(_ buffer: UnsafeBufferPointer<UInt8>) {
-        // An empty buffer may have no address; any one serves when nothing is read through it.
+        // An empty buffer may lack an address. Nothing is read through the substitute.
         next = buffer.baseAddress ?? UnsafePointer(bitPattern: 1)!
         end = next + buffer.count
     }
 
     package var isAtEnd: Bool { next == end }
 
-    /// What has not been read.
+    /// The bytes that are not read yet.
     package var rest: UnsafeBufferPointer<UInt8> {
         UnsafeBufferPointer(start: next, count: end - next)
     }
 
-    /// A field's number and wire type in one: `field << 3 | wire type`.
+    /// Reads a field's number and wire type as one integer: `field << 3 | wire type`.
     @inline(__always)
     package mutating func tag() throws(CodecError) -> UInt64 {
         let raw = try varint()
@@ -79,15 +80,15 @@ package struct WireReader {
         try Self.text(try lengthDelimited())
     }
 
-    /// Decoding repairs what is not UTF-8, and then the bytes differ. Five times as fast for short
-    /// texts as `String(validating:as:)`.
+    /// Decodes UTF-8 strictly. Decoding repairs invalid bytes, so a result with other bytes proves
+    /// them invalid. For short texts this is five times as fast as `String(validating:as:)`.
     package static func text(_ bytes: UnsafeBufferPointer<UInt8>) throws(CodecError) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         guard text.withBytes({ Comparison.bytes($0, bytes) }) == .equal else { throw .invalidUTF8 }
         return text
     }
 
-    /// Passes over the contents of the field whose tag was read last.
+    /// Skips the contents of the field whose tag was read last.
     package mutating func skip(_ tag: UInt64) throws(CodecError) {
         switch tag & 7 {
         case 0: _ = try varint()
@@ -100,8 +101,8 @@ package struct WireReader {
         }
     }
 
-    /// How many messages with this tag follow before the first other field: what to make room for.
-    /// Never more than 4,096, so that a few bytes cannot ask for much memory.
+    /// Counts the messages with this tag before the first other field, as a capacity to reserve.
+    /// Returns at most 4,096, which bounds the memory that a few bytes can request.
     func countOfMessages(tagged tag: UInt64) -> Int {
         var copy = self
         var count = 0

@@ -2,7 +2,7 @@
 package struct WireWriter {
     package private(set) var bytes: [UInt8] = []
 
-    /// - Parameter capacity: About how many bytes will be written.
+    /// - Parameter capacity: The approximate number of bytes that will be written.
     package init(capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
     @inline(__always)
@@ -37,7 +37,7 @@ package struct WireWriter {
         text(value)
     }
 
-    /// Its length, and its bytes.
+    /// Writes the length of the text and its UTF-8 bytes.
     package mutating func text(_ value: String) {
         value.withBytes { utf8 in
             varint(UInt64(utf8.count))
@@ -50,14 +50,14 @@ package struct WireWriter {
         data(value)
     }
 
-    /// Its length, and its bytes.
+    /// Writes the length of the bytes and the bytes.
     package mutating func data(_ value: [UInt8]) {
         varint(UInt64(value.count))
         bytes.append(contentsOf: value)
     }
 
-    /// A nested message. Its length takes one byte nearly always; when it needs more, the contents
-    /// move up once.
+    /// Writes a nested message. Reserves one byte for its length, which nearly always suffices; for
+    /// a longer message, the contents move up once.
     @inline(__always)
     package mutating func message(_ field: UInt64, _ body: (inout WireWriter) -> Void) {
         tag(field, 2)

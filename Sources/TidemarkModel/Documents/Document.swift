@@ -1,9 +1,9 @@
-/// A document that exists, as of one of its versions.
+/// A version of a document that exists.
 public struct Document: Hashable, Sendable {
     public let path: DocumentPath
     public var contents: EncodedFields
     public var createTime: Timestamp
-    /// When this version was committed: it names the version.
+    /// The commit time of this version, which identifies the version.
     public var updateTime: Timestamp
 
     public init(
@@ -23,30 +23,30 @@ public struct Document: Hashable, Sendable {
             updateTime: updateTime)
     }
 
-    /// The contents, decoded. Costs a pass over all of them: keep what it returns.
+    /// The decoded contents. Decodes all of them at each call, so keep the result.
     public var fields: MapValue { contents.decoded }
 }
 
-/// A document's fields in the one encoding that serves disk and wire: the protobuf form of
-/// `map<string, Value> fields = 2`, each entry with its tag. Valid and canonical by construction, so
-/// that fields are equal when their bytes are.
+/// A document's fields in the encoding that disk and wire share: the protobuf form of
+/// `map<string, Value> fields = 2`, each entry with its tag. The bytes are always valid and
+/// canonical, so equal fields have equal bytes.
 public struct EncodedFields: Hashable, Sendable {
     public let bytes: [UInt8]
 
     public init(_ fields: MapValue) { bytes = FieldsCodec.encode(fields) }
 
-    /// Of bytes that came from elsewhere: decoded, and encoded again in the one canonical form, because
-    /// other encoders write maps in any order.
+    /// Makes fields from bytes of another encoder. Decodes the bytes and encodes them again in the
+    /// canonical form, because other encoders write maps in any order.
     ///
-    /// - Throws: ``CodecError`` when the bytes are no well-formed fields, or over a bound.
+    /// - Throws: ``CodecError`` if the bytes are not well-formed fields or exceed a bound.
     public init(validating bytes: [UInt8]) throws(CodecError) {
         self.init(try FieldsCodec.decode(bytes))
     }
 
-    /// For bytes that this type made before, read back from disk.
+    /// Wraps bytes that this type encoded earlier and that were read back from disk.
     ///
-    /// Bytes that a damaged disk changed decode to no fields at all rather than to a crash; the store
-    /// checks its pages, so that is its last line of defence and not its first.
+    /// If a damaged disk has changed the bytes, they decode to no fields instead of crashing. The
+    /// store checks its pages first, so this is the last line of defence.
     package init(trusted bytes: [UInt8]) { self.bytes = bytes }
 
     public var decoded: MapValue { (try? FieldsCodec.decode(bytes)) ?? MapValue() }

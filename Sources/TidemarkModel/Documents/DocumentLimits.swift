@@ -1,20 +1,21 @@
-/// What Firestore allows of a document and of a commit; source: server-protocol 2.1, and the facts
-/// recorded from production where they say more.
+/// Firestore's limits for a document and a commit. Source: server-protocol 2.1, and facts recorded
+/// from production where they say more.
 public enum DocumentLimits {
-    /// Bytes of a whole document by ``Document/storageSize(of:at:)``: 1 MiB.
+    /// The maximum size of a document, as ``Document/storageSize(of:at:)`` counts it: 1 MiB, in
+    /// bytes.
     public static let documentBytes = 1_048_576
-    /// Bytes of one string or bytes value: 1 MiB less 89.
+    /// The maximum size of one string or bytes value: 1 MiB less 89, in bytes.
     public static let valueBytes = 1_048_487
-    /// Bytes of one field's name.
+    /// The maximum length of a field's name, in bytes.
     public static let fieldNameBytes = 1_500
-    /// Bytes of a document's path inside its database: 6 KiB.
+    /// The maximum length of a document's path inside its database: 6 KiB, in bytes.
     public static let nameBytes = 6_144
-    /// Collections below each other in a path.
+    /// The maximum number of collections nested in a path.
     public static let collectionDepth = 100
-    /// Maps and arrays inside each other.
+    /// The maximum nesting of maps and arrays.
     public static let depth = 20
-    /// Components of a vector; at least one.
+    /// The maximum number of components of a vector. The minimum is one.
     public static let vectorDimensions = 2_048
-    /// Transforms of one document in one commit.
+    /// The maximum number of transforms of one document in one commit.
     public static let transforms = 500
 }

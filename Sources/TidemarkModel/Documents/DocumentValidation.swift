@@ -1,8 +1,10 @@
-// What a server asks of data before it stores it. Texts are production's where they are known.
+// The checks that a server makes before it stores data. Error texts are production's where they are
+// known.
 
 extension MapValue {
-    /// As it is stored: timestamps cut to microseconds, at any depth. Firestore does so before it
-    /// validates and before it looks whether a write changes anything.
+    /// The fields in their stored form: timestamps are cut to microseconds, at any depth. Firestore
+    /// normalizes fields before it validates them and before it compares them with the stored
+    /// fields.
     public var normalizedForStorage: MapValue {
         guard needsNormalizing else { return self }
         var result = self
@@ -12,15 +14,16 @@ extension MapValue {
 
     fileprivate var needsNormalizing: Bool { entries.contains { $0.value.needsNormalizing } }
 
-    /// Checks the fields of a document that a client wants stored; its whole size aside, which
-    /// ``Document/validateSize(of:at:in:)`` checks where the write is applied.
+    /// Checks the fields of a document that a client wants to store. Does not check the size of the
+    /// document: ``Document/validateSize(of:at:in:)`` does so where the write is applied.
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`.
     public func validateForStorage() throws(RPCStatus) {
         try validateEntries(depth: 0, pathBytes: 0)
     }
 
-    /// - Parameter pathBytes: Of the names of the maps around, with a dot behind each.
+    /// - Parameter pathBytes: The length of the names of the enclosing maps, each with a dot after
+    ///   it.
     fileprivate func validateEntries(depth: Int, pathBytes: Int) throws(RPCStatus) {
         for entry in entries {
             try Self.validate(name: entry.key)
@@ -44,7 +47,7 @@ extension MapValue {
 }
 
 extension Value {
-    /// As it is stored: timestamps cut to microseconds, at any depth.
+    /// The value in its stored form: timestamps are cut to microseconds, at any depth.
     public var normalizedForStorage: Value {
         guard needsNormalizing else { return self }
         return switch self {
@@ -65,9 +68,10 @@ extension Value {
     }
 
     /// - Parameters:
-    ///   - name: The field that holds it, for the message.
-    ///   - depth: How many maps and arrays it lies in.
-    ///   - pathBytes: Of the path to it, with a dot behind. No path leads into an array.
+    ///   - name: The field that holds the value, for the error message.
+    ///   - depth: The number of maps and arrays around the value.
+    ///   - pathBytes: The length of the enclosing path, with a dot after it. No path leads into an
+    ///     array.
     func validate(as name: String, depth: Int, pathBytes: Int = 0) throws(RPCStatus) {
         switch self {
         case .string(let value): try Self.validate(bytes: value.utf8.count, of: name)
@@ -85,7 +89,8 @@ extension Value {
             try Self.validate(depth: depth + 1, of: name)
             try fields.validateEntries(depth: depth + 1, pathBytes: pathBytes)
         case .pendingServerTimestamp:
-            // On the wire it is a map with this name, and a client's own affair.
+            // A pending timestamp is local to a client. On the wire it is a map with this reserved
+            // key.
             throw .invalidArgument("The property.name \"__type__\" is reserved.")
         case .null, .boolean, .integer, .double, .timestamp, .reference, .geoPoint: return
         }

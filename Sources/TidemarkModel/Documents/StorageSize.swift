@@ -1,15 +1,17 @@
-// Sizes as Firestore's documentation of storage reckons them (server-protocol 2.1): not what a value
-// takes on the wire, and the same for every client.
+// Sizes as Firestore's storage documentation computes them (server-protocol 2.1). They differ from
+// the sizes on the wire and are the same for every client.
 
 extension Document {
-    /// What the document counts against ``DocumentLimits/documentBytes``: its name, its fields and 32
-    /// bytes. Costs a pass over the fields.
+    /// Returns the size that counts against ``DocumentLimits/documentBytes``: the name, the fields
+    /// and 32 bytes. Costs a pass over the fields.
     public static func storageSize(of fields: MapValue, at path: DocumentPath) -> Int {
         path.storageSize + fields.storageSize + 32
     }
 
-    /// - Throws: ``RPCStatus`` of code `invalidArgument` when the document is over the limit: to be
-    ///   asked of what a mutation made, because a patch adds to what is there.
+    /// Checks a document after a mutation has been applied, because a patch adds to existing
+    /// fields.
+    ///
+    /// - Throws: ``RPCStatus`` of code `invalidArgument` if the document is over the limit.
     public static func validateSize(
         of fields: MapValue, at path: DocumentPath, in database: DatabaseID
     ) throws(RPCStatus) {
@@ -24,15 +26,15 @@ extension Document {
 }
 
 extension DocumentPath {
-    /// Each segment's bytes and one more, and 16.
+    /// The bytes of each segment plus one per segment, plus 16.
     public var storageSize: Int {
-        // A slash between two segments stands for the one byte of the first.
+        // The slash between two segments counts as the extra byte of the first.
         text.utf8.count + 1 + 16
     }
 }
 
 extension MapValue {
-    /// Each name's bytes, one more, and the value.
+    /// The bytes of each name plus one, plus the size of each value.
     public var storageSize: Int {
         entries.reduce(0) { $0 + $1.key.utf8.count + 1 + $1.value.storageSize }
     }
@@ -55,7 +57,7 @@ extension Value {
 }
 
 extension Int {
-    /// With a comma before every third digit from the end.
+    /// The decimal digits with a comma before every third digit from the end.
     fileprivate var grouped: String {
         let digits = Array(String(self).utf8)
         var result = ""

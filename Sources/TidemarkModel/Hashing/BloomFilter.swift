@@ -1,15 +1,16 @@
-/// A set of names that answers "surely not" or "very likely", in a few bits a name.
+/// A set of names, at a few bits per name, that answers "surely absent" or "probably present".
 ///
-/// A server sends one of its matches with an existence filter, and a client finds with it which of
-/// its documents have left the query. Names are full ones, `projects/P/databases/D/documents/...`.
+/// A server sends a filter of its matches with an existence filter. A client uses the bloom filter
+/// to find which of its documents have left the query. Names are full:
+/// `projects/P/databases/D/documents/...`.
 public struct BloomFilter: Hashable, Sendable {
     public let bits: BloomFilterBits
-    /// How many of the bitmap's bits count; the others are padding.
+    /// The number of bits in use; the rest of the bitmap is padding.
     private let bitCount: UInt64
 
-    /// - Returns: Nil for what no server should send: padding out of `0 ... 7` or of nothing, bits
-    ///   without hashes, or so many hashes that a test of a name would not be quick. A client then
-    ///   does as if there were no filter.
+    /// - Returns: The filter; nil for one that no server should send: padding outside `0 ... 7` or
+    ///   without a bitmap, bits without hashes, or so many hashes that a lookup would be slow. A
+    ///   client then behaves as if no filter had been sent.
     public init?(_ bits: BloomFilterBits) {
         guard (0...7).contains(bits.padding), (0...Self.maxHashCount).contains(bits.hashCount)
         else { return nil }
@@ -22,9 +23,10 @@ public struct BloomFilter: Hashable, Sendable {
         bitCount = UInt64(bits.bitmap.count) * 8 - UInt64(bits.padding)
     }
 
-    /// The filter of `names`: about one in 10,000 others passes for one of them.
+    /// Makes a filter of `names`. About one in 10,000 other names passes as a member.
     ///
-    /// Costs 20 bits a name, and a hash each. A filter of nothing is empty and contains nothing.
+    /// Uses 20 bits per name, and hashes each name once. A filter of no names is empty and contains
+    /// nothing.
     public init(names: some Collection<String>) {
         if names.isEmpty {
             self.init(BloomFilterBits(bitmap: [], padding: 0, hashCount: 0))!
@@ -44,7 +46,7 @@ public struct BloomFilter: Hashable, Sendable {
                 bitmap: bitmap, padding: Int32(padding), hashCount: Int32(Self.hashCount)))!
     }
 
-    /// Never false for a name that the filter was made of.
+    /// Returns true for every name in the filter, and rarely for another name.
     public func mightContain(_ name: String) -> Bool {
         if bitCount == 0 { return false }
         var contains = true
@@ -55,7 +57,7 @@ public struct BloomFilter: Hashable, Sendable {
         return contains
     }
 
-    /// Visits the bits of a name until `visit` returns false.
+    /// Calls `visit` for each bit of a name until `visit` returns false.
     private static func forEachBit(
         of name: String, count: UInt64, hashes: UInt64, _ visit: (UInt64) -> Bool
     ) {
@@ -67,12 +69,13 @@ public struct BloomFilter: Hashable, Sendable {
         }
     }
 
-    /// Best for one in 10,000: log2(10,000) / ln 2 bits, and log2(10,000) hashes.
+    /// The best figures for an error rate of one in 10,000: log2(10,000) / ln 2 bits and
+    /// log2(10,000) hashes.
     private static let bitsPerName: UInt64 = 20
     private static let hashCount: UInt64 = 14
-    /// Small filters are a little larger, as production's are (25 bits for one name); the odd number
-    /// keeps the bits from filling whole bytes, which Google's tests of clients ask for.
+    /// Makes small filters slightly larger, as production's are (25 bits for one name). The odd
+    /// number keeps the bits from filling whole bytes, as Google's tests for clients require.
     private static let extraBits: UInt64 = 5
-    /// Far above what any rate of errors asks for.
+    /// Far above the number that any error rate needs.
     private static let maxHashCount: Int32 = 1_000
 }

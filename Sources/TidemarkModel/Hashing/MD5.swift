@@ -1,6 +1,6 @@
-/// The digest of RFC 1321, because Firestore's bloom filters are made with it. Protects nothing.
+/// The MD5 digest of RFC 1321, which Firestore's bloom filters use. Not for security.
 package enum MD5 {
-    /// The digest as bytes.
+    /// Returns the digest as 16 bytes.
     package static func digest(_ message: [UInt8]) -> [UInt8] {
         let (low, high) = message.withUnsafeBytes { hash($0) }
         return [low, high].flatMap { half in
@@ -8,7 +8,7 @@ package enum MD5 {
         }
     }
 
-    /// The digest as two numbers, its first and last eight bytes read in little-endian order.
+    /// Returns the digest as two numbers: the first and the last eight bytes, little-endian.
     static func hash(_ text: String) -> (low: UInt64, high: UInt64) {
         var copy = text
         return copy.withUTF8 { hash(UnsafeRawBufferPointer($0)) }
@@ -28,7 +28,8 @@ package enum MD5 {
 
     private typealias State = (a: UInt32, b: UInt32, c: UInt32, d: UInt32)
 
-    /// The last one or two blocks: what is left, a bit, zeros, and the length in bits.
+    /// Calls `body` with the last one or two blocks: the rest of the message, a one bit, zeros, and
+    /// the length in bits.
     private static func withTail(
         of message: UnsafeRawBufferPointer, from start: Int,
         _ body: (UnsafeRawBufferPointer) -> Void
@@ -68,7 +69,7 @@ package enum MD5 {
         7, 12, 17, 22, 5, 9, 14, 20, 4, 11, 16, 23, 6, 10, 15, 21,
     ]
 
-    /// The whole part of 2^32 · |sin(i + 1)|.
+    /// The integer parts of 2^32 · |sin(i + 1)|.
     private static let sines: [UInt32] = [
         0xD76A_A478, 0xE8C7_B756, 0x2420_70DB, 0xC1BD_CEEE, 0xF57C_0FAF, 0x4787_C62A,
         0xA830_4613, 0xFD46_9501, 0x6980_98D8, 0x8B44_F7AF, 0xFFFF_5BB1, 0x895C_D7BE,

@@ -1,5 +1,5 @@
-/// SplitMix64: the same numbers from the same seed, everywhere and in every version, so that a seed
-/// is a bug report. For tests, demos and benchmarks; nothing secret may depend on it.
+/// A SplitMix64 generator. A seed gives the same numbers on every system and in every version, so a
+/// seed suffices to reproduce a bug. For tests, demos and benchmarks; never for secrets.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

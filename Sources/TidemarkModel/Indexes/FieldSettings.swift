@@ -1,7 +1,8 @@
-/// What was set for the fields of one group, by the maps they lie in.
+/// The index settings for the fields of one collection group, nested like the maps that hold the
+/// fields.
 package struct FieldSettings: Hashable, Sendable {
-    /// For the field at this place and all below that have no setting of their own; at the top, for
-    /// the whole group. Nil where nothing was set here.
+    /// The setting for the field at this position and all fields below without their own setting.
+    /// At the top, the setting for the whole group. Nil if nothing was set here.
     package var indexes: [FieldOverride.Index]?
     private var inner: [ByteString: FieldSettings] = [:]
 
@@ -15,12 +16,12 @@ package struct FieldSettings: Hashable, Sendable {
         inner[ByteString(name), default: FieldSettings()].set(indexes, at: path.dropFirst())
     }
 
-    /// The settings of a field right below, and of what it holds.
+    /// The settings of a field directly below, and of the fields inside it.
     package subscript(name: String) -> FieldSettings? {
         inner.isEmpty ? nil : inner[ByteString(name)]
     }
 
-    /// Nil where nothing was set for the field, nor for what is around it.
+    /// Returns the setting for the field or for the nearest map around it; nil if neither has one.
     package func indexes(of field: FieldPath) -> [FieldOverride.Index]? {
         var result = indexes
         var place: FieldSettings? = self

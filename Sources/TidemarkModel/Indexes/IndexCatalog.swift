@@ -1,7 +1,7 @@
-/// The indexes of a database: those that were declared, and what was set for single fields.
+/// The indexes of a database: declared composite indexes, and overrides for single fields.
 ///
-/// A field that nobody spoke of is indexed in its collection, ascending, descending and by the
-/// elements of arrays. Source: server-protocol 2.2.
+/// By default, a field is indexed in its collection: ascending, descending, and by array elements.
+/// Source: server-protocol 2.2.
 package struct IndexCatalog: Hashable, Sendable {
     package private(set) var composites: [CompositeIndex] = []
     package private(set) var overrides: [FieldOverride] = []
@@ -9,10 +9,10 @@ package struct IndexCatalog: Hashable, Sendable {
     private var byGroup: [ByteString: [CompositeIndex]] = [:]
     private var settings: [ByteString: FieldSettings] = [:]
 
-    /// The group that production keeps the settings for all groups under.
+    /// The group under which production keeps the settings for all groups.
     private static let everyGroup = ByteString("__default__")
 
-    /// No more than what is automatic.
+    /// Makes a catalog with automatic indexes only.
     package init() {}
 
     package mutating func append(_ composite: CompositeIndex) {
@@ -32,7 +32,7 @@ package struct IndexCatalog: Hashable, Sendable {
         byGroup = Dictionary(grouping: composites, by: \.group)
     }
 
-    /// Adds what is missing, beside what a field has already.
+    /// Adds an index, and keeps the indexes that the field has already.
     package mutating func add(_ missing: MissingIndex) {
         switch missing {
         case .composite(let index): if !composites.contains(index) { append(index) }
@@ -42,7 +42,8 @@ package struct IndexCatalog: Hashable, Sendable {
         }
     }
 
-    /// The first setting of a field keeps what it had without one.
+    /// Returns an override that adds `index`. The first override of a field keeps its automatic
+    /// indexes.
     package func override(adding index: SingleFieldIndex) -> FieldOverride {
         FieldOverride(
             group: index.group.text, field: index.field.path,
@@ -56,7 +57,7 @@ package struct IndexCatalog: Hashable, Sendable {
 
     package func composites(of group: ByteString) -> [CompositeIndex] { byGroup[group] ?? [] }
 
-    /// The settings of a group's fields; nil where all is automatic.
+    /// Returns the settings of a group's fields; nil if all indexes are automatic.
     package func settings(of group: ByteString) -> FieldSettings? {
         if settings.isEmpty { return nil }
         let every = settings[Self.everyGroup]
@@ -65,8 +66,8 @@ package struct IndexCatalog: Hashable, Sendable {
         return own
     }
 
-    /// How the field is indexed by itself: by its own setting, else that of the nearest map around
-    /// it, else the group's, else the database's, else automatically.
+    /// Returns the single-field indexes of a field. The first of these settings applies: the
+    /// field's, the nearest enclosing map's, the group's, the database's, the automatic one.
     package func indexes(of field: FieldPath, in group: ByteString) -> [FieldOverride.Index] {
         settings(of: group)?.indexes(of: field) ?? FieldOverride.Index.automatic
     }

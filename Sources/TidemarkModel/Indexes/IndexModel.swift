@@ -1,21 +1,21 @@
-/// Where the documents lie that one index has entries of.
+/// The set of documents that one index covers.
 package enum IndexScope: String, Hashable, Sendable, CaseIterable {
-    /// One collection at a time, whichever of its id.
+    /// Collections with the given id, each by itself.
     case collection = "COLLECTION"
-    /// All collections of its id together.
+    /// Collections with the given id, all together.
     case collectionGroup = "COLLECTION_GROUP"
 
-    /// In explain's words.
+    /// The scope in the words of an explain report.
     package var spoken: String { self == .collection ? "Collection" : "Collection group" }
 }
 
-/// One part of an index: a field, and what of it is indexed.
+/// A part of an index: a field, and the mode in which it is indexed.
 package struct IndexedField: Hashable, Sendable {
     package enum Mode: Hashable, Sendable {
         case ordered(Direction)
         /// The distinct elements of an array.
         case contains
-        /// Vectors of so many dimensions, to be searched by distance.
+        /// Vectors with this number of dimensions, searched by distance.
         case vector(dimension: Int)
     }
 
@@ -27,7 +27,7 @@ package struct IndexedField: Hashable, Sendable {
         self.mode = mode
     }
 
-    /// As in explain's `(a ASC, tags CONTAINS, v VECTOR<3>)`.
+    /// The text in an explain report, for example `(a ASC, tags CONTAINS, v VECTOR<3>)`.
     package var spoken: String {
         switch mode {
         case .ordered(.ascending): "\(path.encoded) ASC"
@@ -38,22 +38,24 @@ package struct IndexedField: Hashable, Sendable {
     }
 }
 
-/// An index that somebody declared, of one field or several.
+/// A declared index of one or more fields.
 package struct CompositeIndex: Hashable, Sendable {
-    /// The collections' id.
+    /// The id of the collections.
     package let group: ByteString
     package let scope: IndexScope
-    /// As production completes it: `__name__` is among them, before a vector and after all others.
+    /// The completed list of fields, as production stores it: `__name__` is before a vector and
+    /// after all other fields.
     package let fields: [IndexedField]
 
-    /// - Parameter fields: With `__name__` or without.
+    /// - Parameter fields: The fields, with or without `__name__`.
     package init(group: String, scope: IndexScope, fields: [IndexedField]) {
         self.group = ByteString(group)
         self.scope = scope
         self.fields = Self.completed(fields)
     }
 
-    /// The name takes the direction of the field before it; ascending after elements of an array.
+    /// Adds `__name__` if it is missing, in the direction of the field before it; ascending after
+    /// an array field.
     private static func completed(_ fields: [IndexedField]) -> [IndexedField] {
         if fields.contains(where: \.path.isDocumentID) { return fields }
         var result = fields.filter { !$0.isVector }
@@ -65,7 +67,7 @@ package struct CompositeIndex: Hashable, Sendable {
 
     package var hasVector: Bool { fields.contains(where: \.isVector) }
 
-    /// As explain says it.
+    /// The use of this index, as an explain report names it.
     package var use: IndexUse {
         IndexUse(
             queryScope: scope.spoken,
@@ -77,9 +79,9 @@ extension IndexedField {
     package var isVector: Bool { if case .vector = mode { true } else { false } }
 }
 
-/// One way in which a single field is indexed by itself.
+/// An index of a single field, in one mode.
 package struct SingleFieldIndex: Hashable, Sendable {
-    /// The collections' id.
+    /// The id of the collections.
     package let group: ByteString
     package let scope: IndexScope
     package let field: IndexedField
@@ -91,12 +93,13 @@ package struct SingleFieldIndex: Hashable, Sendable {
         self.field = field
     }
 
-    /// As explain says it: such an index breaks ties in its own direction.
+    /// The use of this index, as an explain report names it. Such an index breaks ties in its own
+    /// direction.
     package var use: IndexUse {
         CompositeIndex(group: group.text, scope: scope, fields: [field]).use
     }
 
-    /// As in `COLLECTION_GROUP_ASC`.
+    /// The kind in an explain report, for example `COLLECTION_GROUP_ASC`.
     package var kind: String {
         switch field.mode {
         case .ordered(.ascending): scope.rawValue + "_ASC"
@@ -106,7 +109,7 @@ package struct SingleFieldIndex: Hashable, Sendable {
     }
 }
 
-/// The automatic indexes of one field, set by hand: these and no others.
+/// An override of a field's automatic indexes: the field has these indexes and no others.
 package struct FieldOverride: Hashable, Sendable {
     package struct Index: Hashable, Sendable {
         package let scope: IndexScope
@@ -117,7 +120,7 @@ package struct FieldOverride: Hashable, Sendable {
             self.mode = mode
         }
 
-        /// What a field has that nobody spoke of. Collection groups are off by default.
+        /// The indexes of a field without an override. Collection group indexes are off by default.
         package static let automatic: [Index] = [
             Index(.collection, .ordered(.ascending)), Index(.collection, .ordered(.descending)),
             Index(.collection, .contains),
@@ -125,9 +128,9 @@ package struct FieldOverride: Hashable, Sendable {
     }
 
     package let group: ByteString
-    /// Nil for `*`: every field of the group that has no setting of its own.
+    /// The field; nil for `*`, which means every field of the group without an override of its own.
     package let field: FieldPath?
-    /// Empty: the field is exempt from indexing.
+    /// The indexes. If empty, the field is exempt from indexing.
     package let indexes: [Index]
 
     package init(group: String, field: FieldPath?, indexes: [Index]) {

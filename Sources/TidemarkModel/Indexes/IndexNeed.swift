@@ -1,20 +1,19 @@
-/// What an index must offer to one conjunction of a query: fields with one value or one element, in
-/// any order, then these orders.
+/// The requirements of one conjunction of a query for an index: fields with a fixed value or array
+/// element, in any order, followed by these orders.
 package struct IndexNeed: Hashable, Sendable {
     /// A field that one comparison fixes.
     package struct Fixed: Hashable, Sendable {
         package let field: FieldPath
-        /// Whether an element of an array is meant.
+        /// True if the comparison fixes an element of an array.
         package let isElement: Bool
     }
 
     package private(set) var fixed: Set<Fixed> = []
-    /// Without the document's name.
+    /// The orders, without the document's name.
     package private(set) var orders: [Order] = []
-    /// Fields that only figures read, behind the orders; in which sequence makes no difference to
-    /// them.
+    /// Fields that only aggregations read. They follow the orders, in any sequence.
     package private(set) var summed: Set<FieldPath> = []
-    /// In which direction the name breaks ties; nil where one document can match at most.
+    /// The direction in which the document name breaks ties; nil if at most one document can match.
     package private(set) var nameDirection: Direction?
 
     package init(
@@ -33,7 +32,7 @@ package struct IndexNeed: Hashable, Sendable {
             if part.field.isDocumentID { isNameFixed = true } else { fixed.insert(part) }
         }
         let all = query.normalizedOrders
-        // A field that has one value in all rows puts them in no order.
+        // A field with the same value in all rows does not order them.
         orders = all.filter { !$0.field.isDocumentID && !isConstant($0.field) }
         summed = Set(fields).filter { field in
             !isConstant(field) && !orders.contains { $0.field == field }
@@ -56,7 +55,7 @@ package struct IndexNeed: Hashable, Sendable {
         }
     }
 
-    /// The direction of what is appended: of the last order there is.
+    /// The direction for appended fields: the direction of the last order.
     var direction: Direction { nameDirection ?? orders.last?.direction ?? .ascending }
 
     var sortedFixed: [Fixed] {
@@ -67,7 +66,7 @@ package struct IndexNeed: Hashable, Sendable {
 }
 
 extension IndexNeed.Fixed {
-    /// As a part of an index; its direction does not matter.
+    /// The field as a part of an index, in an arbitrary direction.
     var indexed: IndexedField {
         IndexedField(field, isElement ? .contains : .ordered(.ascending))
     }
@@ -83,8 +82,8 @@ extension IndexNeed.Fixed {
 }
 
 extension IndexNeed {
-    /// Which of the fixed fields an index of these parts fixes; nil when it does not serve this need
-    /// at all, because it holds too few documents or has them in another order.
+    /// Returns the fixed fields that an index of `parts` fixes. Returns nil if the index cannot
+    /// serve this need, because it holds too few documents or has another order.
     func coverage(by parts: [IndexedField]) -> Set<Fixed>? {
         let tail = orders.count + summed.count + 1
         guard parts.count >= tail, serves(suffix: parts.suffix(tail)) else { return nil }
@@ -112,7 +111,7 @@ extension IndexNeed {
         return nameDirection.map { $0 == way } ?? true
     }
 
-    /// The index that serves it alone.
+    /// Returns the composite index that serves this need alone.
     func composite(group: String, scope: IndexScope) -> CompositeIndex {
         let figures = sortedSummed.map { Order($0, direction) }
         let suffix = orders + figures + [Order(.documentID, direction)]
@@ -122,13 +121,13 @@ extension IndexNeed {
                 + suffix.map { IndexedField($0.field, .ordered($0.direction)) })
     }
 
-    /// A field indexed by itself, and what that fixes.
+    /// A single-field index, and the fixed fields that it covers.
     struct SingleField {
         let field: IndexedField
         let covers: Set<Fixed>
     }
 
-    /// The ways in which fields indexed by themselves take part.
+    /// The single-field indexes that can serve this need or a part of it.
     var singleFields: [SingleField] {
         let way = direction
         switch (orders.count, summed.count) {
@@ -136,7 +135,7 @@ extension IndexNeed {
             return sortedFixed.compactMap { part in
                 let mode: IndexedField.Mode = part.isElement ? .contains : .ordered(way)
                 let field = IndexedField(part.field, mode)
-                // Elements come with names in ascending order only.
+                // Entries of array elements are ordered by ascending name only.
                 return serves(field) ? SingleField(field: field, covers: [part]) : nil
             }
         case (1, 0):

@@ -1,10 +1,10 @@
-// The file that a test run writes and `tidemark indexes` reads: names of collections and fields, how
-// they are asked for, and no values.
+// The file that a test run writes and `tidemark indexes` reads. It holds the names of collections
+// and fields and the kinds of queries, but no values.
 
 extension IndexNeeds: Codable {
     private enum Key: String, CodingKey { case needs, dropped }
 
-    /// The same queries make the same file, line by line.
+    /// Encodes the needs in sorted order, so the same queries give the same file.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Key.self)
         try container.encode(
@@ -12,7 +12,7 @@ extension IndexNeeds: Codable {
         if dropped > 0 { try container.encode(dropped, forKey: .dropped) }
     }
 
-    /// - Throws: A `DecodingError` that names the place of what is no such need.
+    /// - Throws: A `DecodingError` that names the position of an invalid need.
     package init(from decoder: any Decoder) throws {
         self.init()
         let container = try decoder.container(keyedBy: Key.self)
@@ -28,7 +28,7 @@ extension IndexNeeds: Codable {
     }
 }
 
-/// One need, as the file has it.
+/// The encoded form of one need.
 private struct WrittenNeed: Codable {
     struct Part: Codable {
         var fieldPath: String
@@ -53,14 +53,14 @@ private struct WrittenNeed: Codable {
 
     var collectionGroup: String
     var queryScope: IndexScope
-    /// Fields that are compared with one value.
+    /// Fields that a query compares with one value.
     var equal: [String]?
-    /// Fields that are asked for one element.
+    /// Fields whose arrays must contain one element.
     var contains: [String]?
     var orders: [Part]?
     /// Fields that only sums and averages read.
     var summed: [String]?
-    /// Missing where one document can match at most.
+    /// Missing if at most one document can match.
     var nameOrder: IndexOrder?
     var nearest: Vector?
     var queries: Int

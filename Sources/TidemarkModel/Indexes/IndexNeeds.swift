@@ -1,24 +1,25 @@
-/// Which indexes queries have asked for, each way of asking once, with how often it came.
+/// The index shapes that queries have asked for, with a count for each.
 ///
-/// Pure: an app's test run collects it, files of several runs are put together, and
-/// ``IndexAdvice`` says what a database lacks for them.
+/// A pure value: a test run collects the needs, needs of several runs are merged, and
+/// ``IndexAdvice`` computes the indexes that a database lacks.
 package struct IndexNeeds: Hashable, Sendable {
-    /// Ways of asking that are kept: ten times the indexes a database can have. What comes beyond is
-    /// counted in ``dropped`` and not kept, so that queries over made-up fields fill no memory.
+    /// The maximum number of shapes: ten times the number of indexes that a database can have.
+    /// Further shapes are only counted in ``dropped``, so that queries with random field names
+    /// cannot fill the memory.
     package static let capacity = 10_000
 
     package private(set) var counts: [IndexShape: Int] = [:]
-    /// Queries that came when there was no room.
+    /// The number of queries that were not kept because ``capacity`` was reached.
     package private(set) var dropped = 0
 
     package init() {}
 
     package var isEmpty: Bool { counts.isEmpty }
 
-    /// Takes note of a query that runs. One that is not valid, and will be refused for that, is left
-    /// out.
+    /// Notes the shapes of a query that runs. Ignores an invalid query, which the server will
+    /// refuse.
     ///
-    /// - Returns: Whether that way of asking is new.
+    /// - Returns: True if at least one shape is new.
     @discardableResult
     package mutating func note(_ query: Query, _ aggregations: [Aggregation] = []) -> Bool {
         do throws(RPCStatus) { try query.validate() } catch { return false }
@@ -44,18 +45,19 @@ package struct IndexNeeds: Hashable, Sendable {
         return true
     }
 
-    /// Adds what another run has collected.
+    /// Adds the needs that another run has collected.
     package mutating func merge(_ other: IndexNeeds) {
         for (shape, count) in other.sorted { note(shape, times: count) }
         drop(other.dropped)
     }
 
-    /// Counts queries of which no note is kept.
+    /// Counts queries whose shapes are not kept.
     mutating func drop(_ queries: Int) {
         dropped = dropped.addingReportingOverflow(max(0, queries)).partialValue
     }
 
-    /// The simplest first, so that what serves those may serve the others too; equal ones by name.
+    /// The shapes, simplest first, because an index for a simple shape may also serve later ones.
+    /// Equal ranks are sorted by name.
     package var sorted: [(shape: IndexShape, count: Int)] {
         counts.map { (shape: $0.key, count: $0.value) }.sorted { a, b in
             let (left, right) = (a.shape.rank, b.shape.rank)
@@ -70,7 +72,7 @@ extension IndexShape {
         need.fixed.count + need.orders.count + need.summed.count + (vector == nil ? 0 : 1)
     }
 
-    /// Different for different shapes, and the same in every run.
+    /// A key that is unique per shape and the same in every run.
     fileprivate var key: String {
         let index = need.composite(group: group.text, scope: scope)
         let fixed = need.sortedFixed.map {
@@ -83,13 +85,13 @@ extension IndexShape {
     }
 }
 
-/// What a database's indexes lack for the queries that were collected, and which of them nothing
-/// uses.
+/// The indexes that a database lacks for the collected queries, and the declared indexes that no
+/// query uses.
 package struct IndexAdvice: Hashable, Sendable {
-    /// What is to be added, in the order of the simplest query that asks for it. One that is added
-    /// for a query serves those after it, so there are no more than it takes.
+    /// The indexes to add, in the order of the simplest query that needs each. An index added for
+    /// one query also serves later queries, so the list has no superfluous index.
     package private(set) var missing: [MissingIndex] = []
-    /// Declared indexes that none of the queries would use once what is missing is there.
+    /// Declared indexes that no query would use after the missing indexes are added.
     package private(set) var superfluous: [CompositeIndex] = []
 
     package init(_ needs: IndexNeeds, in catalog: IndexCatalog) {

@@ -1,20 +1,20 @@
-/// Which indexes production would answer a query from, or which it would ask for.
+/// The indexes from which production would answer a query, or the indexes that it would require.
 ///
-/// Source: server-protocol 2.2 and server-production-facts 4. Each disjunct is planned alone, all in
-/// the query's order. An index serves it when it holds fields that the disjunct fixes, in any order,
-/// and then the orders exactly; several that share those orders are merged until every fixed field
-/// is covered. What production picks where several ways lead there is not documented: here it is the
-/// fewest indexes, found greedily.
+/// Source: server-protocol 2.2 and server-production-facts 4. The disjuncts are planned separately,
+/// all in the query's order. An index serves a disjunct if it holds fields that the disjunct fixes,
+/// in any order, followed by exactly the orders. Several indexes with the same orders are merged
+/// until they cover every fixed field. Which plan production prefers among several is not
+/// documented. This type chooses the fewest indexes, greedily.
 package struct IndexRequirement: Hashable, Sendable {
-    /// In the order they were found, each once.
+    /// The indexes in use, without duplicates, in the order in which they were found.
     package private(set) var uses: [IndexUse] = []
     package private(set) var missing: [MissingIndex] = []
-    /// Of those in use, the ones that somebody declared.
+    /// The declared indexes among those in use.
     package private(set) var declared: Set<CompositeIndex> = []
 
     private let catalog: IndexCatalog
 
-    /// - Parameter query: A valid one.
+    /// - Parameter query: A valid query.
     package init(_ query: Query, _ aggregations: [Aggregation] = [], in catalog: IndexCatalog) {
         self.init(IndexShape.shapes(of: query, aggregations), in: catalog)
     }
@@ -39,11 +39,11 @@ package struct IndexRequirement: Hashable, Sendable {
 // MARK: - Ordinary queries
 
 extension IndexRequirement {
-    /// An index that takes part, and the fixed fields it answers for.
+    /// An index that can take part in a plan, and the fixed fields that it covers.
     private struct Candidate {
         let use: IndexUse
         var covers: Set<IndexNeed.Fixed> = []
-        /// Nil for what is automatic.
+        /// The declared index; nil for an automatic one.
         var composite: CompositeIndex?
     }
 
@@ -73,13 +73,15 @@ extension IndexRequirement {
         for index in chosen { use(index) }
     }
 
-    /// The documents by name: always there, in every scope, and not to be exempted.
+    /// True if the documents in name order serve the need. That order exists in every scope and
+    /// cannot be exempted.
     private func isServedByNames(_ need: IndexNeed) -> Bool {
         need.fixed.isEmpty && need.orders.isEmpty && need.summed.isEmpty
             && need.nameDirection != .descending
     }
 
-    /// Single fields first, so that they are chosen where a declared index is no better.
+    /// Returns the usable indexes, single fields first, so that a declared index is chosen only
+    /// when it is better.
     private func candidates(for shape: IndexShape) -> [Candidate] {
         var result: [Candidate] = []
         for single in shape.need.singleFields {
@@ -97,8 +99,8 @@ extension IndexRequirement {
         return result
     }
 
-    /// What would serve: the one single-field index that is not there, where only one is, else one
-    /// composite index for the whole disjunct.
+    /// Returns the index that is missing: a single-field index if exactly one would suffice,
+    /// otherwise one composite index for the whole disjunct.
     private func ask(for shape: IndexShape) -> MissingIndex {
         let need = shape.need
         let singles = need.singleFields
@@ -115,7 +117,8 @@ extension IndexRequirement {
 // MARK: - Nearest neighbours
 
 extension IndexRequirement {
-    /// One index must hold the vector and everything that the query filters by before it.
+    /// Plans a vector query: one index must hold the vector and, before it, every field of the
+    /// filter.
     private mutating func planNearest(_ shape: IndexShape, _ vector: IndexedField) {
         for index in catalog.composites(of: shape.group, shape.scope) {
             guard index.fields.last == vector,

@@ -1,11 +1,11 @@
-/// What one disjunct of a query asks of an index: everything about the query that decides which one
-/// serves it, and none of its values.
+/// The properties of one disjunct of a query that decide which index serves it. A shape holds no
+/// values of the query.
 package struct IndexShape: Hashable, Sendable {
-    /// The collections' id; empty for all collections.
+    /// The id of the collections; empty for all collections.
     package let group: ByteString
     package let scope: IndexScope
     package let need: IndexNeed
-    /// What nearest neighbours are searched in.
+    /// The vector field of a nearest-neighbour search.
     package let vector: IndexedField?
 
     package init(group: String, scope: IndexScope, need: IndexNeed, vector: IndexedField? = nil) {
@@ -15,9 +15,10 @@ package struct IndexShape: Hashable, Sendable {
         self.vector = vector
     }
 
-    /// One for each disjunct, each once; all are planned in the query's order.
+    /// Returns the distinct shapes of a query, at most one per disjunct. All are planned in the
+    /// query's order.
     ///
-    /// - Parameter query: A valid one.
+    /// - Parameter query: A valid query.
     package static func shapes(
         of query: Query, _ aggregations: [Aggregation] = []
     ) -> [IndexShape] {
@@ -40,7 +41,7 @@ package struct IndexShape: Hashable, Sendable {
     private static func disjuncts(of filter: Filter?) -> [[Filter]] {
         guard let filter else { return [[]] }
         let disjuncts = filter.disjunctiveNormalForm(limit: QueryLimits.disjunctions) ?? []
-        // A valid query has disjuncts, and not more than that.
+        // A valid query has at least one disjunct and at most `limit`.
         return disjuncts.isEmpty ? [[]] : disjuncts
     }
 }

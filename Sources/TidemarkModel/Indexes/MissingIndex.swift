@@ -1,9 +1,9 @@
-/// An index that a query needs and nobody has.
+/// An index that a query needs and the database lacks.
 package enum MissingIndex: Hashable, Sendable {
     case composite(CompositeIndex)
     case singleField(SingleFieldIndex)
 
-    /// As explain would say it if it were there.
+    /// The use of the index, as an explain report would name it.
     package var use: IndexUse {
         switch self {
         case .composite(let index): index.use
@@ -18,6 +18,6 @@ package enum MissingIndex: Hashable, Sendable {
         }
     }
 
-    /// For a log: names of collections and fields, and no values.
+    /// A sentence for a log: names of collections and fields, and no values.
     package var sentence: String { "\(use.queryScope) \(group.text) \(use.properties)" }
 }

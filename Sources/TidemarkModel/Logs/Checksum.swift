@@ -1,7 +1,7 @@
-/// CRC-32C, as LevelDB's files have it: masked, so that a checksum of data that holds checksums is
-/// no weaker.
+/// CRC-32C with LevelDB's masking. The mask keeps a checksum strong when the data contains
+/// checksums.
 package enum Checksum {
-    // Eight tables, so that eight bytes take one step.
+    // Eight tables process eight bytes per step.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 * 256)
         for byte in 0..<256 {
@@ -16,7 +16,7 @@ package enum Checksum {
         return tables
     }()
 
-    /// The masked checksum of a record's type and its bytes.
+    /// Returns the masked checksum of a record's type and bytes.
     package static func masked(type: UInt8, _ bytes: UnsafeRawBufferPointer) -> UInt32 {
         masked(
             tables.withUnsafeBufferPointer { tables in
@@ -26,7 +26,7 @@ package enum Checksum {
             })
     }
 
-    /// The masked checksum of bytes.
+    /// Returns the masked checksum of `bytes`.
     package static func masked(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
         masked(tables.withUnsafeBufferPointer { ~extend(~0, bytes, $0) })
     }

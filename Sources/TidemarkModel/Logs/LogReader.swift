@@ -1,7 +1,7 @@
-/// Reads a log in LevelDB's format a block at a time. It checks each checksum, and that the last
-/// record is whole.
+/// Reads a log in LevelDB's format, one block at a time. Verifies every checksum, and that the last
+/// record is complete.
 package struct LogReader<Failure: Error> {
-    /// The next 32 KiB of the log, fewer at its end; nil or nothing behind it.
+    /// Returns the next 32 KiB of the log, fewer bytes at its end, and nil or no bytes after it.
     package typealias Blocks = () throws(Failure) -> [UInt8]?
 
     private let nextBlock: Blocks
@@ -9,14 +9,14 @@ package struct LogReader<Failure: Error> {
     private let allowsTornEnd: Bool
     private var block: [UInt8] = []
     private var position = 0
-    /// Whether the last record was left out, because its end is missing.
+    /// True if the last record was ignored because its end is missing.
     package private(set) var hasTornEnd = false
 
     /// - Parameters:
-    ///   - blocks: The log's bytes.
-    ///   - allowsTornEnd: Whether a last record whose end is missing ends the log, as after a kill
-    ///     in the middle of a write. Else it is damage.
-    ///   - damaged: Makes the error of a sentence that says what is wrong.
+    ///   - blocks: Reads the log's bytes.
+    ///   - allowsTornEnd: If true, a last record without its end ends the log, as after a kill
+    ///     during a write. If false, such a record is damage.
+    ///   - damaged: Makes an error from a sentence about the damage.
     package init(
         blocks: @escaping Blocks, allowsTornEnd: Bool = false,
         damaged: @escaping (String) -> Failure
@@ -26,7 +26,7 @@ package struct LogReader<Failure: Error> {
         self.damaged = damaged
     }
 
-    /// The next record; nil at the end.
+    /// Returns the next record, or nil at the end.
     package mutating func next() throws(Failure) -> [UInt8]? {
         var record: [UInt8]?
         while let (part, bytes) = try nextPart() {
@@ -51,7 +51,8 @@ package struct LogReader<Failure: Error> {
     private mutating func nextPart() throws(Failure) -> (LogFormat.Part, ArraySlice<UInt8>)? {
         while true {
             if block.count - position < LogFormat.headerSize {
-                // Less than a header is filled with zeros; at the file's end there may be nothing.
+                // A remainder too short for a header is filled with zeros; the file's end may have
+                // none.
                 if block[position...].contains(where: { $0 != 0 }) {
                     try endIsMissing()
                     return nil
@@ -62,7 +63,7 @@ package struct LogReader<Failure: Error> {
             let kind = block[position + 6]
             let length = length(at: position)
             if kind == 0, length == 0 {
-                // The rest of a block that was made in advance.
+                // Zeros fill the rest of a block that was allocated in advance.
                 if block[position...].contains(where: { $0 != 0 }) {
                     throw damaged("a header is not one.")
                 }
@@ -102,8 +103,8 @@ package struct LogReader<Failure: Error> {
         }
     }
 
-    /// Ends the log where its writer was cut off. That is so in the last block alone, and only when
-    /// no whole record follows: else a length is damaged.
+    /// Ends the log where its writer was interrupted. This is valid only in the last block and if
+    /// no complete record follows; otherwise, a length is damaged.
     private mutating func endIsMissing() throws(Failure) {
         guard allowsTornEnd, block.count < LogFormat.blockSize || position == block.count,
             !hasRecord(after: position)

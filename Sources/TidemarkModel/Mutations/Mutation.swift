@@ -1,9 +1,9 @@
-/// One change to one document.
+/// A change to one document.
 public struct Mutation: Hashable, Sendable {
     public enum Operation: Hashable, Sendable {
         /// Replaces the document.
         case set(MapValue)
-        /// Writes the masked fields; one that is masked and absent from `fields` is removed.
+        /// Writes the fields of the mask. Removes a field that is in the mask and not in `fields`.
         case patch(MapValue, mask: [FieldPath])
         case delete
         /// Checks the precondition and changes nothing.
@@ -12,7 +12,7 @@ public struct Mutation: Hashable, Sendable {
 
     public var path: DocumentPath
     public var operation: Operation
-    /// Applied after the operation, in order. Empty for `delete` and `verify`.
+    /// The transforms to apply after the operation, in order. Empty for `delete` and `verify`.
     public var transforms: [FieldTransform]
     public var precondition: Precondition
 
@@ -31,7 +31,8 @@ public struct Mutation: Hashable, Sendable {
 public struct FieldTransform: Hashable, Sendable {
     public enum Operation: Hashable, Sendable {
         case serverTimestamp
-        /// A number each; integers saturate, anything else than a number counts as missing.
+        /// Adds a number. Integers saturate; a current value that is not a number counts as
+        /// missing.
         case increment(Value)
         case maximum(Value)
         case minimum(Value)
@@ -48,18 +49,18 @@ public struct FieldTransform: Hashable, Sendable {
     }
 }
 
-/// What must hold for a mutation to be applied.
+/// The condition under which a mutation is applied.
 public enum Precondition: Hashable, Sendable {
     case none
     case exists(Bool)
     case updateTime(Timestamp)
 }
 
-/// What the server says of one mutation of a commit.
+/// The server's result for one mutation of a commit.
 public struct MutationResult: Hashable, Sendable {
-    /// The version after the write; nil after a delete; the old one where nothing changed.
+    /// The version after the write; nil after a delete; the old version if nothing changed.
     public var updateTime: Timestamp?
-    /// One for each transform, null for those on arrays.
+    /// The result of each transform; null for array transforms.
     public var transformResults: [Value]
 
     public init(updateTime: Timestamp?, transformResults: [Value] = []) {

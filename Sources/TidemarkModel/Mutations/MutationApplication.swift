@@ -1,18 +1,18 @@
 extension Mutation {
-    /// What a mutation makes of a document.
+    /// The result of applying a mutation to a document.
     public struct Outcome: Hashable, Sendable {
-        /// Nil when the document does not exist afterwards.
+        /// The fields after the mutation; nil if the document no longer exists.
         public var fields: MapValue?
-        /// One for each transform.
+        /// The result of each transform.
         public var transformResults: [Value]
     }
 
-    /// Applies the change, whatever the precondition says: the caller has checked it.
+    /// Applies the change without checking the precondition. The caller has checked it.
     ///
     /// - Parameters:
-    ///   - current: The document's fields, nil where it does not exist.
-    ///   - serverTimestamp: What a server timestamp becomes: the server's time there, a pending one
-    ///     in a client's local view; it is given the field's previous value.
+    ///   - current: The document's fields; nil if the document does not exist.
+    ///   - serverTimestamp: Returns the value of a server timestamp from the field's previous
+    ///     value: the server's time on a server, a pending timestamp in a client's local view.
     public func applied(
         to current: MapValue?, serverTimestamp: (_ previous: Value?) -> Value
     ) -> Outcome {
@@ -38,7 +38,7 @@ extension Mutation {
 }
 
 extension FieldTransform.Operation {
-    /// - Returns: The field's new value, and what the server reports of it.
+    /// - Returns: The field's new value, and the result that the server reports.
     func applied(
         to previous: Value?, serverTimestamp: (Value?) -> Value
     ) -> (value: Value, result: Value) {
@@ -75,7 +75,8 @@ extension FieldTransform.Operation {
         if case .array(let elements)? = value { elements } else { [] }
     }
 
-    /// Integers saturate; a double makes a double; what is no number counts as missing.
+    /// Adds numbers: integers saturate, a double makes the sum a double, and any other previous
+    /// value counts as missing.
     private static func sum(_ previous: Value?, _ operand: Value) -> Value {
         switch (previous, operand) {
         case (.integer(let a)?, .integer(let b)):
@@ -88,7 +89,8 @@ extension FieldTransform.Operation {
         }
     }
 
-    /// Equal values keep what is stored, and so its kind; NaN wins.
+    /// Returns the greater or smaller number. Equal numbers keep the stored value and so its type.
+    /// NaN wins.
     private static func extreme(
         _ previous: Value?, _ operand: Value, keepsPreviousIf side: Comparison
     ) -> Value {
@@ -101,7 +103,8 @@ extension FieldTransform.Operation {
 }
 
 extension Precondition {
-    /// Whether the precondition holds for a document of this version; nil where there is none.
+    /// Returns true if the precondition holds for a document of this version; nil means a missing
+    /// document.
     public func holds(for updateTime: Timestamp?) -> Bool {
         switch self {
         case .none: true

@@ -1,9 +1,10 @@
 extension Mutation {
-    /// The mutation as a server stores it, after it has passed Firestore's rules for writes: what a
-    /// server does before anything else.
+    /// Returns the mutation in its stored form after it has passed Firestore's rules for writes. A
+    /// server calls this before anything else.
     ///
-    /// Timestamps are cut to microseconds first, in fields and in the operands of transforms. The size
-    /// of the resulting document and whether the precondition holds are for whoever applies it.
+    /// First cuts timestamps to microseconds, in fields and in the operands of transforms. Does not
+    /// check the precondition or the size of the resulting document: the code that applies the
+    /// mutation does.
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`, with production's text where it is known.
     public func validated() throws(RPCStatus) -> Mutation {
@@ -29,9 +30,10 @@ extension Mutation {
         return result
     }
 
-    /// All mutations of a commit, each as ``validated()``, and the bounds on them together.
+    /// Validates all mutations of a commit as ``validated()`` does, and the limits on the whole
+    /// commit.
     ///
-    /// - Throws: As ``validated()``; a commit is refused as a whole.
+    /// - Throws: The errors of ``validated()``. The whole commit fails.
     public static func validated(_ mutations: [Mutation]) throws(RPCStatus) -> [Mutation] {
         var transforms: [DocumentPath: Int] = [:]
         var result: [Mutation] = []
@@ -65,7 +67,7 @@ extension Mutation {
 
     private static func validate(mask: [FieldPath]) throws(RPCStatus) {
         for path in mask { try path.validate() }
-        // In their order a path stands right before what lies below it.
+        // In sorted order, a path comes directly before the paths below it.
         let sorted = mask.sorted()
         for (path, next) in zip(sorted, sorted.dropFirst()) where path.isPrefix(of: next) {
             throw .invalidArgument(
@@ -102,7 +104,7 @@ extension FieldTransform {
 }
 
 extension Precondition {
-    /// Firestore's versions have whole microseconds, so any other cannot be meant.
+    /// Firestore's versions have whole microseconds, so a caller cannot mean any other time.
     fileprivate func validate() throws(RPCStatus) {
         if case .updateTime(let time) = self, time != time.truncatedToMicroseconds {
             throw .invalidArgument("The required update_time must be microsecond aligned.")
@@ -111,7 +113,7 @@ extension Precondition {
 }
 
 extension DocumentPath {
-    /// Checks the bounds on whole names; those on segments hold for every path.
+    /// Checks the limits on the whole name. Every path satisfies the limits on segments.
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`.
     public func validateForStorage() throws(RPCStatus) {

@@ -1,4 +1,4 @@
-/// Which database of which project.
+/// Identifies a database by its project and its name.
 public struct DatabaseID: Sendable {
     public let project: String
     public let database: String
@@ -13,10 +13,10 @@ public struct DatabaseID: Sendable {
         self.database = database
     }
 
-    /// As in `projects/P/databases/D`.
+    /// The resource name: `projects/P/databases/D`.
     public var name: String { "projects/\(project)/databases/\(database)" }
 
-    /// What every document name of this database begins with: `projects/P/databases/D/documents`.
+    /// The prefix of every document name of this database: `projects/P/databases/D/documents`.
     public var documentsRoot: String { name + "/documents" }
 }
 

@@ -1,9 +1,10 @@
-/// The way to one field, through maps: `address.city`, quoted where a name is no plain word.
+/// A path to a field through maps, for example `address.city`. A name that is not a plain word is
+/// quoted.
 public struct FieldPath: Sendable {
     /// Never empty; no segment is empty.
     public let segments: [String]
 
-    /// - Throws: ``InvalidPath`` when there is no segment, or one is empty or too long.
+    /// - Throws: ``InvalidPath`` if there is no segment, or if a segment is empty or too long.
     public init(segments: [String]) throws(InvalidPath) {
         if segments.isEmpty { throw .fieldSyntax("") }
         for segment in segments {
@@ -21,18 +22,18 @@ public struct FieldPath: Sendable {
         self.segments = segments
     }
 
-    /// One name as it is, dots and all.
+    /// Makes a path of one segment. Dots in `name` do not separate segments.
     package init(name: String) { self.init(unchecked: [name]) }
 
-    /// Source: limits of production, server-protocol 2.1.
+    /// The maximum length of a segment in bytes. Source: limits of production, server-protocol 2.1.
     static let maxSegmentBytes = 1_500
 
-    /// The document's own name as a field to filter and order by; `__name__` on the wire.
+    /// The document's own name as a field for filters and orders; `__name__` on the wire.
     public static let documentID = FieldPath(unchecked: ["__name__"])
 
     public var isDocumentID: Bool { segments.count == 1 && segments[0] == "__name__" }
 
-    /// Whether `other` is this path or lies below it.
+    /// True if `other` equals this path or lies below it.
     public func isPrefix(of other: FieldPath) -> Bool {
         segments.count <= other.segments.count
             && zip(segments, other.segments).allSatisfy { $0.hasSameBytes(as: $1) }
@@ -52,7 +53,7 @@ extension FieldPath: Hashable, Comparable, CustomStringConvertible {
         for segment in segments { segment.hashBytes(into: &hasher) }
     }
 
-    /// Segment by segment, by bytes.
+    /// Compares segment by segment, by bytes.
     public static func < (left: Self, right: Self) -> Bool {
         for (a, b) in zip(left.segments, right.segments) where !a.hasSameBytes(as: b) {
             return a.precedesInBytes(b)
@@ -64,7 +65,8 @@ extension FieldPath: Hashable, Comparable, CustomStringConvertible {
 }
 
 extension FieldPath {
-    /// As on the wire: plain words bare, other names in backticks with `\` before `\` and backtick.
+    /// The wire form: plain words are bare; other names are in backticks, with `\` before `\` and
+    /// backtick.
     public var encoded: String {
         segments.count == 1
             ? Self.quoted(segments[0]) : segments.map(Self.quoted).joined(separator: ".")
@@ -80,7 +82,7 @@ extension FieldPath {
         return result + "`"
     }
 
-    /// `[a-zA-Z_][a-zA-Z_0-9]*`
+    /// True if the segment matches `[a-zA-Z_][a-zA-Z_0-9]*`.
     private static func isPlain(_ segment: String) -> Bool {
         for (index, byte) in segment.utf8.enumerated() {
             switch byte {
@@ -94,10 +96,10 @@ extension FieldPath {
         return !segment.isEmpty
     }
 
-    /// Parses the wire's form.
+    /// Parses the wire form.
     ///
-    /// - Throws: ``InvalidPath/fieldSyntax(_:)`` when a bare segment is no plain word or a quote does
-    ///   not end.
+    /// - Throws: ``InvalidPath/fieldSyntax(_:)`` if a bare segment is not a plain word or a quote
+    ///   is not closed.
     public init(encoded text: String) throws(InvalidPath) {
         var segments: [String] = []
         var rest = Substring(text).unicodeScalars

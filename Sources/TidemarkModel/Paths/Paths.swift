@@ -1,4 +1,4 @@
-/// Why a text is no path. ``message`` says it in one sentence.
+/// The reason why a text is not a valid path. ``message`` explains it in one sentence.
 public enum InvalidPath: Error, Hashable, Sendable {
     case emptySegment(in: String)
     case slash(in: String)
@@ -26,26 +26,28 @@ public enum InvalidPath: Error, Hashable, Sendable {
     }
 }
 
-/// The name of one document inside its database: pairs of collection and id, as in
+/// The name of a document inside its database: pairs of collection and id, for example
 /// `rooms/blue/messages/7`.
 ///
-/// Kept as one text, because no segment can hold a slash; equal and hashed by bytes.
+/// Stored as one string, because no segment can hold a slash. Equality and hashes use the bytes.
 public struct DocumentPath: Sendable {
-    /// The segments joined by slashes, never empty.
+    /// The segments joined by slashes. Never empty.
     public let text: String
-    /// The hash of its bytes, as good as this process's seed: taken once, because a change of a document
-    /// looks for its path in a dozen sets, most of them larger than a processor's cache.
+    /// The hash of the bytes, with the seed of this process. Computed once, because a change of a
+    /// document looks up its path in about a dozen sets, most of them larger than a processor's
+    /// cache.
     @usableFromInline let digest: Int
 
-    /// - Throws: ``InvalidPath`` when a segment is empty, reserved or too long, or when `text` names
-    ///   a collection.
+    /// - Throws: ``InvalidPath`` if a segment is empty, reserved or too long, or if `text` names a
+    ///   collection.
     public init(_ text: String) throws(InvalidPath) {
         let count = try PathRules.countSegments(of: text)
         if !count.isMultiple(of: 2) { throw .namesCollection(text) }
         self.init(unchecked: text)
     }
 
-    /// For texts that were a path before: from this module, or from a store that only holds valid ones.
+    /// Wraps a text that is known to be a valid path: from this module, or from a store that holds
+    /// only valid paths.
     package init(unchecked text: String) {
         self.text = text
         var hasher = Hasher()
@@ -54,33 +56,34 @@ public struct DocumentPath: Sendable {
     }
 
     public var segments: [String] { text.pathSegments }
-    /// The last segment.
+    /// The last segment of the path.
     public var id: String { text.lastPathSegment }
     /// The collection that holds the document.
     public var parent: CollectionPath { CollectionPath(unchecked: text.withoutLastPathSegment) }
-    /// `collectionID` of ``parent``.
+    /// The id of the collection that holds the document.
     public var collectionID: String { parent.id }
 
-    /// - Throws: ``InvalidPath`` as ``CollectionPath/init(_:)``.
+    /// - Throws: ``InvalidPath``, like ``CollectionPath/init(_:)``.
     public func collection(_ id: String) throws(InvalidPath) -> CollectionPath {
         try CollectionPath(text + "/" + id)
     }
 
-    /// As in `projects/P/databases/D/documents/rooms/blue`.
+    /// Returns the absolute name, for example `projects/P/databases/D/documents/rooms/blue`.
     public func name(in database: DatabaseID) -> String { database.documentsRoot + "/" + text }
 
-    /// Segment by segment: `__id7__` ids first and by number, then all others by bytes.
+    /// Compares segment by segment: `__id7__` ids come first, ordered by number; then all others,
+    /// ordered by bytes.
     public static func compare(_ left: DocumentPath, _ right: DocumentPath) -> Comparison {
         PathRules.compare(left.text, right.text)
     }
 }
 
-/// The name of one collection inside its database, as in `rooms/blue/messages`.
+/// The name of a collection inside its database, for example `rooms/blue/messages`.
 public struct CollectionPath: Sendable {
     public let text: String
 
-    /// - Throws: ``InvalidPath`` when a segment is empty, reserved or too long, or when `text` names
-    ///   a document.
+    /// - Throws: ``InvalidPath`` if a segment is empty, reserved or too long, or if `text` names a
+    ///   document.
     public init(_ text: String) throws(InvalidPath) {
         let count = try PathRules.countSegments(of: text)
         if count.isMultiple(of: 2) { throw .namesDocument(text) }
@@ -91,13 +94,13 @@ public struct CollectionPath: Sendable {
 
     public var segments: [String] { text.pathSegments }
     public var id: String { text.lastPathSegment }
-    /// The document that holds this collection; nil for one at the root.
+    /// The document that holds this collection; nil for a collection at the root.
     public var parent: DocumentPath? {
         text.utf8.contains(UInt8(ascii: "/"))
             ? DocumentPath(unchecked: text.withoutLastPathSegment) : nil
     }
 
-    /// - Throws: ``InvalidPath`` as ``DocumentPath/init(_:)``.
+    /// - Throws: ``InvalidPath``, like ``DocumentPath/init(_:)``.
     public func document(_ id: String) throws(InvalidPath) -> DocumentPath {
         try DocumentPath(text + "/" + id)
     }
@@ -145,9 +148,9 @@ extension String {
     }
 }
 
-/// What Firestore asks of ids, and how it orders them.
+/// Firestore's rules for ids, and their order.
 package enum PathRules {
-    /// Source: limits of production, server-protocol 2.1.
+    /// The maximum length of an id in bytes. Source: limits of production, server-protocol 2.1.
     static let maxIDBytes = 1_500
 
     static func countSegments(of text: String) throws(InvalidPath) -> Int {
@@ -174,7 +177,8 @@ package enum PathRules {
         return nil
     }
 
-    /// `.`, `..` and `__.+__`; numeric ids `__id7__`, which Datastore made, are names that exist.
+    /// True for `.`, `..` and `__.+__`. Numeric ids `__id7__`, which Datastore made, are not
+    /// reserved, because such documents exist.
     static func isReserved(_ id: some BidirectionalCollection<UInt8>) -> Bool {
         let dot = UInt8(ascii: ".")
         if id.count <= 2, id.allSatisfy({ $0 == dot }) { return true }
@@ -185,8 +189,8 @@ package enum PathRules {
         return numericID(id) == nil
     }
 
-    /// The number in `__id<n>__`. Only as a number is printed: were `__id07__` a 7 too, two names
-    /// would have one place in the order.
+    /// Returns the number in `__id<n>__`. Accepts only the canonical decimal form: if `__id07__`
+    /// also meant 7, two names would have the same position in the order.
     @inlinable
     package static func numericID(_ id: some BidirectionalCollection<UInt8>) -> Int64? {
         guard id.first == UInt8(ascii: "_"), id.count > 6, id.starts(with: "__id".utf8),
@@ -199,7 +203,7 @@ package enum PathRules {
         return number
     }
 
-    /// 0 where there is one segment only.
+    /// Returns the index after the last slash; 0 if the path has only one segment.
     static func startOfLastSegment(in path: UnsafeBufferPointer<UInt8>) -> Int {
         var start = path.count
         while start > 0, path[start - 1] != UInt8(ascii: "/") { start -= 1 }
@@ -222,7 +226,7 @@ package enum PathRules {
             if order != .equal { return order }
             (a, b) = (min(x + 1, left.count), min(y + 1, right.count))
         }
-        // What is above comes before what lies below it.
+        // A path comes before the paths below it.
         return Comparison(left.count - a, right.count - b)
     }
 

@@ -1,10 +1,10 @@
-/// The absolute names that travel on the wire: `projects/P/databases/D/documents/rooms/blue`.
+/// An absolute name in the wire form: `projects/P/databases/D/documents/rooms/blue`.
 public struct ResourceName: Hashable, Sendable {
     public let database: DatabaseID
-    /// Nil for the root, `projects/P/databases/D/documents`.
+    /// The document; nil for the root, `projects/P/databases/D/documents`.
     public let document: DocumentPath?
 
-    /// - Throws: ``InvalidPath`` when the text names neither a document nor the root of a database.
+    /// - Throws: ``InvalidPath`` if the text names neither a document nor the root of a database.
     public init(_ text: String) throws(InvalidPath) {
         let parts = text.utf8.split(
             separator: UInt8(ascii: "/"), maxSplits: 5, omittingEmptySubsequences: false
@@ -18,7 +18,7 @@ public struct ResourceName: Hashable, Sendable {
 }
 
 extension ReferenceValue {
-    /// - Throws: ``InvalidPath`` when `name` is no absolute document name.
+    /// - Throws: ``InvalidPath`` if `name` is not an absolute document name.
     public init(name: String) throws(InvalidPath) {
         let resource = try ResourceName(name)
         guard let path = resource.document else { throw .notAName(name) }
@@ -29,7 +29,7 @@ extension ReferenceValue {
 }
 
 extension DatabaseID {
-    /// - Throws: ``InvalidPath`` when `name` is not of the form `projects/P/databases/D`.
+    /// - Throws: ``InvalidPath`` if `name` is not of the form `projects/P/databases/D`.
     public init(name: String) throws(InvalidPath) {
         let resource = try ResourceName(name + "/documents")
         guard resource.document == nil else { throw .notAName(name) }

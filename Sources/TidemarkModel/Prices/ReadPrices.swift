@@ -1,21 +1,21 @@
-/// What Firestore costs, as a value: an app that pays another price makes its own.
+/// Firestore's prices. An app with other prices makes its own value.
 public struct ReadPrices: Hashable, Sendable {
-    /// Of 100,000 reads, in US dollars.
+    /// The price of 100,000 reads, in US dollars.
     public var per100000: Double
-    /// Free reads of a project and day.
+    /// The number of free reads per project and day.
     public var freePerDay: Int
-    /// Of a GiB that is sent to devices, in US dollars.
+    /// The price of a GiB sent to devices, in US dollars.
     public var perGiBSent: Double
-    /// Free GiB of a project and month that are sent.
+    /// The number of free GiB sent per project and month.
     public var freeGiBSent: Double
-    /// Of a GiB that is stored for a month, indexes too, in US dollars.
+    /// The price of a GiB stored for a month, including indexes, in US dollars.
     public var perGiBStored: Double
-    /// Free GiB that are stored.
+    /// The number of free GiB stored.
     public var freeGiBStored: Double
 
     /// - Parameters:
-    ///   - freePerDay: Of the project's one free database; 0 for any other.
-    ///   - perGiBSent: To the internet, within a month's first TiB.
+    ///   - freePerDay: The free reads of the project's one free database; 0 for any other database.
+    ///   - perGiBSent: The price for data sent to the internet, within a month's first TiB.
     public init(
         per100000: Double, freePerDay: Int = 50_000, perGiBSent: Double = 0.12,
         freeGiBSent: Double = 10, perGiBStored: Double = 0.18, freeGiBStored: Double = 1
@@ -33,20 +33,20 @@ public struct ReadPrices: Hashable, Sendable {
     /// Firestore's list prices by location: Standard edition, without discounts.
     ///
     /// Source: https://cloud.google.com/firestore/pricing and
-    /// https://firebase.google.com/docs/firestore/pricing, looked up on 2026-11-24: the free amounts are
-    /// on the page itself, the prices by location in its table; those of Oregon (`us-west1`) on
-    /// 2026-11-25 in an older edition of the second page. Prices change, and locations that are not here
-    /// have their own, such as $0.036 for 100,000 reads in Los Angeles: check them before you rely on a
-    /// figure. ``of(_:)`` throws for a location that is not here.
+    /// https://firebase.google.com/docs/firestore/pricing, read on 2026-11-24: the free amounts are
+    /// on the page itself, the prices by location in its table. The prices of Oregon (`us-west1`)
+    /// were read on 2026-11-25 in an older edition of the second page. Prices change, and other
+    /// locations have their own, such as $0.036 for 100,000 reads in Los Angeles: check them before
+    /// you rely on a figure. ``of(_:)`` throws for a location that is missing here.
     public static let table: [String: ReadPrices] = [
         "nam5": multiRegion, "eur3": multiRegion,
         "us-central1": region, "us-west1": region,
     ]
 
-    /// In Iowa and Oregon, as in ``table``.
+    /// The list prices of Iowa and Oregon, as in ``table``.
     private static let region = ReadPrices(per100000: 0.03, perGiBStored: 0.15)
 
-    /// Asked for where ``table`` has no prices.
+    /// The error for a location without prices in ``table``.
     public struct UnknownLocation: Error, Hashable, CustomStringConvertible {
         public let location: String
 
@@ -60,23 +60,24 @@ public struct ReadPrices: Hashable, Sendable {
         }
     }
 
-    /// The list prices of a location.
+    /// Returns the list prices of a location.
     ///
-    /// - Parameter location: As Firestore names it: `nam5`, for example.
-    /// - Throws: ``UnknownLocation`` for a name that ``table`` does not have, also of a real location.
+    /// - Parameter location: Firestore's name of the location, for example `nam5`.
+    /// - Throws: ``UnknownLocation`` for a name that ``table`` lacks, even if the location exists.
     public static func of(_ location: String) throws(UnknownLocation) -> ReadPrices {
         guard let prices = table[location] else { throw UnknownLocation(location: location) }
         return prices
     }
 
-    /// In each multi-region, as in ``table``.
+    /// The list prices of each multi-region, as in ``table``.
     public static let multiRegion = ReadPrices(per100000: 0.06)
 
-    /// What the five apps of our journeys reckoned with: $0.36 for 100,000 reads, no read free. It is
-    /// their figure, and six times the list price of a multi-region: nobody pays it for reads alone.
+    /// The price that the five apps of our journeys assumed: $0.36 for 100,000 reads, and no free
+    /// reads. The figure is theirs and six times the list price of a multi-region; no app pays it
+    /// for reads alone.
     public static let journeys = ReadPrices(per100000: 0.36, freePerDay: 0)
 
-    /// What so many reads cost, in US dollars, with none free: what one device adds to a project that
-    /// has used up its free ones.
+    /// Returns the price of `reads` reads in US dollars, without free reads. This is the cost that
+    /// one device adds to a project whose free reads are used up.
     public func cost(ofReads reads: Int) -> Double { Double(reads) * per100000 / 100_000 }
 }

@@ -1,5 +1,5 @@
 extension Aggregation {
-    /// The figures with the names they have in the result, checked.
+    /// Validates the aggregations and adds missing aliases.
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`, with production's text.
     public static func validated(_ aggregations: [Aggregation]) throws(RPCStatus) -> [Aggregation] {
@@ -22,7 +22,8 @@ extension Aggregation {
         return named
     }
 
-    /// Names those that have no name `field_1`, `field_2` and so on; only they count.
+    /// Gives aggregations without an alias the names `field_1`, `field_2` and so on. Aggregations
+    /// with an alias do not count.
     public static func withDefaultAliases(_ aggregations: [Aggregation]) -> [Aggregation] {
         var unnamed = 0
         return aggregations.map { aggregation in
@@ -47,7 +48,7 @@ extension Aggregation {
         }
     }
 
-    /// The field it reads; nil for a count.
+    /// The field that the aggregation reads; nil for a count.
     public var field: FieldPath? {
         switch operation {
         case .count: nil
@@ -55,7 +56,7 @@ extension Aggregation {
         }
     }
 
-    /// The figures over rows, by alias: ``AggregationState`` in one go.
+    /// Returns the results over all rows, by alias. Uses one ``AggregationState``.
     public static func evaluate(
         _ aggregations: [Aggregation], over rows: some Sequence<MapValue>
     ) -> MapValue {
@@ -65,10 +66,10 @@ extension Aggregation {
     }
 }
 
-/// Several figures over the same rows, taken up one row at a time. Holds no rows.
+/// Computes several aggregations over the same rows, one row at a time. Keeps no rows.
 ///
-/// A row that lacks a field that *any* of the figures reads counts for none of them, as in
-/// production. A field that is there and no number is passed over by sums and averages.
+/// A row that lacks a field that *any* of the aggregations reads counts for none of them, as in
+/// production. Sums and averages ignore a field that is not a number.
 public struct AggregationState: Hashable, Sendable {
     private var figures: [Figure]
     private let fields: [FieldPath]
@@ -79,14 +80,15 @@ public struct AggregationState: Hashable, Sendable {
         var sum = Sum()
     }
 
-    /// - Parameter aggregations: Checked ones; those without a name get the default.
+    /// - Parameter aggregations: Validated aggregations. Missing aliases get the default.
     public init(_ aggregations: [Aggregation]) {
         let named = Aggregation.withDefaultAliases(aggregations)
         figures = named.map { Figure(aggregation: $0) }
         fields = named.compactMap(\.field)
     }
 
-    /// Whether more rows can change nothing, because there are only bounded counts and all are full.
+    /// True if further rows cannot change the result, because there are only bounded counts and all
+    /// have reached their bound.
     public var isComplete: Bool {
         figures.allSatisfy { figure in
             if case .count(let bound?) = figure.aggregation.operation {
@@ -108,7 +110,7 @@ public struct AggregationState: Hashable, Sendable {
         }
     }
 
-    /// The figures over the rows so far, by alias.
+    /// The results over the rows so far, by alias.
     public var result: MapValue {
         MapValue(
             figures.map { figure in
@@ -123,9 +125,9 @@ public struct AggregationState: Hashable, Sendable {
     }
 }
 
-/// A sum that stays exact for as long as it adds integers.
+/// A sum that is exact as long as it adds only integers.
 private struct Sum: Hashable, Sendable {
-    /// Cannot overflow: that would take 2^64 rows.
+    /// The sum of the integers. An overflow would need 2^64 rows.
     private var integers: Int128 = 0
     private var doubles = 0.0
     private var hasDoubles = false
@@ -142,7 +144,8 @@ private struct Sum: Hashable, Sendable {
         count += 1
     }
 
-    /// An integer when all were and the sum fits; only the *final* sum must.
+    /// The total: an integer if all values were integers and the *final* sum fits, otherwise a
+    /// double.
     var total: Value {
         if !hasDoubles, let exact = Int64(exactly: integers) { return .integer(exact) }
         return .double(Double(integers) + doubles)

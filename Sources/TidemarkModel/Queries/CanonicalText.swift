@@ -1,17 +1,19 @@
-/// Writes the text of a query or of a value that two share only when they are equal.
+/// Writes the canonical text of a query or a value. Two queries or values share a text only if they
+/// are equal.
 ///
-/// Written piece by piece into one text: pieces joined took a tenth of a small listen.
+/// The text is appended piece by piece. Joining separate pieces took a tenth of the time of a small
+/// listen.
 struct CanonicalText {
     private(set) var text = ""
 
     init() { text.reserveCapacity(160) }
 
-    /// All ASCII.
+    /// The text in ASCII.
     var escaped: String { text.escapedToASCII }
 
     // MARK: Queries
 
-    /// - Parameter orders: In the place of the query's own.
+    /// - Parameter orders: The orders to write instead of the query's own.
     mutating func append(_ query: Query, orders: [Order]) {
         text.append(quoted: query.parent.map { $0.text + "/" } ?? "")
         text += "|"
@@ -105,7 +107,8 @@ struct CanonicalText {
         }
     }
 
-    /// Swift prints a double with a point or an exponent, and so that it reads back the same.
+    /// Swift prints a double with a point or an exponent, and the text reads back as the same
+    /// double.
     private static func text(_ value: Double) -> String { value.isNaN ? "nan" : "\(value)" }
 
     private static func text(_ time: Timestamp) -> String { "t\(time.seconds).\(time.nanoseconds)" }
@@ -114,7 +117,7 @@ struct CanonicalText {
         (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
 
-    /// With commas between them.
+    /// Appends the parts with commas between them.
     private mutating func append<Parts: Sequence>(
         _ parts: Parts, _ append: (Parts.Element, inout CanonicalText) -> Void
     ) {
@@ -128,8 +131,8 @@ struct CanonicalText {
 }
 
 extension String {
-    /// With `\u{…}` for what is not ASCII. Every other backslash of an id stands before a backslash, a
-    /// quote or a backtick, so nothing else reads like that.
+    /// The text with `\u{…}` for each character outside ASCII. Any other backslash of an id
+    /// precedes a backslash, a quote or a backtick, so the escape is unambiguous.
     fileprivate var escapedToASCII: String {
         if utf8.allSatisfy({ $0 < 0x80 }) { return self }
         return unicodeScalars.reduce(into: "") { result, scalar in
@@ -141,7 +144,8 @@ extension String {
         }
     }
 
-    /// In quotes, with `\` before a quote and before itself, so that it ends where it seems to end.
+    /// Appends a text in quotes, with `\` before each quote and backslash, so that the end of the
+    /// text is unambiguous.
     fileprivate mutating func append(quoted other: String) {
         self += "\""
         if other.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {

@@ -1,6 +1,6 @@
 extension Filter {
-    /// Whether it says nothing: a composite of nothing, or of composites of nothing. Such a filter is
-    /// no filter, wherever it stands (production serves it; clients leave it out).
+    /// True if the filter is an empty composite, or a composite of such composites. A vacuous
+    /// filter has no effect anywhere: production accepts it, and clients omit it.
     public var isVacuous: Bool {
         switch self {
         case .and(let filters), .or(let filters): filters.allSatisfy(\.isVacuous)
@@ -8,8 +8,8 @@ extension Filter {
         }
     }
 
-    /// How many conjunctions ``disjunctiveNormalForm(limit:)`` has; `Int.max` where it is more than
-    /// an `Int` holds. Costs a pass over the filter, whatever the answer.
+    /// The number of conjunctions in ``disjunctiveNormalForm(limit:)``; `Int.max` if the number
+    /// exceeds an `Int`. Always costs one pass over the filter.
     public var disjunctionCount: Int {
         switch self {
         case .unary: return 1
@@ -33,14 +33,16 @@ extension Filter {
         }
     }
 
-    /// The same filter as an `or` of `and`s of single comparisons.
+    /// Returns the same filter as an `or` of `and`s of single comparisons.
     ///
-    /// `in` becomes one equality for each of its values and `array-contains-any` one
-    /// `array-contains`; `not-in` and `!=` stay whole. A vacuous filter is one empty conjunction,
-    /// which everything matches; `in` an empty list is no conjunction at all. Repeated conjunctions
-    /// are kept, so whoever runs them one by one must drop rows seen before.
+    /// `in` becomes one equality for each of its values, and `array-contains-any` one
+    /// `array-contains` each; `not-in` and `!=` stay whole. A vacuous filter gives one empty
+    /// conjunction, which every row matches. `in` with an empty list gives no conjunction. Repeated
+    /// conjunctions are kept: a caller that runs them one by one must drop the rows that it has
+    /// seen before.
     ///
-    /// - Returns: Nil when there would be more than `limit` conjunctions: they grow exponentially.
+    /// - Returns: The conjunctions; nil if there would be more than `limit`, because their number
+    ///   grows exponentially.
     public func disjunctiveNormalForm(limit: Int) -> [[Filter]]? {
         disjunctionCount <= limit ? expanded() : nil
     }

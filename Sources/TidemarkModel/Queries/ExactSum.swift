@@ -1,12 +1,13 @@
-/// A sum that forgets what is taken away from it: exact whatever came in between and in which order, so
-/// that adding and taking away never drift. What it says is ``AggregationState``'s, but that doubles are
-/// rounded once, at the end.
+/// A sum from which values can be removed again. The sum is exact for any sequence of additions and
+/// removals, so it never drifts. Its results equal ``AggregationState``'s, except that doubles are
+/// rounded only once, at the end.
 package struct ExactSum: Hashable, Sendable {
-    /// Cannot overflow: that would take 2^64 rows.
+    /// The sum of the integers. An overflow would need 2^64 rows.
     private var integers: Int128 = 0
-    /// Nil until the first finite double that is not zero.
+    /// The sum of the finite doubles; nil until the first one that is not zero.
     private var doubles: ExactDoubles?
-    /// How many doubles of any kind, and how many of those that are no number one can take away.
+    /// The number of doubles of any kind. NaNs and infinities have counts of their own, because a
+    /// sum cannot subtract them.
     private var doubleCount = 0
     private var nanCount = 0
     private var infinityCounts = (above: 0, below: 0)
@@ -16,7 +17,7 @@ package struct ExactSum: Hashable, Sendable {
 
     package mutating func add(_ value: Value) { change(by: value, 1) }
 
-    /// - Precondition: It was added.
+    /// - Precondition: The value was added.
     package mutating func remove(_ value: Value) { change(by: value, -1) }
 
     private mutating func change(by value: Value, _ sign: Int) {
@@ -70,7 +71,8 @@ package struct ExactSum: Hashable, Sendable {
         return infinityCounts.below > 0 ? -.infinity : finite
     }
 
-    /// An integer when all were and the sum fits; only the *final* sum must.
+    /// The total: an integer if all values were integers and the *final* sum fits, otherwise a
+    /// double.
     package var total: Value {
         if doubleCount == 0, let exact = Int64(exactly: integers) { return .integer(exact) }
         return .double(Double(integers) + sumOfDoubles)
@@ -82,11 +84,11 @@ package struct ExactSum: Hashable, Sendable {
     }
 }
 
-/// A sum of finite doubles without any rounding: a number with a fixed point, wide enough for the smallest
-/// and for 2^63 times the largest of them, in two's complement.
+/// A sum of finite doubles without any rounding: a fixed-point number in two's complement. The
+/// range covers the smallest double and 2^63 times the largest.
 struct ExactDoubles: Sendable {
-    /// Each double is a multiple of the least one, 2^-1074, and below 2^1024: 2,098 bits, and more for
-    /// the carries and the sign. The lowest limb first.
+    /// Every double is a multiple of the least double, 2^-1074, and below 2^1024: 2,098 bits, plus
+    /// bits for carries and the sign. The lowest limb is first.
     private static let limbCount = 34
     private static let leastExponent = -1_074
 
@@ -108,7 +110,7 @@ struct ExactDoubles: Sendable {
         }
     }
 
-    /// Adds or subtracts two limbs, and carries on as far as need be.
+    /// Adds or subtracts two limbs, and propagates the carry as far as necessary.
     @inline(__always)
     private mutating func change(
         by low: UInt64, _ high: UInt64, at limb: Int,
@@ -135,7 +137,7 @@ struct ExactDoubles: Sendable {
         }
     }
 
-    /// The nearest double, of two the even one.
+    /// The nearest double. A tie rounds to even.
     var value: Double {
         guard limbs[Self.limbCount - 1] >> 63 == 1 else { return Self.rounded(limbs) }
         var magnitude = ExactDoubles()
@@ -147,7 +149,7 @@ struct ExactDoubles: Sendable {
     private static func rounded(_ limbs: [UInt64]) -> Double {
         guard let top = limbs.lastIndex(where: { $0 != 0 }) else { return 0 }
         let highest = 64 * top + 63 - limbs[top].leadingZeroBitCount
-        // So small a number is the pattern of a double, as it is.
+        // Such a small number is the bit pattern of a double.
         if highest <= 52 { return Double(bitPattern: limbs[0]) }
         let lowest = highest - 52
         func bits(from start: Int, _ count: Int) -> UInt64 {

@@ -1,8 +1,8 @@
-/// How many rows there are and the sums of some of their fields, from which rows can be taken away again.
+/// A count of rows and the sums of some of their fields, from which rows can be removed again.
 ///
-/// A row that lacks a field that is summed counts for nothing, as with ``AggregationState``.
+/// A row that lacks a summed field is not counted, as in ``AggregationState``.
 package struct Figures: Hashable, Sendable {
-    /// Those that are summed, each once.
+    /// The summed fields, without duplicates.
     package let fields: [FieldPath]
     package private(set) var rows: Int64 = 0
     private var sums: [ExactSum]
@@ -12,7 +12,7 @@ package struct Figures: Hashable, Sendable {
         sums = fields.map { _ in ExactSum() }
     }
 
-    /// The fields that these figures take, each once.
+    /// Returns the fields that the aggregations read, without duplicates.
     package static func fields(of aggregations: [Aggregation]) -> [FieldPath] {
         var fields: [FieldPath] = []
         for field in aggregations.compactMap(\.field) where !fields.contains(field) {
@@ -21,11 +21,12 @@ package struct Figures: Hashable, Sendable {
         return fields
     }
 
-    // Concrete, because generic code is not specialised for callers in other modules.
+    // Concrete types, because the compiler does not specialize generic code for callers in other
+    // modules.
 
     package mutating func add(_ row: FieldsInPlace) { change(by: row, 1) }
 
-    /// - Precondition: It was added.
+    /// - Precondition: The row was added.
     package mutating func remove(_ row: FieldsInPlace) { change(by: row, -1) }
 
     package mutating func add(_ row: EncodedFields) {
@@ -36,7 +37,7 @@ package struct Figures: Hashable, Sendable {
         row.bytes.withUnsafeBufferPointer { remove(FieldsInPlace(bytes: $0)) }
     }
 
-    /// Rows of which nothing but their number is asked.
+    /// Adds rows when only their number is needed.
     package mutating func addRows(_ count: Int64) {
         precondition(fields.isEmpty)
         rows += count
@@ -65,9 +66,9 @@ package struct Figures: Hashable, Sendable {
         for index in figures.sums.indices { figures.sums[index] += others.sums[index] }
     }
 
-    /// What was asked for, by alias.
+    /// Returns the results of the aggregations, by alias.
     ///
-    /// - Precondition: The aggregations take the fields that were summed, and no others.
+    /// - Precondition: The aggregations read exactly the summed fields.
     package func values(_ aggregations: [Aggregation]) -> MapValue {
         MapValue(
             aggregations.map { aggregation in

@@ -1,21 +1,22 @@
-/// Which rows of a query lie nearest to a vector: the last stage of a query that has one.
+/// A vector search, the last stage of a query: keeps the rows that are nearest to a vector.
 public struct FindNearest: Hashable, Sendable {
     public enum DistanceMeasure: Hashable, Sendable, CaseIterable {
         case euclidean
-        /// One less the cosine of the angle. Undefined for a vector of length zero.
+        /// The cosine distance, one minus the cosine of the angle. Undefined for a zero vector.
         case cosine
-        /// The larger, the nearer.
+        /// The dot product. A larger product means a nearer vector.
         case dotProduct
     }
 
-    /// Rows without a vector of the query's dimension there drop out.
+    /// The field that holds the vectors. Rows without a vector of the query's dimension are
+    /// dropped.
     public var field: FieldPath
-    /// At most 2,048 numbers.
+    /// The vector to search for, of at most 2,048 numbers.
     public var vector: [Double]
     public var measure: DistanceMeasure
-    /// 1 to 1,000.
+    /// The maximum number of rows, 1 to 1,000.
     public var limit: Int
-    /// Where the distance is written into each row; nil for nowhere.
+    /// The field of each row that receives the distance; nil if the distance is not written.
     public var distanceField: FieldPath?
     /// The greatest distance, or the least product for ``DistanceMeasure/dotProduct``.
     public var threshold: Double?

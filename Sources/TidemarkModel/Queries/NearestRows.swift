@@ -1,11 +1,13 @@
 extension FindNearest {
-    /// How far a vector is from the one searched for; for ``DistanceMeasure/dotProduct`` how near.
+    /// Returns the distance of `other` from the query vector; for ``DistanceMeasure/dotProduct``,
+    /// the product.
     ///
-    /// - Returns: Nil for a vector of another dimension, and where the measure has no answer (an
-    ///   infinite component can make it NaN): such a row drops out.
-    /// - Throws: For a vector of length zero under ``DistanceMeasure/cosine``, with production's text.
-    ///   Whether production refuses a stored one as it refuses one searched for was not recorded; the
-    ///   code, `FAILED_PRECONDITION`, says that it does.
+    /// - Returns: The distance; nil for a vector of another dimension or if the result is NaN,
+    ///   which an infinite component can cause. Such a row is dropped.
+    /// - Throws: An error with production's text for a vector of length zero under
+    ///   ``DistanceMeasure/cosine``. It was recorded for a query vector. That production also
+    ///   rejects a stored vector was not recorded; its code, `FAILED_PRECONDITION`, suggests that
+    ///   it does.
     public func distance(to other: [Double]) throws(RPCStatus) -> Double? {
         guard other.count == vector.count else { return nil }
         let distance: Double
@@ -26,11 +28,11 @@ extension FindNearest {
         }
         let distance = Self.cosineDistance(vector, other)
         if let distance { return distance }
-        // Squares leave what a double can hold: only the directions count, so shorten the vectors.
+        // The squares exceed a double's range. Only the directions matter, so scale the vectors.
         return Self.cosineDistance(Self.scaled(vector), Self.scaled(other)) ?? .nan
     }
 
-    /// Nil where the squares are too large or too small.
+    /// Returns nil if the squares are too large or too small.
     private static func cosineDistance(_ a: [Double], _ b: [Double]) -> Double? {
         let squares = sum(a, a) { $0 * $1 } * sum(b, b) { $0 * $1 }
         guard squares.isNormal else { return nil }
@@ -52,42 +54,43 @@ extension FindNearest {
         return total
     }
 
-    /// Whether a row this far away is near enough.
+    /// True if `distance` is near enough.
     fileprivate func isWithinThreshold(_ distance: Double) -> Bool {
         guard let threshold else { return true }
         return measure == .dotProduct ? distance >= threshold : distance <= threshold
     }
 }
 
-/// The rows of a query that lie nearest to a vector, found by looking at one row after the other.
-/// Holds no more rows than the search's limit.
+/// The rows of a query that are nearest to a vector, found in one pass over the rows. Holds at most
+/// as many rows as the search's limit.
 public struct NearestRows: Sendable {
     private let search: FindNearest
-    /// A heap: no row is farther away than the first.
+    /// A heap: the first row is the farthest.
     private var rows: [Row] = []
-    /// Rows that have a vector of the right dimension: what an index of vectors has entries of.
+    /// The number of rows that have a vector of the right dimension. A vector index has entries for
+    /// these rows.
     public private(set) var entries = 0
 
     private struct Row: Sendable {
         let document: Document
         let distance: Double
-        /// The smaller, the nearer.
+        /// The sort key. A smaller rank means a nearer row.
         let rank: Double
 
-        /// Equal distances stand in the order of names.
+        /// Orders rows by rank. Equal ranks are ordered by name.
         func precedes(_ other: Row) -> Bool {
             if rank != other.rank { return rank < other.rank }
             return DocumentPath.compare(document.path, other.document.path) == .ascending
         }
     }
 
-    /// - Parameter search: One that ``Query/validate()`` has passed.
+    /// - Parameter search: A search that ``Query/validate()`` has accepted.
     public init(_ search: FindNearest) {
         precondition(search.limit > 0)
         self.search = search
     }
 
-    /// - Throws: ``RPCStatus`` where the distance cannot be measured.
+    /// - Throws: ``RPCStatus`` if the distance cannot be measured.
     public mutating func add(_ document: Document) throws(RPCStatus) {
         guard case .vector(let vector)? = document.fields[search.field],
             vector.array.count == search.vector.count
@@ -129,7 +132,7 @@ public struct NearestRows: Sendable {
         }
     }
 
-    /// The nearest first, each with its distance where the search wants it written.
+    /// The rows, nearest first, each with its distance if the search asks for it.
     public var documents: [Document] {
         rows.sorted { $0.precedes($1) }.map { row in
             guard let field = search.distanceField else { return row.document }

@@ -1,4 +1,4 @@
-/// A query made ready to be asked of many documents: what follows from it alone is worked out once.
+/// A query prepared for many documents: values that depend on the query alone are computed once.
 public struct PreparedQuery: Sendable {
     public let query: Query
     public let database: DatabaseID
@@ -11,20 +11,20 @@ public struct PreparedQuery: Sendable {
         orders = query.normalizedOrders
     }
 
-    /// Whether the document is among the query's rows, limit and offset aside.
+    /// Returns true if the document is among the query's rows, ignoring limit and offset.
     ///
-    /// - Parameter fields: The document's contents, decoded.
+    /// - Parameter fields: The document's decoded contents.
     public func matches(_ path: DocumentPath, _ fields: MapValue) -> Bool {
         matches(path, in: fields)
     }
 
-    /// As ``matches(_:_:)``, of fields that need not be decoded.
-    // Not generic, because generic code is not specialised for callers in other modules.
+    /// Like ``matches(_:_:)``, for encoded fields.
+    // Not generic, because the compiler does not specialize generic code for other modules.
     package func matches(_ path: DocumentPath, among fields: EncodedFields) -> Bool {
         fields.bytes.withUnsafeBufferPointer { matches(path, in: FieldsInPlace(bytes: $0)) }
     }
 
-    /// As ``matches(_:among:)``, of a document that lies in a collection of the query.
+    /// Like ``matches(_:among:)``, for a document in a collection that the query reads.
     package func matches(inside path: DocumentPath, among fields: EncodedFields) -> Bool {
         fields.bytes.withUnsafeBufferPointer { matches(inside: path, in: FieldsInPlace(bytes: $0)) }
     }
@@ -33,7 +33,8 @@ public struct PreparedQuery: Sendable {
         query.contains(path) && matches(inside: path, in: fields)
     }
 
-    /// The filter comes first: it refuses most, and most of them by one of their first fields.
+    /// Tests the filter first: it rejects most documents, and most of those by one of their first
+    /// fields.
     private func matches(inside path: DocumentPath, in fields: some FieldSource) -> Bool {
         let row = QueryRow(path: path, fields: fields, database: database)
         if let filter = query.filter, !filter.matches(row) { return false }
@@ -43,7 +44,7 @@ public struct PreparedQuery: Sendable {
         return true
     }
 
-    /// The order of two matching documents. Never equal for two paths.
+    /// Compares two matching documents in the query's order. Never equal for two paths.
     ///
     /// - Precondition: Both match the query.
     public func compare(
@@ -65,7 +66,7 @@ public struct PreparedQuery: Sendable {
         return .equal
     }
 
-    /// On which side of the cursor's edge the row lies; never equal.
+    /// Compares the row with the cursor's edge. Never equal.
     private func compare(_ row: QueryRow<some FieldSource>, with cursor: Cursor) -> Comparison {
         for (order, value) in zip(orders, cursor.values) {
             guard let own = row.value(of: order.field) else { return .ascending }
@@ -76,7 +77,7 @@ public struct PreparedQuery: Sendable {
     }
 }
 
-/// A document as filters and orders see it: its name is one of its fields.
+/// A document as filters and orders see it: the name counts as a field.
 struct QueryRow<Fields: FieldSource> {
     let path: DocumentPath
     let fields: Fields

@@ -1,27 +1,27 @@
-/// Which documents, in which order, and which part of them.
+/// A query: the documents to read, their order, and the part to return.
 public struct Query: Sendable {
     /// The document below which the collection lies; nil for the root.
     public var parent: DocumentPath?
-    /// Nil for documents of every collection below `parent`.
+    /// The id of the collection; nil for documents of every collection below `parent`.
     public var collectionID: String?
-    /// Whether collections of that id at any depth below `parent` take part: a collection group.
+    /// True for a collection group: includes collections with that id at any depth below `parent`.
     public var allDescendants: Bool
     public var filter: Filter?
-    /// As the caller gave them; ``normalizedOrders`` has the implicit ones too.
+    /// The explicit orders. ``normalizedOrders`` includes the implicit ones.
     public var orders: [Order]
     public var start: Cursor?
     public var end: Cursor?
-    /// Rows to skip; each is billed. Never negative.
+    /// The number of rows to skip; each is billed. Never negative.
     public var offset: Int
     public var limit: Limit?
-    /// The fields to return; nil for all of them, `[.documentID]` for none.
+    /// The fields to return; nil for all fields, `[.documentID]` for none.
     public var projection: [FieldPath]?
     /// Keeps the rows nearest to a vector, nearest first.
     public var findNearest: FindNearest?
 
     public enum Limit: Hashable, Sendable {
         case first(Int)
-        /// The last rows, in the query's order. On the wire the orders are flipped instead.
+        /// The last rows, in the query's order. The wire form reverses the orders instead.
         case last(Int)
 
         public var count: Int {
@@ -55,7 +55,7 @@ public struct Query: Sendable {
         self.init(parent: collection.parent, collectionID: collection.id)
     }
 
-    /// The one collection the query reads; nil for groups and recursive scans.
+    /// The one collection that the query reads; nil for groups and recursive scans.
     public var collection: CollectionPath? {
         guard !allDescendants, let collectionID else { return nil }
         guard let parent else { return CollectionPath(unchecked: collectionID) }
@@ -64,15 +64,15 @@ public struct Query: Sendable {
 }
 
 extension Query {
-    /// A text that two queries share only when they are equal: a key for stored targets, and a name
-    /// for logs. Costs about as many bytes as the query has on the wire. All ASCII, so that Swift's own
-    /// equality of strings, and so a dictionary, tells two ids apart.
+    /// A text that two queries share only if they are equal: a key for stored targets, and a name
+    /// in logs. Its length is about that of the query on the wire. The text is ASCII, so Swift's
+    /// string equality, and therefore a dictionary, distinguishes two ids.
     ///
-    /// Implicit orders are not written out, and a limit to the last rows is not one to the first: take
-    /// the id of ``wireForm`` to know what the server is asked.
+    /// The text omits implicit orders, and it distinguishes a limit to the last rows from a limit
+    /// to the first rows. Use the id of ``wireForm`` to compare the queries that a server receives.
     public var canonicalID: String { canonicalID(orders: orders) }
 
-    /// The id that it has with other orders.
+    /// Returns the canonical id that the query would have with other orders.
     package func canonicalID(orders: [Order]) -> String {
         var text = CanonicalText()
         text.append(self, orders: orders)
@@ -90,7 +90,7 @@ extension Query: Hashable {
             && left.projection == right.projection && left.findNearest == right.findNearest
     }
 
-    /// Leaves out what rarely tells queries apart.
+    /// Omits the properties in which queries rarely differ.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(parent)
         collectionID?.hashBytes(into: &hasher)
@@ -117,11 +117,13 @@ public struct Order: Hashable, Sendable {
     }
 }
 
-/// A place in a query's order: values for a prefix of its orders, and on which side of what equals them.
+/// A position in a query's order: values for a prefix of its orders, before or after the rows that
+/// equal them.
 public struct Cursor: Hashable, Sendable {
-    /// At most one for each normalised order; names as ``Value/reference(_:)``.
+    /// The values, at most one for each normalized order. Document names are
+    /// ``Value/reference(_:)``.
     public var values: [Value]
-    /// True for just before the rows with these values: `start(at:)` and `end(before:)`.
+    /// True for the position before the rows with these values: `start(at:)` and `end(before:)`.
     public var before: Bool
 
     public init(values: [Value], before: Bool) {
@@ -146,16 +148,16 @@ public indirect enum Filter: Hashable, Sendable {
     }
 }
 
-/// One figure over the rows of a query.
+/// An aggregation over the rows of a query.
 public struct Aggregation: Sendable {
     public enum Operator: Hashable, Sendable {
-        /// Counts no further than `upTo`, when given.
+        /// Counts the rows, at most up to `upTo` if it is set.
         case count(upTo: Int64?)
         case sum(FieldPath)
         case average(FieldPath)
     }
 
-    /// The name in the result; empty ones are named `field_1`, `field_2` … by the server.
+    /// The name of the result. The server names empty aliases `field_1`, `field_2` and so on.
     public var alias: String
     public var operation: Operator
 

@@ -1,19 +1,19 @@
-/// What Firestore allows of a query; sources: server-protocol 1.6 and 1.7.
+/// Firestore's limits for a query. Source: server-protocol 1.6 and 1.7.
 public enum QueryLimits {
-    /// Conjunctions after expansion to disjunctive normal form.
+    /// The maximum number of conjunctions in disjunctive normal form.
     public static let disjunctions = 30
-    /// Values of one `not-in`.
+    /// The maximum number of values of one `not-in`.
     public static let notInValues = 10
-    /// Fields with ranges or inequalities.
+    /// The maximum number of fields with ranges or inequalities.
     public static let inequalityFields = 10
-    /// Explicit orders: as many as an index may have fields.
+    /// The maximum number of explicit orders, equal to the maximum number of fields of an index.
     public static let orders = 100
-    /// Bytes of a collection's id.
+    /// The maximum length of a collection's id, in bytes.
     public static let collectionIDBytes = 1_500
-    /// Bytes of a field path as it is written.
+    /// The maximum length of an encoded field path, in bytes.
     public static let fieldPathBytes = 1_500
-    /// Figures of one aggregation query.
+    /// The maximum number of aggregations in one query.
     public static let aggregations = 5
-    /// Rows that one vector search returns.
+    /// The maximum number of rows that a vector search returns.
     public static let nearestRows = 1_000
 }

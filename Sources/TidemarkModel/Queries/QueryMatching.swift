@@ -1,6 +1,7 @@
 extension Query {
-    /// The orders with the implicit ones: the fields of range filters that are not ordered by, by
-    /// name, then the document's name, both in the direction of the last explicit order.
+    /// The orders including the implicit ones: first the fields of range filters without an order,
+    /// sorted by path; then the document's name. Both have the direction of the last explicit
+    /// order.
     public var normalizedOrders: [Order] {
         if filter == nil, orders.isEmpty { return [Order(.documentID)] }
         var result = orders
@@ -14,7 +15,8 @@ extension Query {
         return result
     }
 
-    /// The fields that range filters, `!=` and `not-in` compare, sorted, the document's name last.
+    /// The fields that range filters, `!=` and `not-in` compare, sorted, with the document's name
+    /// last.
     public var inequalityFields: [FieldPath] {
         var fields: Set<FieldPath> = []
         filter?.forEachLeaf { field, isInequality in
@@ -25,10 +27,10 @@ extension Query {
         }
     }
 
-    /// Whether the query's index entries are billed beside its documents: more than one of its fields
-    /// is a range. A field that is ordered by counts as a range where there is another; `__name__`
-    /// does whatever it is compared by, but not where it only ends the order: it ends every order,
-    /// said or not.
+    /// True if the query is billed for index entries besides its documents, because at least two of
+    /// its fields are ranges. If there is a range field, a field in the orders counts as a range
+    /// too. `__name__` counts in any comparison, but not as an order, because every query is
+    /// ordered by it, explicitly or not.
     package var hasSeveralRangeFields: Bool {
         var fields: Set<FieldPath> = []
         filter?.collectRangeFields(&fields)
@@ -37,15 +39,15 @@ extension Query {
         return fields.count > 1
     }
 
-    /// Whether the document is among the query's rows, limit and offset aside. For many documents take
-    /// a ``PreparedQuery``.
+    /// Returns true if the document is among the query's rows, ignoring limit and offset. Use a
+    /// ``PreparedQuery`` for many documents.
     ///
-    /// - Parameter fields: The document's contents, decoded.
+    /// - Parameter fields: The document's decoded contents.
     public func matches(_ path: DocumentPath, _ fields: MapValue, in database: DatabaseID) -> Bool {
         PreparedQuery(self, in: database).matches(path, fields)
     }
 
-    /// Whether the document lies in a collection that the query reads.
+    /// Returns true if the document lies in a collection that the query reads.
     public func contains(_ path: DocumentPath) -> Bool {
         if !allDescendants, let collectionID {
             return path.text.withBytes { $0.isChild(of: collectionID, in: parent?.text) }
@@ -57,8 +59,8 @@ extension Query {
         return path.text.utf8.starts(with: (parent.text + "/").utf8)
     }
 
-    /// The order of two matching documents. Never equal for two paths. For many documents take a
-    /// ``PreparedQuery``.
+    /// Compares two matching documents in the query's order. Never equal for two paths. Use a
+    /// ``PreparedQuery`` for many documents.
     public func compare(
         _ left: (path: DocumentPath, fields: MapValue),
         _ right: (path: DocumentPath, fields: MapValue), in database: DatabaseID
@@ -66,7 +68,8 @@ extension Query {
         PreparedQuery(self, in: database).compare(left, right)
     }
 
-    /// As it goes over the wire: a limit to the last rows becomes one to the first in flipped order.
+    /// The query in its wire form: a limit to the last rows becomes a limit to the first rows in
+    /// the reversed order.
     public var wireForm: Query {
         guard case .last(let count)? = limit else { return self }
         var result = self
@@ -79,9 +82,9 @@ extension Query {
 }
 
 extension Query {
-    /// ``normalizedOrders`` without the implicit ones behind the name, which decides by itself: a server
-    /// refuses an order that goes on behind it, and adds those by itself. What a cursor has values for
-    /// stays.
+    /// ``normalizedOrders`` without the implicit orders after the name. The name alone decides the
+    /// order, and the server adds those orders itself but rejects them in a request. Orders for
+    /// which a cursor has values stay.
     private var ordersForServer: ArraySlice<Order> {
         let orders = normalizedOrders
         let name = orders.firstIndex { $0.field.isDocumentID } ?? orders.count - 1
@@ -91,7 +94,7 @@ extension Query {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether this is a path of one more segment than the collection's.
+    /// True if the bytes are a path with exactly one more segment than the collection's path.
     fileprivate func isChild(of collectionID: String, in parent: String?) -> Bool {
         var start = 0
         for part in [parent, collectionID] {

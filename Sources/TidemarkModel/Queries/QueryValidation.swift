@@ -1,10 +1,10 @@
-// The texts are those that production was seen to send, where one was; the others are ours.
+// Error texts are production's where they were recorded; the others are Tidemark's.
 
 extension Query {
-    /// Checks the rules that Firestore has for queries, whatever the data.
+    /// Checks Firestore's rules for queries that do not depend on data.
     ///
-    /// What it lets pass is what production serves: comparisons with null or NaN (they find nothing),
-    /// no collection, an empty composite filter, cursor values of any kind.
+    /// Accepts everything that production accepts: comparisons with null or NaN (which match
+    /// nothing), no collection, an empty composite filter, cursor values of any kind.
     ///
     /// - Throws: ``RPCStatus`` of code `invalidArgument`, with production's text where it is known.
     public func validate() throws(RPCStatus) {
@@ -21,7 +21,7 @@ extension Query {
         }
     }
 
-    /// A vector search cuts off rows by their distance, so nothing else may.
+    /// A vector search limits rows by distance, so other limits are not allowed.
     private func validateWindow(of search: FindNearest) throws(RPCStatus) {
         if limit != nil {
             throw .invalidArgument("A query limit cannot be used with FindNearest")
@@ -66,7 +66,7 @@ extension Query {
         }
     }
 
-    /// A scan without a collection, and a group below a document, run in the order of names only.
+    /// A scan without a collection, and a group below a document, must be in ascending name order.
     private func validateScope() throws(RPCStatus) {
         let isKeyScan = normalizedOrders == [Order(.documentID)]
         if collectionID == nil {
@@ -102,7 +102,7 @@ extension Query {
 }
 
 extension FindNearest {
-    /// The bounds are documented, the texts of all but the zero vector are ours.
+    /// The bounds are documented. The texts are Tidemark's, except that for the zero vector.
     func validate() throws(RPCStatus) {
         try field.validate()
         try distanceField?.validate()
@@ -122,21 +122,22 @@ extension FindNearest {
         if let threshold, threshold.isNaN {
             throw .invalidArgument("The distance threshold of FindNearest must not be NaN.")
         }
-        // Asked of the vector itself, which a search for nothing at all fails by as well.
+        // Measures the vector's distance to itself to get the error for a zero vector, which a
+        // search without rows must raise too.
         if measure == .cosine, Self.isZero(vector) { _ = try distance(to: vector) }
     }
 }
 
 extension [FieldPath] {
-    /// Checks the fields that a read is to return; the document's name may be among them.
+    /// Checks the fields that a read returns. The document's name is allowed.
     package func validateAsMask() throws(RPCStatus) {
         for field in self where !field.isDocumentID { try field.validate() }
     }
 }
 
 extension FieldPath {
-    /// - Throws: ``RPCStatus`` when it is too long, or a name in it is reserved. `__name__` is one:
-    ///   where it means the document's own name, ask ``isDocumentID`` first.
+    /// - Throws: ``RPCStatus`` if the path is too long or contains a reserved name. `__name__` is
+    ///   reserved: check ``isDocumentID`` first if it means the document's own name.
     package func validate() throws(RPCStatus) {
         if encoded.utf8.count > QueryLimits.fieldPathBytes {
             throw .invalidArgument("property path is longer than 1500 bytes.")
@@ -146,7 +147,7 @@ extension FieldPath {
         }
     }
 
-    /// `__.*__`
+    /// True if the name matches `__.*__`.
     package static func isReserved(_ name: String) -> Bool {
         let bytes = name.utf8
         let bar = UInt8(ascii: "_")
@@ -183,7 +184,7 @@ extension Filter {
         }
     }
 
-    /// The rules for one comparison by itself.
+    /// Checks the rules for a single comparison.
     private func validateAlone() throws(RPCStatus) {
         switch self {
         case .and, .or: return
@@ -195,8 +196,8 @@ extension Filter {
         }
     }
 
-    /// At most one comparison that says what a field is *not*, and `not-in` with neither `or` nor its
-    /// shorthands.
+    /// Checks that there is at most one negative comparison, and that `not-in` is combined neither
+    /// with `or` nor with its shorthands.
     private func validateNegations() throws(RPCStatus) {
         var negations = 0
         var notIns = 0
@@ -224,7 +225,7 @@ extension Filter {
         }
     }
 
-    /// Whether an `or` of at least two filters stands anywhere in it.
+    /// True if the filter contains an `or` of at least two filters at any depth.
     private var hasRealOr: Bool {
         switch self {
         case .field, .unary: false
@@ -252,7 +253,7 @@ extension Filter {
 }
 
 extension Filter.Operator {
-    /// As in the wire's enumeration, which production's texts use.
+    /// The name in the wire's enumeration, which production's error texts use.
     var wireName: String {
         switch self {
         case .lessThan: "LESS_THAN"
@@ -268,7 +269,7 @@ extension Filter.Operator {
         }
     }
 
-    /// Whether its operand is a list of values to compare with.
+    /// True if the operand is a list of values.
     public var takesList: Bool {
         switch self {
         case .isIn, .arrayContainsAny, .notIn: true
@@ -287,7 +288,7 @@ extension Filter.Operator {
         }
     }
 
-    /// The document's name is compared with names only, and is no array.
+    /// Checks that the document's name is compared only with names and not as an array.
     fileprivate func validateNames(_ operand: Value) throws(RPCStatus) {
         let values = takesList ? operand.arrayElements : [operand]
         let isName = values.allSatisfy { if case .reference = $0 { true } else { false } }

@@ -1,22 +1,22 @@
-/// Picks the rows that cut a query into about equal parts, in one pass over its rows and without
-/// keeping them all.
+/// Selects rows that cut a query into parts of about equal size, in one pass and without keeping
+/// all rows.
 ///
-/// As many cuts as were asked for, but no more than one for 128 rows, rounded: 5 rows give none, 100
-/// give one, 1,000 give up to 8. Source: server-production-facts 2, measured.
+/// Returns at most the requested number of cuts, and at most one per 128 rows, rounded: 5 rows give
+/// none, 100 give one, 1,000 give up to 8. Source: server-production-facts 2, measured.
 public struct SplitPoints: Sendable {
-    /// Rows for a cut, about.
+    /// The approximate number of rows per cut.
     static let rowsForACut = 128
-    /// Rows kept at most. Beyond that only every second, fourth … row is.
+    /// The maximum number of rows kept. Beyond it, only every second, fourth … row is kept.
     private static let capacity = 1 << 16
 
-    /// Every `stride`-th row, from the first.
+    /// Rows at a distance of `stride`, starting with the first.
     private var kept: [DocumentPath] = []
     private var stride = 1
     private var rows = 0
 
     public init() {}
 
-    /// Takes up the next row, in the query's order.
+    /// Adds the next row, in the query's order.
     public mutating func add(_ path: DocumentPath) {
         if rows.isMultiple(of: stride) {
             kept.append(path)
@@ -30,12 +30,12 @@ public struct SplitPoints: Sendable {
         stride *= 2
     }
 
-    /// The first rows of all parts but the first, in order, each once.
+    /// Returns the first row of every part except the first, in order and without duplicates.
     public func cuts(upTo wanted: Int) -> [DocumentPath] {
         let possible = (rows + Self.rowsForACut / 2) / Self.rowsForACut
         let count = min(wanted, possible, kept.count / 2)
         guard count > 0 else { return [] }
-        // At least two kept rows lie between two cuts, so that no row is cut at twice.
+        // At least two kept rows lie between two cuts, so no row is used for two cuts.
         return (1...count).map { kept[$0 * rows / (count + 1) / stride] }
     }
 }

@@ -1,11 +1,12 @@
-/// A secret that a server asks of its callers. It prints as nothing.
+/// A secret that a server requires from its callers. Its description is empty.
 public struct AccessToken: Sendable {
-    /// A longer one is refused; metadata has to carry it with every call.
+    /// The maximum length. Metadata carries the token with every call.
     public static let maxBytes = 4_096
 
     private let bytes: [UInt8]
 
-    /// Nil for what metadata cannot carry: it must be visible ASCII, not empty and not too long.
+    /// Returns nil if metadata cannot carry the token: it must be visible ASCII, not empty and at
+    /// most ``maxBytes`` long.
     public init?(_ text: String) {
         guard !text.isEmpty, text.utf8.count <= Self.maxBytes,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
@@ -13,8 +14,8 @@ public struct AccessToken: Sendable {
         bytes = Array(text.utf8)
     }
 
-    /// Whether a caller has shown it. Takes as long for a token that is nearly right as for any other of
-    /// its length.
+    /// Returns true if the caller has sent this token. The time depends only on the length of the
+    /// offered token, not on how many bytes are right.
     public func matches(_ offered: String?) -> Bool {
         guard let offered, !offered.isEmpty else { return false }
         let other = Array(offered.utf8)
@@ -23,7 +24,7 @@ public struct AccessToken: Sendable {
         return difference == 0
     }
 
-    /// As in `Bearer secret`, whatever the case of the first word.
+    /// Returns true for a header like `Bearer secret`. The case of the first word does not matter.
     public func matches(authorization header: String?) -> Bool {
         matches(header.flatMap(Self.bearer))
     }
@@ -43,10 +44,10 @@ extension AccessToken: CustomStringConvertible, CustomReflectable {
 }
 
 extension RPCStatus {
-    /// What a caller is told who has not shown the token, as production tells it. Source:
+    /// The error for a caller without the token, as production sends it. Source:
     /// server-production-facts 10.
     ///
-    /// - Parameter method: Its name in the protocol, as in `Commit`.
+    /// - Parameter method: The method's name in the protocol, for example `Commit`.
     package static func credentialsMissing(method: String) -> RPCStatus {
         RPCStatus(
             .unauthenticated,

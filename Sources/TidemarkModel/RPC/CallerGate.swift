@@ -1,8 +1,8 @@
-/// Who calls, as far as what they showed says.
+/// The identity of a caller, as its credentials state it.
 public struct Caller: Hashable, Sendable {
-    /// The account; nil for an administrator, and for anybody where nothing is asked.
+    /// The account; nil for an administrator, and for every caller of a server without a gate.
     public var userID: String?
-    /// The only project whose databases the caller may reach; nil for any.
+    /// The only project whose databases the caller can access; nil for any project.
     public var project: String?
 
     public init(userID: String? = nil, project: String? = nil) {
@@ -10,7 +10,7 @@ public struct Caller: Hashable, Sendable {
         self.project = project
     }
 
-    /// - Throws: `unauthenticated` for another project's database.
+    /// - Throws: `unauthenticated` for a database of another project.
     package func checkReach(of database: DatabaseID) throws(RPCStatus) {
         guard let project, !project.hasSameBytes(as: database.project) else { return }
         throw RPCStatus(
@@ -21,8 +21,8 @@ public struct Caller: Hashable, Sendable {
 /// Decides who may call a server.
 public protocol CallerGate: Sendable {
     /// - Parameters:
-    ///   - token: What came as a bearer token; nil for nothing.
-    ///   - method: The call's name in the protocol, as in `Commit`.
+    ///   - token: The bearer token; nil if there is none.
+    ///   - method: The method's name in the protocol, for example `Commit`.
     /// - Throws: `unauthenticated` with the reason.
     func caller(_ token: String?, method: String) async throws(RPCStatus) -> Caller
 }

@@ -1,15 +1,15 @@
-/// Asks for a query's plan, and with `analyze` also to run it and say what that took.
+/// Requests the plan of a query. With `analyze`, also runs the query and reports the cost.
 public struct ExplainOptions: Hashable, Sendable {
-    /// Without it nothing is run: one read is billed and no documents come.
+    /// If false, the query is not run: one read is billed and no documents are returned.
     public var analyze: Bool
 
     public init(analyze: Bool) { self.analyze = analyze }
 }
 
-/// How a query is answered, and what it took.
+/// The plan of a query, and the cost of running it.
 public struct ExplainMetrics: Hashable, Sendable {
     public var indexesUsed: [IndexUse]
-    /// Nil when the query was not run.
+    /// The cost; nil if the query was not run.
     public var execution: ExecutionStats?
 
     public init(indexesUsed: [IndexUse], execution: ExecutionStats? = nil) {
@@ -18,11 +18,11 @@ public struct ExplainMetrics: Hashable, Sendable {
     }
 }
 
-/// One index of a plan, in production's words.
+/// An index of a plan, in production's words.
 public struct IndexUse: Hashable, Sendable {
     /// `Collection` or `Collection group`.
     public var queryScope: String
-    /// As in `(a ASC, __name__ ASC)`.
+    /// The fields, for example `(a ASC, __name__ ASC)`.
     public var properties: String
 
     public init(queryScope: String, properties: String) {
@@ -33,10 +33,11 @@ public struct IndexUse: Hashable, Sendable {
 
 public struct ExecutionStats: Hashable, Sendable {
     public var resultsReturned: Int64
-    /// What was billed.
+    /// The number of billed reads.
     public var readOperations: Int64
     public var duration: Duration
-    /// `documents_scanned`, `index_entries_scanned` and the like: production's names and texts.
+    /// Counters such as `documents_scanned` and `index_entries_scanned`, with production's names
+    /// and texts.
     public var debugStats: [String: DebugValue]
 
     public indirect enum DebugValue: Hashable, Sendable {

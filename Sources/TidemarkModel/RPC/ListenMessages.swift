@@ -1,13 +1,13 @@
-/// What a client asks of a listen stream.
+/// A request of a client on a listen stream.
 public enum ListenRequest: Hashable, Sendable {
-    /// `labels` tell the server why, as in `goog-listen-tags`.
+    /// Adds a target. `labels` tell the server the reason, for example `goog-listen-tags`.
     case add(ListenTarget, labels: [String: String])
     case remove(targetID: Int32)
-    /// A target that a server could not read, and why: it is refused alone.
+    /// A target that the server could not decode, with the error. Only this target is rejected.
     case unreadable(targetID: Int32, RPCStatus)
 }
 
-/// Something to watch: a query or some documents, and what the client holds of it.
+/// A target to watch: a query or some documents, and the state from which the client resumes.
 public struct ListenTarget: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case query(Query)
@@ -20,13 +20,14 @@ public struct ListenTarget: Hashable, Sendable {
         case readTime(Timestamp)
     }
 
-    /// The client's, unique on its stream; 0 lets the server choose.
+    /// The client's id for the target, unique on its stream; 0 lets the server choose.
     public var id: Int32
     public var kind: Kind
     public var resume: Resume
-    /// How many matches the client holds, when it resumes: lets the server notice a difference.
+    /// The number of matches that the client holds when it resumes. The server uses it to detect a
+    /// difference.
     public var expectedCount: Int32?
-    /// Whether the server removes the target once it is current.
+    /// True if the server removes the target once it is current.
     public var once: Bool
 
     public init(
@@ -41,12 +42,12 @@ public struct ListenTarget: Hashable, Sendable {
     }
 }
 
-/// What a server says on a listen stream; the clients' word for it is a watch change.
+/// A response of a server on a listen stream; Firestore's clients call it a watch change.
 public enum ListenResponse: Hashable, Sendable {
     case targetChange(TargetChange)
     case documentChange(DocumentChange)
     case documentDelete(DocumentRemoval)
-    /// Like a delete, but the document may go on existing outside the targets.
+    /// Like a delete, but the document may still exist outside the targets.
     case documentRemove(DocumentRemoval)
     case existenceFilter(ExistenceFilter)
 }
@@ -58,13 +59,13 @@ public struct TargetChange: Hashable, Sendable {
     }
 
     public var kind: Kind
-    /// Empty for all targets of the stream.
+    /// The affected targets; empty for all targets of the stream.
     public var targetIDs: [Int32]
-    /// Why the server removed the targets; nil when it was asked to.
+    /// The reason why the server removed the targets; nil if the client asked for it.
     public var cause: RPCStatus?
-    /// Empty for none.
+    /// The resume token; empty if there is none.
     public var resumeToken: [UInt8]
-    /// Of a consistent snapshot over all targets, when `targetIDs` is empty.
+    /// The read time of a consistent snapshot over all targets, if `targetIDs` is empty.
     public var readTime: Timestamp?
 
     public init(
@@ -103,11 +104,11 @@ public struct DocumentRemoval: Hashable, Sendable {
     }
 }
 
-/// How many documents match a target, so that a client can tell whether it missed a removal.
+/// The number of documents that match a target. A client uses it to detect a missed removal.
 public struct ExistenceFilter: Hashable, Sendable {
     public var targetID: Int32
     public var count: Int32
-    /// Which names still match, nearly surely; nil when the server left it out.
+    /// The names that still match, with a small error rate; nil if the server omitted them.
     public var unchangedNames: BloomFilterBits?
 
     public init(targetID: Int32, count: Int32, unchangedNames: BloomFilterBits? = nil) {
@@ -117,7 +118,7 @@ public struct ExistenceFilter: Hashable, Sendable {
     }
 }
 
-/// A bloom filter as it came over the wire, unchecked.
+/// A bloom filter in its wire form, unchecked.
 public struct BloomFilterBits: Hashable, Sendable {
     public var bitmap: [UInt8]
     public var padding: Int32
@@ -130,7 +131,7 @@ public struct BloomFilterBits: Hashable, Sendable {
     }
 }
 
-/// What a client sends on a write stream. The first holds nothing but the database.
+/// A request on a write stream. The first request holds only the database.
 public struct WriteRequest: Hashable, Sendable {
     public var streamID: String
     public var streamToken: [UInt8]
@@ -143,12 +144,12 @@ public struct WriteRequest: Hashable, Sendable {
     }
 }
 
-/// What a server answers on a write stream: one for each request, in order.
+/// A response on a write stream. The server sends one per request, in order.
 public struct WriteResponse: Hashable, Sendable {
     public var streamID: String
     public var streamToken: [UInt8]
     public var results: [MutationResult]
-    /// Nil in the answer to the first request.
+    /// The commit time; nil in the response to the first request.
     public var commitTime: Timestamp?
 
     public init(

@@ -10,7 +10,7 @@ public enum RPCMethod: String, Hashable, Sendable, CaseIterable {
     case commit = "Commit"
     case rollback = "Rollback"
     case runQuery = "RunQuery"
-    /// Refused: it is for the Enterprise edition.
+    /// Always fails, because pipelines belong to the Enterprise edition.
     case executePipeline = "ExecutePipeline"
     case runAggregationQuery = "RunAggregationQuery"
     case partitionQuery = "PartitionQuery"
@@ -21,7 +21,7 @@ public enum RPCMethod: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Request {
-    /// The RPC that carries it.
+    /// The RPC that carries the request.
     package var method: RPCMethod {
         switch self {
         case .getDocument: .getDocument

@@ -1,6 +1,6 @@
-/// How a call or a stream ended: gRPC's codes, and a sentence.
+/// The result of a call or a stream: a gRPC code and a message.
 public struct RPCStatus: Error, Hashable, Sendable {
-    /// gRPC's numbers, which FirebaseFirestore's error codes share.
+    /// gRPC's status codes. FirebaseFirestore's error codes have the same numbers.
     public enum Code: Int32, Hashable, Sendable, CaseIterable {
         case ok = 0
         case cancelled, unknown, invalidArgument, deadlineExceeded, notFound, alreadyExists
@@ -10,28 +10,27 @@ public struct RPCStatus: Error, Hashable, Sendable {
 
     public var code: Code
     public var message: String
-    /// What a program can read of the reason: `grpc-status-details-bin` on the wire.
+    /// The reason in a form for programs: `grpc-status-details-bin` on the wire.
     public var details: [Detail]
-    /// Metadata that came after the last message, by lower-case key. No part of what two statuses
-    /// are compared by.
+    /// Metadata that followed the last message, by lower-case key. Ignored by `==`.
     public var trailers: [String: String] = [:]
-    /// What the call was billed, for who records calls within the process. On a wire it is among the
-    /// trailers, where the caller asked for it. No part of what two statuses are compared by.
+    /// The billed operations of the call, for code in the same process that records calls. On the
+    /// wire they are in the trailers if the caller asked for them. Ignored by `==`.
     package var billed: BilledCounts?
-    /// What was tried before it was given up. No part of what two statuses are compared by.
+    /// The attempts made before the call failed. Ignored by `==`.
     public var attempts = AttemptHistory()
 
-    /// The kinds of `google.rpc` that a Firestore sends.
+    /// The kinds of `google.rpc` details that Firestore sends.
     public enum Detail: Hashable, Sendable {
-        /// Why, in a word that does not change: `INDEX_ENTRIES_COUNT_LIMIT_EXCEEDED`.
+        /// The reason as a constant, for example `INDEX_ENTRIES_COUNT_LIMIT_EXCEEDED`.
         case errorInfo(reason: String, domain: String, metadata: [String: String])
         case help(description: String, url: String)
         case badRequest(field: String, description: String)
-        /// How long to wait before the same call is made again.
+        /// The time to wait before a retry of the same call.
         case retryAfter(Duration)
     }
 
-    /// Documents read, written and deleted.
+    /// The numbers of documents read, written and deleted.
     package struct BilledCounts: Sendable {
         package let reads, writes, deletes: Int
 
@@ -63,7 +62,7 @@ public struct RPCStatus: Error, Hashable, Sendable {
 }
 
 extension RPCStatus.Detail {
-    /// Firestore's own reason, such as `TOO_MANY_AGGREGATIONS`.
+    /// Firestore's own reason, for example `TOO_MANY_AGGREGATIONS`.
     public static func reason(_ reason: String) -> Self {
         .errorInfo(reason: reason, domain: "firestore.googleapis.com", metadata: [:])
     }
@@ -77,16 +76,16 @@ extension RPCStatus: CustomStringConvertible {
     public var description: String { "\(code): \(message)" }
 }
 
-/// One of the attempts that a call took.
+/// An attempt of a call.
 public struct CallAttempt: Hashable, Sendable {
-    /// From 1.
+    /// The number of the attempt, from 1.
     public var number: Int
-    /// Since the call began.
+    /// The start of the attempt, as the time since the call began.
     public var began: Duration
-    /// Nil when it was left.
+    /// The end of the attempt, since the call began; nil if the attempt was abandoned.
     public var ended: Duration?
-    /// What was made of its end: `transient`, `throttled`, `authentication`, `permanent`, `unknown` or
-    /// `cancelled`; nil when it has none.
+    /// The classified result: `transient`, `throttled`, `authentication`, `permanent`, `unknown` or
+    /// `cancelled`; nil if the attempt has no result.
     public var outcome: String?
 
     public init(number: Int, began: Duration, ended: Duration?, outcome: String?) {
@@ -97,7 +96,8 @@ public struct CallAttempt: Hashable, Sendable {
     }
 }
 
-/// The attempts of a call, the newest 32, beside an error: two errors are as equal as they are without.
+/// The newest 32 attempts of a call, attached to an error. All histories are equal, so they do not
+/// affect the equality of errors.
 public struct AttemptHistory: Hashable, Sendable {
     public var attempts: [CallAttempt]
 
@@ -108,7 +108,7 @@ public struct AttemptHistory: Hashable, Sendable {
 }
 
 extension RPCStatus.Code {
-    /// As in `RESOURCE_EXHAUSTED`.
+    /// The name on the wire, for example `RESOURCE_EXHAUSTED`.
     package var wireName: String {
         switch self {
         case .ok: "OK"

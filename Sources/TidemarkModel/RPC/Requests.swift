@@ -1,4 +1,4 @@
-/// A call of `google.firestore.v1.Firestore`, the two streams aside.
+/// A call of `google.firestore.v1.Firestore`, except the two streams.
 public enum Request: Hashable, Sendable {
     case getDocument(GetDocumentRequest)
     case listDocuments(ListDocumentsRequest)
@@ -17,14 +17,14 @@ public enum Request: Hashable, Sendable {
 }
 
 extension Request {
-    /// Whether it reads one document, and so takes a server little time, whatever else that holds.
+    /// True if the request reads only one document and so costs the server little time.
     package var isShortRead: Bool {
         if case .getDocument = self { true } else { false }
     }
 }
 
-/// An answer to a ``Request``, of the case of the same name. Those of streaming calls come several
-/// times, each with a part of the whole.
+/// A reply to the ``Request`` with the same case name. Streaming calls send several replies, each
+/// with a part of the answer.
 public enum Reply: Hashable, Sendable {
     case document(Document)
     case listDocuments([ListedDocument], nextPageToken: String)
@@ -46,16 +46,16 @@ public enum TransactionOptions: Hashable, Sendable {
     case readOnly(at: Timestamp?)
 
     public enum ConcurrencyMode: Hashable, Sendable {
-        /// The database's own: pessimistic.
+        /// The database's default: pessimistic.
         case standard
-        /// Takes no locks; the commit fails when anything it has read has changed.
+        /// Takes no locks. The commit fails if any document that the transaction read has changed.
         case optimistic
         /// Reads take shared locks until the transaction ends.
         case pessimistic
     }
 }
 
-/// As of when, or inside which transaction, a read is made.
+/// The time or the transaction of a read.
 public enum ReadConsistency: Hashable, Sendable {
     case latest
     case at(Timestamp)
@@ -65,7 +65,7 @@ public enum ReadConsistency: Hashable, Sendable {
 
 public struct GetDocumentRequest: Hashable, Sendable {
     public var path: DocumentPath
-    /// The fields to return; nil for all.
+    /// The fields to return; nil for all fields.
     public var mask: [FieldPath]?
     public var consistency: ReadConsistency
 
@@ -79,16 +79,16 @@ public struct GetDocumentRequest: Hashable, Sendable {
 }
 
 public struct ListDocumentsRequest: Hashable, Sendable {
-    /// Nil for the root.
+    /// The parent document; nil for the root.
     public var parent: DocumentPath?
-    /// Nil for every collection directly under `parent`.
+    /// The collection; nil for every collection directly under `parent`.
     public var collectionID: String?
-    /// 0 for the server's default.
+    /// The maximum number of rows; 0 for the server's default.
     public var pageSize: Int
     public var pageToken: String
     public var orders: [Order]
     public var mask: [FieldPath]?
-    /// Also the ids that only have documents below them.
+    /// If true, includes missing documents that have documents below them.
     public var showMissing: Bool
     public var consistency: ReadConsistency
 
@@ -108,7 +108,7 @@ public struct ListDocumentsRequest: Hashable, Sendable {
     }
 }
 
-/// A row of a list; a document that is missing itself has only a path.
+/// A row of a list. A missing document has only a path.
 public struct ListedDocument: Hashable, Sendable {
     public var path: DocumentPath
     public var document: Document?
@@ -121,7 +121,7 @@ public struct ListedDocument: Hashable, Sendable {
 
 public struct CreateDocumentRequest: Hashable, Sendable {
     public var collection: CollectionPath
-    /// Nil for one that the server makes.
+    /// The id of the new document; nil if the server chooses it.
     public var documentID: String?
     public var fields: MapValue
     public var mask: [FieldPath]?
@@ -139,7 +139,7 @@ public struct CreateDocumentRequest: Hashable, Sendable {
 public struct UpdateDocumentRequest: Hashable, Sendable {
     public var path: DocumentPath
     public var fields: MapValue
-    /// Nil to replace the document.
+    /// The fields to update; nil to replace the document.
     public var updateMask: [FieldPath]?
     public var mask: [FieldPath]?
     public var precondition: Precondition
@@ -176,7 +176,7 @@ public struct BatchGetResult: Hashable, Sendable {
         case missing(DocumentPath)
     }
 
-    /// Nil for the first reply of a new transaction that found nothing to carry it.
+    /// The document or its absence; nil in a reply that only carries the id of a new transaction.
     public var row: Row?
     public var transaction: TransactionID?
     public var readTime: Timestamp
@@ -199,7 +199,7 @@ public struct CommitRequest: Hashable, Sendable {
 }
 
 public struct CommitReply: Hashable, Sendable {
-    /// One for each mutation, in order.
+    /// The result of each mutation, in order.
     public var results: [MutationResult]
     public var commitTime: Timestamp
 
@@ -223,14 +223,16 @@ public struct RunQueryRequest: Hashable, Sendable {
     }
 }
 
-/// A part of a query's answer. An answer without documents is one reply that has only a read time.
+/// A part of a query's answer. An answer without documents consists of one reply with a read time
+/// only.
 public struct RunQueryReply: Hashable, Sendable {
     public var document: Document?
     public var transaction: TransactionID?
     public var readTime: Timestamp?
-    /// Rows passed over for the offset; only in a reply of its own, before the documents.
+    /// The number of rows skipped for the offset. Nonzero only in a separate reply before the
+    /// documents.
     public var skippedResults: Int
-    /// Only in the last reply of a query that is explained.
+    /// The explain report, only in the last reply of an explained query.
     public var explain: ExplainMetrics?
 
     public init(
@@ -263,7 +265,7 @@ public struct RunAggregationQueryRequest: Hashable, Sendable {
 }
 
 public struct AggregationReply: Hashable, Sendable {
-    /// By alias; nil where the query was only planned.
+    /// The results by alias; nil if the query was only planned.
     public var values: MapValue?
     public var transaction: TransactionID?
     public var readTime: Timestamp
@@ -281,7 +283,7 @@ public struct AggregationReply: Hashable, Sendable {
 }
 
 public struct ListCollectionIDsRequest: Hashable, Sendable {
-    /// Nil for the root.
+    /// The parent document; nil for the root.
     public var parent: DocumentPath?
     public var pageSize: Int
     public var pageToken: String
@@ -304,7 +306,7 @@ public struct BatchWriteRequest: Hashable, Sendable {
     public init(mutations: [Mutation]) { self.mutations = mutations }
 }
 
-/// What became of one mutation of a batch write; `result` counts only where `status` is ok.
+/// The result of one mutation of a batch write. `result` is valid only if `status` is ok.
 public struct BatchWriteResult: Hashable, Sendable {
     public var status: RPCStatus
     public var result: MutationResult

@@ -1,11 +1,13 @@
-/// Carries calls and streams to a Firestore. Conformers: gRPC over a network, and the server itself.
+/// Carries calls and streams to a Firestore server. Implemented by gRPC over a network and by the
+/// server itself.
 ///
-/// Sinks and calls, not `async` functions, so that a client, a server and the network between them
-/// can run in one thread. A sink may be called on any thread; one stream's calls never overlap and
-/// keep their order; a sink is never called before the function that was given it has returned.
+/// The functions take callbacks and are not `async`, so that a client, a server and a simulated
+/// network can run in one thread. A callback may be called on any thread. Callbacks of one stream
+/// never overlap and keep their order. A callback is never called before the function that received
+/// it has returned.
 public protocol Transport: Sendable {
-    /// Starts a call. `receive` gets its replies (one, or several where the RPC streams), then
-    /// `.ended` exactly once, also after a cancellation.
+    /// Starts a call. `receive` gets the replies (several if the RPC streams), then `.ended`
+    /// exactly once, also after a cancellation.
     func call(
         _ request: Request, _ context: CallContext,
         receive: @escaping @Sendable (StreamEvent<Reply>) -> Void
@@ -21,37 +23,40 @@ public protocol Transport: Sendable {
         receive: @escaping @Sendable (StreamEvent<WriteResponse>) -> Void
     ) -> any RequestStream<WriteRequest>
 
-    /// The device's network is another one, or may be: what is opened from now on connects anew. Calls
-    /// and streams that are open go on until they end.
+    /// Reports a possible change of the device's network. Calls and streams started from now on use
+    /// new connections. Open ones continue until they end.
     func networkChanged()
 }
 
 extension Transport {
-    /// Nothing, where there is no connection to lose.
+    /// Does nothing, for a transport without connections.
     public func networkChanged() {}
 }
 
-/// What comes with every call besides its request.
+/// The properties of a call besides its request.
 public struct CallContext: Hashable, Sendable {
     public var database: DatabaseID
-    /// Whom the read meter counts this for; `x-tidemark-label` on the wire. Nil counts as unlabelled.
+    /// The caller's label in the read meter; `x-tidemark-label` on the wire. Nil counts as
+    /// unlabelled.
     public var label: String?
-    /// How long the call may take, from now; nil for no end of its own.
+    /// The maximum duration of the call from now; nil for no limit.
     public var timeout: Duration?
-    /// A bearer token; nil for none.
+    /// The bearer token; nil for none.
     public var token: String?
-    /// Which installation calls, for the read meter; `x-tidemark-client` on the wire.
+    /// The installation that makes the call, for the read meter; `x-tidemark-client` on the wire.
     public var client: String?
-    /// Whether the end of the call should say what it was billed, in ``RPCStatus/trailers``;
+    /// If true, the end of the call reports the billed operations in ``RPCStatus/trailers``;
     /// `x-tidemark-usage: 1` on the wire.
     public var reportsUsage: Bool
-    /// Whether it is the server's own, such as its console's: it is counted apart and billed to nobody.
-    /// It never comes over a wire.
+    /// True for the server's own calls, such as those of its console. They are counted separately
+    /// and not billed. Never sent over a wire.
     package var isUnbilled = false
-    /// Whether the sink may be called before the call returns, on the caller's thread: the caller holds no
-    /// lock that the sink takes, and never waits for a short read. It never comes over a wire.
+    /// If true, a short read may be answered before the call returns, on the caller's thread. The
+    /// caller must hold no lock that the callback takes, and must not block while it waits for a
+    /// short read. Never sent over a wire.
     package var mayAnswerAtOnce = false
-    /// What proves that the app itself calls; `x-firebase-appcheck` on the wire. Nil for none.
+    /// The App Check token, which proves that the app itself makes the call; `x-firebase-appcheck`
+    /// on the wire. Nil for none.
     public var appCheckToken: String?
 
     public init(
@@ -70,22 +75,22 @@ public struct CallContext: Hashable, Sendable {
 
 public enum StreamEvent<Message: Sendable>: Sendable {
     case message(Message)
-    /// The last event of every stream and call. ``RPCStatus/ok`` when it ended as it should.
+    /// The last event of every stream and call. ``RPCStatus/ok`` if it ended normally.
     case ended(RPCStatus)
 }
 
-/// A call in flight. Letting go of it does not cancel it.
+/// A call in progress. Releasing the object does not cancel the call.
 public protocol CancellableCall: AnyObject, Sendable {
-    /// Ends the call as soon as may be; its sink then gets `.ended`. Repeating it does nothing.
+    /// Ends the call soon; its callback then gets `.ended`. Repeated calls have no effect.
     func cancel()
-    /// Says that the sink has no room: a server makes no more of a long answer until ``resume()``.
-    /// What was under way still comes. May be called from inside the sink.
+    /// Asks the server to stop producing a long answer until ``resume()``, because the receiver is
+    /// full. Replies under way still arrive. May be called from inside the callback.
     func pause()
-    /// Says that the sink has room again. Without a pause before it, it does nothing.
+    /// Asks the server to continue. Has no effect without an earlier ``pause()``.
     func resume()
 }
 
-/// A sink that always has room says neither.
+/// The defaults suit a receiver that always has room.
 extension CancellableCall {
     public func pause() {}
     public func resume() {}
@@ -94,8 +99,9 @@ extension CancellableCall {
 /// The sending half of a stream.
 public protocol RequestStream<Message>: CancellableCall {
     associatedtype Message: Sendable
-    /// Queues a message. After the end it is dropped: the sink has been told, or will be.
+    /// Queues a message. After the end of the stream the message is dropped; the callback gets
+    /// `.ended`.
     func send(_ message: Message)
-    /// Says that nothing more will be sent; the server then ends the stream.
+    /// Ends the sending half; the server then ends the stream.
     func finish()
 }

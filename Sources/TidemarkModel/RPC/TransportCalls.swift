@@ -1,5 +1,5 @@
 extension Transport {
-    /// All replies of a call, in order, once it has ended.
+    /// Returns all replies of a call, in order, after it has ended.
     ///
     /// Cancelling the task cancels the call.
     ///
@@ -27,9 +27,9 @@ extension Transport {
         throw RPCStatus(.cancelled, "The call was cancelled.")
     }
 
-    /// The documents of a query, in its order.
+    /// Returns the documents of a query, in its order.
     ///
-    /// - Returns: Nil as the read time when the server told none.
+    /// - Returns: The documents and the read time; the time is nil if the server sent none.
     public func documents(
         of query: Query, at consistency: ReadConsistency = .latest, _ context: CallContext
     ) async throws(RPCStatus) -> (documents: [Document], readTime: Timestamp?) {
@@ -43,7 +43,7 @@ extension Transport {
         return (documents, readTime)
     }
 
-    /// Commits mutations together.
+    /// Commits the mutations atomically.
     public func commit(
         _ mutations: [Mutation], _ context: CallContext
     ) async throws(RPCStatus) -> CommitReply {

@@ -1,17 +1,17 @@
-/// A date of the Gregorian calendar, also before there was one.
+/// A date in the proleptic Gregorian calendar.
 package struct CivilDate {
     package let year: Int
     package let month: Int
     package let day: Int
 
     /// - Parameters:
-    ///   - month: 1 to 12.
-    ///   - day: One that the month has.
+    ///   - month: The month, 1 to 12.
+    ///   - day: A day that exists in the month.
     package init(year: Int, month: Int, day: Int) {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Nil for a day that no month has.
+    /// Returns nil if the month does not have the day.
     package init?(checking year: Int, _ month: Int, _ day: Int) {
         let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
         let lengths = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
@@ -19,8 +19,9 @@ package struct CivilDate {
         self.init(year: year, month: month, day: day)
     }
 
-    /// - Parameter days: Since 1970-01-01. Years are counted from March, so that a leap day is a
-    ///   year's last one; 400 of them have 146,097 days, and 719,468 days lie before 1970.
+    /// - Parameter days: The number of days since 1970-01-01. The computation counts years from
+    ///   March, so a leap day is the last day of a year. 400 years have 146,097 days, and 719,468
+    ///   days precede 1970.
     package init(days: Int) {
         let shifted = days + 719_468
         let era = shifted.dividedDown(by: 146_097)
@@ -33,7 +34,7 @@ package struct CivilDate {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// Since 1970-01-01.
+    /// The number of days since 1970-01-01.
     package var days: Int {
         let shifted = month <= 2 ? year - 1 : year
         let era = shifted.dividedDown(by: 400)
@@ -43,12 +44,12 @@ package struct CivilDate {
             - 719_468
     }
 
-    /// As in `2026-11-21`.
+    /// The ISO form, for example `2026-11-21`.
     package var text: String {
         "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))"
     }
 
-    /// With zeros before it.
+    /// Returns the number with leading zeros.
     private static func padded(_ number: Int, _ width: Int) -> String {
         let text = String(number)
         return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
@@ -56,7 +57,7 @@ package struct CivilDate {
 }
 
 extension SignedInteger {
-    /// Rounded towards the past.
+    /// Divides and rounds down, also for negative numbers.
     package func dividedDown(by divisor: Self) -> Self {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient

@@ -1,7 +1,7 @@
-/// A value whose `==` is ``Value/isEquivalent(to:)``: `3` and `3.0` are one element of a set.
+/// A value whose `==` is ``Value/isEquivalent(to:)``: `3` and `3.0` are the same element of a set.
 ///
-/// Lets array transforms take time in proportion to the elements, where comparing each with each
-/// would let one small request keep a server busy for minutes.
+/// With such a set, an array transform takes linear time. Comparing all pairs would let one small
+/// request keep a server busy for minutes.
 package struct EquivalentValue: Hashable {
     package let value: Value
 
@@ -37,7 +37,7 @@ package struct EquivalentValue: Hashable {
         }
     }
 
-    /// A double that is an integer hashes as one; that takes `-0.0` to `0` too.
+    /// An integral double hashes as its integer, which also maps `-0.0` to `0`.
     private static func hash(_ number: Double, into hasher: inout Hasher) {
         if number >= -0x1p63, number < 0x1p63, Double(Int64(number)) == number {
             hasher.combine(Int64(number))

@@ -1,8 +1,8 @@
-/// The fields of a document or of a map inside one: unique keys, kept in the order of their bytes.
+/// The fields of a document or of a nested map: unique keys, in byte order.
 ///
-/// Not a `Dictionary`, because Swift's strings are equal by canonical equivalence and Firestore's
-/// keys by bytes; and small maps are faster this way. A look-up is a binary search; setting a new key
-/// moves those behind it, so build large maps with an initializer.
+/// This is not a `Dictionary`, because Swift's strings are equal by canonical equivalence and
+/// Firestore's keys by bytes, and because small maps are faster this way. A lookup is a binary
+/// search. Setting a new key moves the entries after it, so build large maps with an initializer.
 public struct MapValue: Sendable {
     public struct Entry: Sendable, Hashable {
         public let key: String
@@ -23,7 +23,7 @@ public struct MapValue: Sendable {
         }
     }
 
-    /// In the order of the keys' bytes.
+    /// The entries, in the byte order of their keys.
     public private(set) var entries: [Entry]
 
     public init() { entries = [] }
@@ -33,7 +33,7 @@ public struct MapValue: Sendable {
         self.init(unordered: pairs.map { Entry(key: $0, value: $1) })
     }
 
-    /// Sorts the entries; of equal keys the last one counts. O(n log n), however they come.
+    /// Sorts the entries. Among equal keys, the last entry counts. Costs O(n log n) at most.
     init(unordered: [Entry]) {
         let inOrder = zip(unordered, unordered.dropFirst()).allSatisfy {
             $0.key.precedesInBytes($1.key)
@@ -41,11 +41,11 @@ public struct MapValue: Sendable {
         self.init(ordered: inOrder ? unordered : Self.sorted(unordered))
     }
 
-    /// For entries that are in order and have no key twice.
+    /// Makes a map of entries that are already in order and have no duplicate keys.
     init(ordered: [Entry]) { entries = ordered }
 
     private static func sorted(_ unordered: [Entry]) -> [Entry] {
-        // The index makes the sort stable, so that "last" means what it says.
+        // The index makes the sort stable, so the last of several equal keys wins.
         let order = unordered.indices.sorted { a, b in
             switch Comparison.bytes(unordered[a].key, unordered[b].key) {
             case .ascending: true
@@ -112,7 +112,7 @@ extension MapValue: ExpressibleByDictionaryLiteral {
 }
 
 extension MapValue {
-    /// The value at `path`, or nil where a step is missing or is no map.
+    /// The value at `path`; nil if a segment of the path is missing or its parent is not a map.
     public subscript(path: FieldPath) -> Value? {
         get {
             var current = self
@@ -125,8 +125,8 @@ extension MapValue {
         set { set(newValue, at: path.segments[...]) }
     }
 
-    /// Setting makes maps on the way, in place of what is no map; removing makes none, and leaves a
-    /// map that it empties.
+    /// Sets or removes a value. Setting creates maps along the path and replaces values that are
+    /// not maps. Removing creates no maps, and keeps a map that becomes empty.
     private mutating func set(_ value: Value?, at path: ArraySlice<String>) {
         precondition(!path.isEmpty)
         let head = path[path.startIndex]
@@ -137,7 +137,7 @@ extension MapValue {
         }
         let (index, found) = position(of: head)
         if found, case .map(var inner) = entries[index].value {
-            // Taken out, so that it is changed in place and not copied.
+            // Takes the map out of the entry, so that it is changed in place and not copied.
             entries[index].value = .null
             inner.set(value, at: rest)
             entries[index].value = .map(inner)
@@ -150,13 +150,13 @@ extension MapValue {
 }
 
 extension MapValue {
-    /// Only the given fields, where they exist; maps on the way come with nothing else in them.
+    /// Returns only the given fields that exist. Maps along a path contain nothing else.
     ///
-    /// `[.documentID]` names no field, so it gives none; paths may repeat or lie in each other.
-    /// Costs a search for each path.
+    /// `[.documentID]` names no field, so the result is empty. Paths may repeat or contain each
+    /// other. Costs one lookup per path.
     public func projected(to fields: [FieldPath]) -> MapValue {
         var result = MapValue()
-        // Shorter paths first, so that a whole map is not laid over what was picked from it.
+        // Sets shorter paths first, so that a whole map does not replace a value selected from it.
         for field in fields.sorted(by: { $0.segments.count < $1.segments.count })
         where !field.isDocumentID {
             if let value = self[field] { result[field] = value }

@@ -1,6 +1,6 @@
-// Firestore compares text by its UTF-8 bytes. Swift's `==` and `<` on `String` compare by canonical
-// equivalence, which would make one key of two ("é" and "e" with an accent), so nothing in this
-// module uses them on text that came from a document or a path.
+// Firestore compares strings by their UTF-8 bytes. Swift's `==` and `<` compare by canonical
+// equivalence, under which "é" equals "e" with a combining accent. This module never uses them for
+// strings from a document or a path.
 
 extension String {
     package func hasSameBytes(as other: String) -> Bool {
@@ -14,11 +14,11 @@ extension String {
 
     package func hashBytes(into hasher: inout Hasher) {
         withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
-        // No byte of UTF-8: it tells where one text ends and the next begins.
+        // A byte that UTF-8 never contains separates consecutive strings.
         hasher.combine(UInt8(0xFF))
     }
 
-    /// The UTF-8 bytes in memory; without a copy for every string that Swift itself made.
+    /// Calls `body` with the UTF-8 bytes in memory. Native Swift strings are not copied.
     @inline(__always)
     package func withBytes<T>(_ body: (UnsafeBufferPointer<UInt8>) -> T) -> T {
         if let result = utf8.withContiguousStorageIfAvailable(body) { return result }
@@ -26,7 +26,7 @@ extension String {
     }
 }
 
-/// Below, level or above: the answer of every three-way comparison here.
+/// The result of a three-way comparison.
 public enum Comparison: Int8, Sendable {
     case ascending = -1
     case equal = 0
@@ -49,7 +49,7 @@ public enum Comparison: Int8, Sendable {
         return (result ?? nil) ?? bytes(Array(left), Array(right))
     }
 
-    /// Eight bytes at a time, as big-endian numbers, which are ordered as their bytes are.
+    /// Compares eight bytes at a time as big-endian integers, whose order is that of the bytes.
     package static func bytes(
         _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
     ) -> Comparison {
@@ -79,7 +79,7 @@ public enum Comparison: Int8, Sendable {
     }
 }
 
-/// A text that is equal and hashed by its bytes, for keys of sets and dictionaries.
+/// A string that is compared and hashed by its bytes, for keys of sets and dictionaries.
 package struct ByteString: Hashable, Sendable {
     package let text: String
 

@@ -1,11 +1,10 @@
-/// A point in time, independent of any calendar or zone, from year 1 to year 9999.
+/// A point in time, independent of calendar and time zone, from year 1 to year 9999.
 ///
-/// Firestore stores microseconds; the wire and this type carry nanoseconds, and what is written is
-/// truncated on the way in.
+/// Firestore stores microseconds. The wire and this type carry nanoseconds; a write truncates them.
 public struct Timestamp: Hashable, Sendable {
     /// Seconds since 1970-01-01T00:00:00Z, negative before it.
     public let seconds: Int64
-    /// Fraction of a second, counted forwards in time: `0 ..< 1_000_000_000`.
+    /// The fraction of a second, always counted forwards: `0 ..< 1_000_000_000`.
     public let nanoseconds: Int32
 
     /// - Precondition: Both parts are in the range that Firestore can store.
@@ -15,7 +14,7 @@ public struct Timestamp: Hashable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Microseconds since 1970, as Firestore counts document versions.
+    /// Makes a timestamp of microseconds since 1970, the unit of Firestore's document versions.
     ///
     /// - Precondition: The time is in years 1 to 9999.
     public init(microseconds: Int64) {
@@ -26,25 +25,25 @@ public struct Timestamp: Hashable, Sendable {
             nanoseconds: Int32((remainder + borrow * 1_000_000) * 1_000))
     }
 
-    /// Milliseconds since 1970, the unit of Tidemark's marks at the API.
+    /// Makes a timestamp of milliseconds since 1970, the unit of Tidemark's marks in the API.
     ///
     /// - Precondition: The time is in years 1 to 9999.
     public init(milliseconds: Int64) {
         self.init(microseconds: milliseconds * 1_000)
     }
 
-    /// Microseconds since 1970; what is finer is cut off towards the past.
+    /// The microseconds since 1970, rounded down.
     public var microseconds: Int64 { seconds * 1_000_000 + Int64(nanoseconds / 1_000) }
 
-    /// Milliseconds since 1970; what is finer is cut off towards the past.
+    /// The milliseconds since 1970, rounded down.
     public var milliseconds: Int64 { seconds * 1_000 + Int64(nanoseconds / 1_000_000) }
 
-    /// The same time with what Firestore does not store cut off.
+    /// The time rounded down to microseconds, the precision that Firestore stores.
     public var truncatedToMicroseconds: Timestamp {
         Timestamp(seconds: seconds, nanoseconds: nanoseconds / 1_000 * 1_000)
     }
 
-    /// Whether the parts make a time that Firestore can store: years 1 to 9999.
+    /// Returns true if Firestore can store a time of these parts: years 1 to 9999.
     public static func isValid(seconds: Int64, nanoseconds: Int32) -> Bool {
         (-62_135_596_800...253_402_300_799).contains(seconds)
             && (0..<1_000_000_000).contains(nanoseconds)
@@ -65,7 +64,8 @@ extension Timestamp: Comparable {
 }
 
 extension Timestamp {
-    /// The time `duration` later, cut to microseconds and kept inside the range of the type.
+    /// Returns the time `duration` later, truncated to microseconds and clamped to the range of the
+    /// type.
     public func advanced(by duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000)
@@ -77,7 +77,7 @@ extension Timestamp {
                 Swift.max(sum, Self.min.microseconds), Self.max.microseconds))
     }
 
-    /// How long after `earlier` this is; negative when it is before.
+    /// Returns the time elapsed since `earlier`; negative if this time is before it.
     public func duration(since earlier: Timestamp) -> Duration {
         .microseconds(microseconds - earlier.microseconds)
     }

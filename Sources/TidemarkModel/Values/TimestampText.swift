@@ -1,8 +1,8 @@
 extension Timestamp {
-    /// As in `2017-04-22T00:26:51.000001Z`: RFC 3339 in UTC, with 0, 3, 6 or 9 digits of a second, as
-    /// protobuf's JSON has it.
+    /// The time in RFC 3339, in UTC, for example `2017-04-22T00:26:51.000001Z`. The fraction has 0,
+    /// 3, 6 or 9 digits, as in protobuf's JSON.
     package var rfc3339: String {
-        // In 64 bits, also where `Int` has 32; days fit into those.
+        // The seconds need 64 bits, also where `Int` has 32; the days fit into 32.
         let day = seconds.dividedDown(by: 86_400)
         let time = Int(seconds - day * 86_400)
         let date = CivilDate(days: Int(day))
@@ -21,10 +21,10 @@ extension Timestamp {
         }
     }
 
-    /// Reads RFC 3339: with up to nine digits of a second, and `Z` or an offset at its end.
+    /// Parses RFC 3339 with up to nine digits for the fraction of a second, and `Z` or an offset.
     ///
-    /// - Parameter text: Nil comes back for any other form, a day that no calendar has, and a time
-    ///   outside the years 1 to 9999.
+    /// - Parameter text: The text. The result is nil for any other form, for a day that does not
+    ///   exist, and for a time outside the years 1 to 9999.
     package init?(rfc3339 text: String) {
         var scan = DigitScan(text)
         guard let year = scan.number(4), scan.take("-"), let month = scan.number(2),
@@ -49,7 +49,7 @@ extension Timestamp {
     }
 }
 
-/// Writes numbers with zeros before them, each with a mark behind it.
+/// Writes numbers with leading zeros, each followed by a mark.
 private struct DigitPen {
     private let buffer: UnsafeMutableBufferPointer<UInt8>
     private(set) var count = 0
@@ -68,7 +68,7 @@ private struct DigitPen {
     }
 }
 
-/// Reads digits and marks from the front of a text.
+/// Reads digits and marks from the start of a text.
 private struct DigitScan {
     private var rest: Substring.UTF8View
 
@@ -82,7 +82,7 @@ private struct DigitScan {
         return true
     }
 
-    /// A number of exactly so many digits.
+    /// Reads a number of exactly `count` digits.
     mutating func number(_ count: Int) -> Int? {
         var number: Int = 0
         for _ in 0..<count {
@@ -92,7 +92,7 @@ private struct DigitScan {
         return number
     }
 
-    /// 1 to 9 digits of a second, as nanoseconds.
+    /// Reads 1 to 9 digits of a fraction of a second, as nanoseconds.
     mutating func fraction() -> Int? {
         var number: Int = 0
         var count = 0
@@ -105,7 +105,7 @@ private struct DigitScan {
         return (count..<9).reduce(number) { value, _ in value * 10 }
     }
 
-    /// `Z`, or `+hh:mm`, in seconds east.
+    /// Reads `Z` or an offset like `+hh:mm`, as seconds east of UTC.
     mutating func offset() -> Int? {
         if take("Z") || take("z") { return 0 }
         let isWest = rest.first == UInt8(ascii: "-")

@@ -1,17 +1,18 @@
-/// One Firestore value.
+/// A Firestore value.
 ///
-/// `==` asks whether two values are *stored* alike: strings by their bytes, `3` and `3.0` different,
-/// `NaN` equal to itself. What a query means by equal is ``isEquivalent(to:)``, and its order is
-/// ``compare(_:_:)``.
+/// `==` compares the *stored* form: strings by their bytes, `3` and `3.0` are different, `NaN`
+/// equals itself. ``isEquivalent(to:)`` is the equality of queries, and ``compare(_:_:)`` is their
+/// order.
 ///
-/// Cheap to copy: a tag and at most 16 bytes, with what is larger behind a reference.
+/// A copy is cheap: a tag and at most 16 bytes; larger contents are behind a reference.
 public enum Value: Sendable {
     case null
     case boolean(Bool)
     case integer(Int64)
     case double(Double)
     case timestamp(Timestamp)
-    /// A server timestamp that has not been to the server: only in a client's local view.
+    /// A server timestamp that has not been sent to the server. Exists only in a client's local
+    /// view.
     indirect case pendingServerTimestamp(localWriteTime: Timestamp, previous: Value?)
     case string(String)
     case bytes([UInt8])
@@ -53,7 +54,7 @@ extension GeoPoint: Hashable {
     }
 }
 
-/// An embedding: numbers that are compared and searched as one point in space.
+/// An embedding: numbers that are compared and searched as a point in space.
 public struct VectorValue: Sendable {
     public let array: [Double]
 
@@ -121,7 +122,7 @@ extension Value: Hashable {
         }
     }
 
-    /// Two doubles are stored alike when their bits are, all NaNs being one.
+    /// Returns true if two doubles are stored alike: equal bits, or both NaN.
     static func sameStoredDouble(_ a: Double, _ b: Double) -> Bool {
         a.bitPattern == b.bitPattern || (a.isNaN && b.isNaN)
     }
@@ -132,7 +133,7 @@ extension Value: Hashable {
 }
 
 extension Value {
-    /// A text that two values share only when they are stored alike.
+    /// A text that two values share only if they are stored alike.
     package var canonicalID: String {
         var text = CanonicalText()
         text.append(self)
@@ -145,12 +146,12 @@ extension Value {
         if case .double(let value) = self { value.isNaN } else { false }
     }
 
-    /// Its elements when it is an array; none for any other kind.
+    /// The elements of an array; empty for any other kind.
     package var arrayElements: [Value] {
         if case .array(let values) = self { values } else { [] }
     }
 
-    /// Whether a comparison with this operand can find anything.
+    /// False if a comparison with this operand never matches.
     var isMatchable: Bool { self != .null && !isNaN }
 
     func containsElement(_ operand: Value) -> Bool {

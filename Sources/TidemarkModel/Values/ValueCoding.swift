@@ -1,4 +1,5 @@
-// How values look to coders that are not Firestore's; those take them as they are.
+// The form of values in other encoders. Firestore's own encoder and decoder pass these types
+// through.
 
 extension Timestamp: Codable {
     private enum CodingKeys: String, CodingKey { case seconds, nanoseconds }

@@ -1,9 +1,9 @@
 extension Value {
-    /// Firestore's total order over all values of all kinds.
+    /// Compares two values in Firestore's total order over all kinds.
     ///
-    /// Kinds come in the order null, boolean, NaN, number, timestamp, pending server timestamp,
-    /// string, bytes, reference, geo point, array, vector, map. Integers and doubles compare by their
-    /// exact numeric value, also beyond 2^53; `-0.0` equals `0`.
+    /// Kinds are ordered null, boolean, NaN, number, timestamp, pending server timestamp, string,
+    /// bytes, reference, geo point, array, vector, map. Integers and doubles compare by their exact
+    /// numeric value, also beyond 2^53; `-0.0` equals `0`.
     public static func compare(_ left: Value, _ right: Value) -> Comparison {
         switch (left, right) {
         case (.null, .null): .equal
@@ -26,13 +26,13 @@ extension Value {
         }
     }
 
-    /// Equal as a query means it: `3` equals `3.0`, at any depth.
+    /// Returns true if a query treats the values as equal: `3` equals `3.0`, at any depth.
     public func isEquivalent(to other: Value) -> Bool {
         Value.compare(self, other) == .equal
     }
 
-    /// The place of this kind in the order of kinds. Integers and doubles share one, and range
-    /// filters compare only within one.
+    /// The position of this kind in the order of kinds. Integers and doubles share a position.
+    /// Range filters compare only values of the same position.
     public var typeRank: UInt8 {
         switch self {
         case .null: 0
@@ -50,7 +50,7 @@ extension Value {
         }
     }
 
-    /// NaN is below every number.
+    /// NaN is less than every number.
     private static func compare(_ a: Double, _ b: Double) -> Comparison {
         switch (a.isNaN, b.isNaN) {
         case (true, true): .equal
@@ -60,14 +60,14 @@ extension Value {
         }
     }
 
-    /// By exact value: a double beyond 2^53 is an integer itself, so no rounding takes part.
+    /// Compares exact values without rounding, because a double beyond 2^53 is an integer.
     private static func compare(integer: Int64, double: Double) -> Comparison {
         if double.isNaN { return .descending }
         if double >= 0x1p63 { return .ascending }
         if double < -0x1p63 { return .descending }
         let whole = Int64(double)
         if integer != whole { return Comparison(integer, whole) }
-        // Exact: a double with a fraction is below 2^53.
+        // The difference is exact: a double with a fraction is below 2^53.
         return Comparison(0, double - Double(whole))
     }
 
@@ -111,22 +111,22 @@ extension Value {
 
 // MARK: Leading bits
 
-// Most comparisons of a sort are decided by the first bytes of what is compared. As one word beside
-// each row they cost no visit of the value itself.
+// The leading bytes decide most comparisons of a sort. Stored as one word beside each row, they
+// make most visits of the values unnecessary.
 
 extension Value {
-    /// A word that never orders two values otherwise than ``compare(_:_:)`` does: of two that differ in it
-    /// the smaller word is of the smaller value; where it is the same, the values decide.
+    /// A word that agrees with ``compare(_:_:)``: if the words of two values differ, the smaller
+    /// word belongs to the smaller value; if the words are equal, compare the values.
     package var leadingBits: UInt64 { UInt64(typeRank) << 60 | payloadBits >> 4 }
 
     private var payloadBits: UInt64 {
         switch self {
         case .boolean(let value): value ? 1 << 4 : 0
-        // Rounding to a double may make two equal, and never turns them round.
+        // Rounding to a double can make two integers equal, but cannot reverse their order.
         case .integer(let value): Self.bits(of: Double(value))
         case .double(let value): Self.bits(of: value)
         case .timestamp(let time), .pendingServerTimestamp(let time, _):
-            // 39 bits of seconds since the year 1, and the upper 21 of the 30 of nanoseconds.
+            // 39 bits for seconds since the year 1, and the upper 21 of 30 bits of nanoseconds.
             UInt64(bitPattern: time.seconds &- Timestamp.min.seconds) << 25
                 | (UInt64(time.nanoseconds) & ~0x1FF) >> 5
         case .string(let text): text.withBytes { UInt64(leading: $0) }
@@ -135,7 +135,7 @@ extension Value {
         }
     }
 
-    /// In the order of doubles, NaN first; both zeros are one.
+    /// Returns bits in the order of doubles, NaN first. Both zeros have the same bits.
     private static func bits(of value: Double) -> UInt64 {
         if value.isNaN { return 0 }
         let bits = (value == 0 ? 0 : value).bitPattern
@@ -144,12 +144,12 @@ extension Value {
 }
 
 extension DocumentPath {
-    /// As ``Value/leadingBits``, of the id: right among documents of one collection.
+    /// Like ``Value/leadingBits``, for the id. Valid only among documents of one collection.
     package var leadingIDBits: UInt64 {
         text.withBytes { bytes in
             let slash = bytes.lastIndex(of: UInt8(ascii: "/"))
             let id = bytes[(slash.map { $0 + 1 } ?? 0)...]
-            // Ids with a number in them come first, by that number.
+            // Numeric ids come first, ordered by their number.
             if PathRules.numericID(id) != nil { return 0 }
             return UInt64(leading: UnsafeBufferPointer(rebasing: id))
         }
@@ -157,7 +157,7 @@ extension DocumentPath {
 }
 
 extension UInt64 {
-    /// The first eight bytes, the first one highest; zeros where there are fewer.
+    /// The first eight bytes, with the first byte highest; missing bytes are zero.
     fileprivate init(leading bytes: UnsafeBufferPointer<UInt8>) {
         var word: UInt64 = 0
         for index in 0..<Swift.min(bytes.count, 8) {
