@@ -4,14 +4,17 @@ public import TidemarkModel
 
 /// Serves a ``Transport`` over gRPC on a socket, without encryption and with prior knowledge.
 ///
-/// What it refuses by itself, it refuses with a sentence: requests over 11 MiB and bytes that are no
-/// message with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, other methods with
-/// `UNIMPLEMENTED`. Requests may come in gzip: one that unpacks to more than 11 MiB ends with
-/// `RESOURCE_EXHAUSTED`, and so does one that would make what is unpacked at once more than 64 MiB. A client that reads slowly is sent long answers in parts, each when it has taken
-/// the one before. Where all that waits to be sent comes to 64 MiB, the stream that has waited longest
-/// for its reader is let go with `RESOURCE_EXHAUSTED`, and so is one with more than 2,000 calls under way
-/// on a connection, or when 20,000 are on all. A call whose client set no deadline has one of 60 s, of
-/// 300 s where it reads many documents; streams have none.
+/// The server itself rejects, each with a sentence: requests over 11 MiB and malformed messages
+/// with `INVALID_ARGUMENT`, pipelines with `FAILED_PRECONDITION`, and unknown methods with
+/// `UNIMPLEMENTED`. Requests may be compressed with gzip. A request that decompresses to more than
+/// 11 MiB fails with `RESOURCE_EXHAUSTED`, and so does a request that would bring all decompressed
+/// requests to more than 64 MiB.
+///
+/// A slow client gets a long answer in parts, each after it has read the part before. If all unsent
+/// data reaches 64 MiB, the stream that has waited longest for its reader ends with
+/// `RESOURCE_EXHAUSTED`. The same happens to a call beyond 2,000 on one connection or 20,000 on
+/// all. A call without a deadline of its client has one of 60 s, or 300 s if it reads many
+/// documents. Streams have no deadline.
 public final class GRPCServer: Sendable {
     private let transport: any Transport
     private let host: String
@@ -22,16 +25,16 @@ public final class GRPCServer: Sendable {
 
     /// - Parameters:
     ///   - host: An address of this machine, or `localhost`.
-    ///   - port: 0 for a free one.
-    ///   - access: Who may call, by what they show as a bearer token: an ``AccessToken`` that all know, or
-    ///     the tokens of accounts; nil asks for nothing.
+    ///   - port: The port; 0 for a free port.
+    ///   - access: Decides who may call, from the bearer token: a shared ``AccessToken``, or the
+    ///     tokens of accounts. Nil admits every caller.
     public convenience init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)? = nil
     ) {
         self.init(transport, host: host, port: port, access: access, CallLimits())
     }
 
-    /// - Parameter plain: Takes the connections that do not speak HTTP/2.
+    /// - Parameter plain: Handles connections that do not speak HTTP/2.
     package convenience init(
         _ transport: any Transport, host: String, port: Int, access: (any CallerGate)?,
         plain: @escaping PlainConnections
@@ -51,11 +54,11 @@ public final class GRPCServer: Sendable {
         self.plain = plain
     }
 
-    /// Serves until the task is cancelled: then streams end with `UNAVAILABLE`, calls have 2 s to
-    /// finish, and connections that are open half a second later are closed with what they had not
-    /// read. `ready` is told the port once calls are accepted.
+    /// Serves until the task is cancelled. Then streams end with `UNAVAILABLE`, and calls have 2 s
+    /// to finish. Connections that are still open half a second later are closed, even with unsent
+    /// data. `ready` is called with the port once calls are accepted.
     ///
-    /// - Throws: ``RPCStatus`` when it cannot listen at that address.
+    /// - Throws: ``RPCStatus`` if the server cannot listen at that address.
     public func run(ready: @escaping @Sendable (_ port: Int) -> Void) async throws {
         let connections = OpenConnections()
         let listener = try Self.transport(host: host, port: port, connections, plain)
@@ -78,8 +81,8 @@ public final class GRPCServer: Sendable {
         await withTaskCancellationHandler {
             _ = await serving.result
         } onCancel: {
-            // In this order: the shutdown cancels what is open, and a stream that hears of it must
-            // find out why, or its client is told CANCELLED as if it had left by itself.
+            // The order matters: the shutdown cancels open streams, and a stream must find the
+            // reason then. Otherwise its client gets CANCELLED, as if the client had left.
             streams.endAll()
             listener.beginGracefulShutdown()
             Task {

@@ -3,20 +3,21 @@ import GRPCNIOTransportHTTP2Posix
 import Synchronization
 public import TidemarkModel
 
-/// A Firestore at the other end of a network, over gRPC.
+/// A connection to a Firestore server over gRPC.
 ///
-/// Every call and stream runs in one task of its own, in which its sink is called and its messages are
-/// decoded: never on the thread that started it. The task starts with the last statement of the
-/// function that returns its handle.
+/// Every call and stream has its own task, which decodes the messages and calls the callback; never
+/// the thread that started the call. The task starts with the last statement of the function that
+/// returns the handle.
 ///
-/// Errors: a server that cannot be reached, or is lost, ends everything with `UNAVAILABLE`; nothing is
-/// tried again here. A message of either side is at most 17 MiB.
+/// If the server cannot be reached or the connection is lost, all calls and streams end with
+/// `UNAVAILABLE`. This type never retries. A message has at most 17 MiB in either direction.
 public final class GRPCTransport: Sendable {
     public struct Endpoint: Hashable, Sendable {
         public var host: String
         public var port: Int
         public var usesTLS: Bool
-        /// Certificates, each as PEM, of who may vouch for the server; none for the system's own.
+        /// PEM certificates of the authorities that may sign the server's certificate; empty for
+        /// the system's authorities.
         public var authorities: [[UInt8]]
 
         public init(host: String, port: Int, usesTLS: Bool, authorities: [[UInt8]] = []) {
@@ -27,9 +28,9 @@ public final class GRPCTransport: Sendable {
         }
     }
 
-    /// A message's greatest size, in bytes, both ways.
+    /// The maximum size of a message in bytes, in both directions.
     static let maxMessageBytes = 17 << 20
-    /// How many messages may wait to be sent on one stream; one more ends it with
+    /// The maximum number of unsent messages on one stream. A further message ends the stream with
     /// `RESOURCE_EXHAUSTED`.
     static let maxQueuedMessages = 1_000
 
@@ -45,10 +46,10 @@ public final class GRPCTransport: Sendable {
     private let sentBytes = Atomic(0)
     private let receivedBytes = Atomic(0)
 
-    /// Connects on the first call, and again when the connection is lost.
+    /// Connects at the first call, and again after the connection is lost.
     public init(_ endpoint: Endpoint) { self.endpoint = endpoint }
 
-    /// Bytes sent and received since the start, as framed messages.
+    /// The bytes sent and received since the start, counted as framed messages.
     public var traffic: (sent: Int, received: Int) {
         (sentBytes.load(ordering: .relaxed), receivedBytes.load(ordering: .relaxed))
     }
@@ -69,7 +70,7 @@ public final class GRPCTransport: Sendable {
     func didReceive(message bytes: Int) { receivedBytes.add(bytes + 5, ordering: .relaxed) }
 
     func channel() throws(RPCStatus) -> Channel {
-        // `Result` carries the typed error out of the lock.
+        // A `Result` carries the typed error out of the lock.
         try state.withLock { state -> Result<Channel, RPCStatus> in
             if state.isClosed {
                 return .failure(RPCStatus(.cancelled, "The connection was closed."))
@@ -85,7 +86,8 @@ public final class GRPCTransport: Sendable {
         }.get()
     }
 
-    /// The next call connects anew. Streams that still run on the channel go on.
+    /// Stops using the channel: the next call makes a new connection. Running streams continue on
+    /// the old one.
     func discard(_ channel: Channel) {
         let isCurrent = state.withLock { state in
             guard state.channel === channel else { return false }
@@ -95,7 +97,8 @@ public final class GRPCTransport: Sendable {
         if isCurrent { channel.retire() }
     }
 
-    /// A connection over a network that is gone may look well for most of a minute.
+    /// Discards the connection, because one over a network that no longer exists can seem alive for
+    /// most of a minute.
     public func networkChanged() {
         if let channel = state.withLock({ $0.channel }) { discard(channel) }
     }

@@ -2,18 +2,19 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
 
-/// One connection's worth of gRPC: connects when its first stream is opened.
+/// A gRPC connection, which connects when its first stream is opened.
 ///
-/// A channel that could not connect is thrown away and the next call makes a new one, so that the
-/// caller's back-off is the only one.
+/// A channel that cannot connect is discarded, and the next call makes a new channel. So the
+/// caller's backoff is the only one.
 final class Channel: Sendable {
     typealias Transport = HTTP2ClientTransport.Posix
 
-    /// A connection that does not answer a ping for so long is dead.
+    /// The time without an answer to a ping after which the connection counts as dead.
     static let pingTimeout = Duration.seconds(20)
-    /// How many bytes the server may send ahead of what has been read. The answer to a ping stands behind
-    /// them: with the transport's 8 MiB, a long answer on 3G was taken for a dead connection, asked for
-    /// again, and billed again (Decisions/0069). It leaves 5 MB a second to a server 100 ms away.
+    /// The number of bytes that the server may send before the client has read them. The answer to
+    /// a ping queues behind these bytes: with the transport's default of 8 MiB, a long answer on 3G
+    /// looked like a dead connection, was requested again and billed again (Decisions/0069). This
+    /// window allows 5 MB/s from a server 100 ms away.
     static let window = 1 << 19
 
     let transport: Transport
@@ -38,7 +39,7 @@ final class Channel: Sendable {
                 time: .seconds(30), timeout: pingTimeout, allowWithoutCalls: false))
         config.http2.maxFrameSize = 1 << 17
         config.http2.targetWindowSize = window
-        // Until it is thrown away a channel tries by itself only this rarely.
+        // A channel rarely reconnects by itself, because a broken channel is discarded.
         config.backoff = .init(
             initial: .seconds(10), max: .seconds(60), multiplier: 1.6, jitter: 0.2)
         return try Transport(
@@ -56,7 +57,7 @@ final class Channel: Sendable {
         }
     }
 
-    /// Addresses are taken as they are: asking a resolver for them would cost a thread's round trip.
+    /// Uses numeric addresses directly. Resolving them would cost a round trip to another thread.
     private static func target(_ endpoint: GRPCTransport.Endpoint) -> any ResolvableTarget {
         let digits = endpoint.host.utf8.allSatisfy {
             $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
@@ -70,10 +71,10 @@ final class Channel: Sendable {
         return .dns(host: endpoint.host, port: endpoint.port)
     }
 
-    /// Lets open streams end by themselves.
+    /// Closes the connection after its open streams have ended.
     func retire() { transport.beginGracefulShutdown() }
 
-    /// Ends with the last stream, or at once when that does not come.
+    /// Closes the connection: gracefully if no stream is left, otherwise immediately.
     func close() async {
         transport.beginGracefulShutdown()
         connecting.cancel()

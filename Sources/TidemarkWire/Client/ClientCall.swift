@@ -36,7 +36,8 @@ final class ClientCall: CancellableCall {
         guard bytes.count <= GRPCTransport.maxMessageBytes else {
             throw RPCStatus.invalidArgument("The request is larger than 17 MiB.")
         }
-        // A server may answer before it has read everything; what it said then is in the inbound half.
+        // A server may answer before it has read the whole request. Its answer is in the inbound
+        // half.
         try? await stream.outbound.write(
             contentsOf: [.metadata(Metadata(context)), .message(GRPCNIOTransportBytes(bytes))])
         transport.didSend(message: bytes.count)

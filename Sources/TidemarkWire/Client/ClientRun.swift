@@ -5,19 +5,20 @@ import TidemarkModel
 
 typealias ClientRPCStream = RPCStream<Channel.Transport.Inbound, Channel.Transport.Outbound>
 
-/// The one task behind a call or a stream, and why it ended.
+/// The task of a call or a stream, and the reason why it ended.
 final class ClientRun: Sendable {
     private struct State {
         var task: Task<Void, Never>?
         var timer: Task<Void, Never>?
-        /// Set by whoever ends the run from outside; it then counts more than what the task saw.
+        /// The reason given by code that ends the run from outside. It overrides the task's own
+        /// result.
         var reason: RPCStatus?
         var isOver = false
     }
 
     private let state = Mutex(State())
 
-    /// Ends the run with `reason`, unless it is over or another came first.
+    /// Ends the run with `reason`, unless the run is over or already has a reason.
     func end(_ reason: RPCStatus) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard !state.isOver, state.reason == nil else { return nil }
@@ -28,8 +29,8 @@ final class ClientRun: Sendable {
     }
 
     /// - Parameters:
-    ///   - body: What to do on the open stream; gives the status that the server sent.
-    ///   - ended: Called exactly once, last.
+    ///   - body: Uses the open stream and returns the status that the server sent.
+    ///   - ended: Called exactly once, as the last callback.
     func start(
         _ method: RPCMethod, _ context: CallContext, on transport: GRPCTransport,
         for owner: any CancellableCall,
@@ -44,7 +45,7 @@ final class ClientRun: Sendable {
                 transport.unregister(id)
                 ended(status)
             }
-            // Ended before it began.
+            // The run was ended before its task started.
             if state.reason != nil { state.task?.cancel() }
         }
     }
@@ -70,7 +71,7 @@ final class ClientRun: Sendable {
 }
 
 extension GRPCTransport {
-    /// Opens a stream on the connection, or on a new one, and runs `body` on it.
+    /// Opens a stream on the current or a new connection, and runs `body` on it.
     fileprivate func run(
         _ method: RPCMethod, _ body: @Sendable (ClientRPCStream) async throws -> RPCStatus
     ) async throws -> RPCStatus {
@@ -94,9 +95,9 @@ extension GRPCTransport {
         }
     }
 
-    /// Hands every message to `receive`; gives the status that ends the stream.
+    /// Passes every message to `receive` and returns the status that ends the stream.
     ///
-    /// - Parameter gate: Where the next message waits while the sink has no room.
+    /// - Parameter gate: Delays the next message while the receiver has no room.
     func receiveAll(
         _ stream: ClientRPCStream, _ gate: ReadingGate? = nil,
         _ receive: (_ message: [UInt8]) throws(RPCStatus) -> Void

@@ -2,7 +2,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
 
-/// A stream that goes both ways. Its messages are encoded, sent, received and decoded in its own task.
+/// A bidirectional stream. Its own task encodes, sends, receives and decodes the messages.
 final class ClientStream<Message: Sendable, Response: Sendable>: RequestStream {
     private let method: RPCMethod
     private let context: CallContext
@@ -53,7 +53,7 @@ final class ClientStream<Message: Sendable, Response: Sendable>: RequestStream {
     ) async throws -> RPCStatus {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.sendAll(stream, transport) }
-            // The sender waits for messages, not for cancellation.
+            // The sender waits for messages and ignores cancellation.
             defer { outbox.fail() }
             return try await transport.receiveAll(stream) { message throws(RPCStatus) in
                 receive(.message(try decode(message)))
@@ -61,7 +61,8 @@ final class ClientStream<Message: Sendable, Response: Sendable>: RequestStream {
         }
     }
 
-    /// An error here means that the stream is over; the receiving half knows why.
+    /// Sends all messages. An error means that the stream is over; the receiving half gets the
+    /// reason.
     private func sendAll(_ stream: ClientRPCStream, _ transport: GRPCTransport) async {
         guard (try? await stream.outbound.write(.metadata(Metadata(context)))) != nil else {
             return

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds back the task that reads a call's messages, and with it, by HTTP/2's flow control, the server.
+/// Suspends the task that reads a call's messages. HTTP/2's flow control then stops the server.
 final class ReadingGate: Sendable {
     private struct State {
         var isClosed = false
@@ -19,7 +19,7 @@ final class ReadingGate: Sendable {
         waiting?.resume()
     }
 
-    /// Waits while it is closed; not in a task that is cancelled. Called by one task.
+    /// Waits while the gate is closed, unless the task is cancelled. For one task only.
     func pass() async {
         guard state.withLock({ $0.isClosed }) else { return }
         await withTaskCancellationHandler {

@@ -1,11 +1,11 @@
 package import TidemarkModel
 
-/// The messages of calls with one request, for any carrier of their bytes.
+/// The messages of calls with one request, independent of the carrier.
 package enum CallCoding {
     /// - Parameters:
-    ///   - method: Neither of the streams.
-    ///   - bytes: The request's message.
-    /// - Throws: As a call over gRPC would end.
+    ///   - method: Any method except the two streams.
+    ///   - bytes: The encoded request.
+    /// - Throws: The status with which a gRPC call would end.
     package static func request(
         _ method: RPCMethod, _ bytes: [UInt8]
     ) throws(RPCStatus) -> (database: DatabaseID, request: Request) {
@@ -17,9 +17,9 @@ package enum CallCoding {
         ReplyCoder(Names(database)).encode(reply)
     }
 
-    /// A `google.rpc.Status`.
+    /// Encodes the status as a `google.rpc.Status`.
     package static func bytes(of status: RPCStatus) -> [UInt8] { PBStatus(status).wireBytes }
 
-    /// About how many bytes a reply takes.
+    /// Returns the approximate size of a reply in bytes.
     package static func size(of reply: Reply) -> Int { reply.wireSize }
 }

@@ -17,7 +17,7 @@ extension Timestamp {
 
 extension Data {
     var array: [UInt8] { [UInt8](self) }
-    /// Nil for empty: on the wire an absent token is one.
+    /// The bytes; nil if empty, because the wire form of a missing token is empty.
     var nonEmptyArray: [UInt8]? { isEmpty ? nil : [UInt8](self) }
 }
 
@@ -36,7 +36,7 @@ extension PBDocumentMask {
 }
 
 extension PBPrecondition {
-    /// Nil for none, so that the field is left out.
+    /// Returns nil for no precondition; the field is then omitted.
     init?(_ precondition: Precondition) {
         self.init()
         switch precondition {
@@ -73,7 +73,7 @@ extension PBTransactionOptions {
         }
     }
 
-    /// Without a mode a transaction reads and writes.
+    /// A transaction without a mode reads and writes.
     func decoded() throws(RPCStatus) -> TransactionOptions {
         switch mode {
         case nil: return .readWrite(retrying: nil)
@@ -95,7 +95,7 @@ extension PBTransactionOptions {
     }
 }
 
-/// The three forms in which requests say as of when they read, brought together.
+/// The time or transaction of a read. Unites the three forms that requests have for it.
 enum WireConsistency {
     case latest
     case transaction(Data)

@@ -10,14 +10,14 @@ extension Names {
                     createTime: document.createTime, updateTime: document.updateTime)))
     }
 
-    /// A document on its way to the server: a name and fields.
+    /// Encodes a document for a request: a name and fields.
     func encode(_ path: DocumentPath, _ fields: MapValue) -> Data {
         Data(
             DocumentCodec.encode(
                 WireDocument(name: name(path), contents: EncodedFields(fields))))
     }
 
-    /// A document on its way to the server.
+    /// Decodes a document of a request.
     static func decodeFields(
         _ data: Data
     ) throws(RPCStatus) -> (name: String, fields: MapValue) {
@@ -37,7 +37,7 @@ extension Names {
         }.get()
     }
 
-    /// A document that the server sent, with its times.
+    /// Decodes a document of a response, with its times.
     func document(_ data: Data) throws(RPCStatus) -> Document {
         let wire = try Self.decode(data)
         guard let document = try self.document(wire) else {
@@ -46,7 +46,8 @@ extension Names {
         return document
     }
 
-    /// Nil for one that has no times: it does not exist, and only its name was listed.
+    /// Returns nil for a document without times: it does not exist, and the server listed only its
+    /// name.
     func document(_ wire: WireDocument) throws(RPCStatus) -> Document? {
         let path = try document(wire.name)
         guard let updateTime = wire.updateTime else { return nil }

@@ -67,7 +67,8 @@ extension ExecutionStats.DebugValue {
         }
     }
 
-    /// Nil for what has no meaning here: null, and lists, which no server was seen to send.
+    /// Returns nil for values without meaning here: null, and lists, which no server has been seen
+    /// to send.
     fileprivate init?(wire: Google_Protobuf_Value) {
         switch wire.kind {
         case .stringValue(let text): self = .text(text)

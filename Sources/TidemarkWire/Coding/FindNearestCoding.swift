@@ -15,10 +15,10 @@ extension PBStructuredQuery.FindNearest {
         }
     }
 
-    /// Reads what has the right form; what it asks for is checked with the query. A search without a
-    /// limit has the limit 0, which is then refused.
+    /// Decodes the form only; the query's validation checks the values. A search without a limit
+    /// gets the limit 0, which validation rejects.
     ///
-    /// - Throws: `INVALID_ARGUMENT`. The texts are ours, production's were not seen.
+    /// - Throws: `INVALID_ARGUMENT`. The texts are Tidemark's; production's were not recorded.
     func decoded() throws(RPCStatus) -> TidemarkModel.FindNearest {
         guard hasVectorField else {
             throw .invalidArgument("FindNearest must have a vector field.")

@@ -45,7 +45,7 @@ struct ListenCoder {
         return wire
     }
 
-    /// - Throws: What ends the stream. A target that makes no sense does not.
+    /// - Throws: An error that ends the stream. An invalid target does not throw.
     func request(_ wire: PBListenRequest) throws(RPCStatus) -> ListenRequest {
         switch wire.targetChange {
         case nil: throw .invalidArgument("A listen request neither adds nor removes a target.")

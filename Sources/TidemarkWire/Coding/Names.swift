@@ -2,10 +2,10 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
-/// Absolute names of one database to and from the model's paths inside it.
+/// Converts between the absolute names of one database and the model's relative paths.
 struct Names {
     let database: DatabaseID
-    /// `projects/P/databases/D/documents`
+    /// The prefix `projects/P/databases/D/documents`.
     let root: String
 
     init(_ database: DatabaseID) {
@@ -15,10 +15,11 @@ struct Names {
 
     func name(_ path: DocumentPath) -> String { root + "/" + path.text }
 
-    /// The root, where there is no parent document.
+    /// Returns the name of the parent, or the root if there is no parent document.
     func name(parent: DocumentPath?) -> String { parent.map(name) ?? root }
 
-    /// - Throws: `INVALID_ARGUMENT` for what is no document name, or one of another database.
+    /// - Throws: `INVALID_ARGUMENT` if the name is not a document name or belongs to another
+    ///   database.
     func document(_ name: String) throws(RPCStatus) -> DocumentPath {
         guard let rest = try rest(of: name, .document) else { throw NameKind.document.fault(name) }
         do throws(InvalidPath) { return try DocumentPath(rest) } catch {
@@ -27,7 +28,7 @@ struct Names {
         }
     }
 
-    /// Nil for the root.
+    /// Returns the parent document; nil for the root.
     func parent(_ name: String) throws(RPCStatus) -> DocumentPath? {
         guard let rest = try rest(of: name, .parent) else { return nil }
         do throws(InvalidPath) { return try DocumentPath(rest) } catch {
@@ -36,7 +37,7 @@ struct Names {
         }
     }
 
-    /// What follows `root/`; nil for the root itself.
+    /// Returns the part after `root/`; nil for the root itself.
     private func rest(of name: String, _ kind: NameKind) throws(RPCStatus) -> String? {
         let rest: String?? = name.withBytes { name in
             root.withBytes { root in
@@ -51,12 +52,12 @@ struct Names {
         return rest
     }
 
-    /// Of `projects/P/databases/D`.
+    /// Parses `projects/P/databases/D`.
     static func database(_ name: String) throws(RPCStatus) -> DatabaseID {
         try naming { () throws(InvalidPath) in try DatabaseID(name: name) }
     }
 
-    /// Of a document's or parent's name.
+    /// Returns the database of a document's or parent's name.
     static func database(
         of name: String, _ kind: NameKind = .document
     ) throws(RPCStatus) -> DatabaseID {
@@ -72,19 +73,19 @@ struct Names {
     }
 }
 
-/// What a name in a request is for, in production's words.
+/// The role of a name in a request, in production's words.
 enum NameKind: String {
     case document = "Document name"
     case parent = "Document parent name"
 
-    /// Production was seen to call a reference that names a collection a parent.
+    /// Production calls a reference that names a collection a parent, as was recorded.
     init(ofReference name: String) {
         let lack = Self.document.lack(in: name)
         self = lack?.index == name.utf8.count ? .parent : .document
     }
 
-    /// Why a name cannot be used: what it lacks and where, in production's words, or that it is of
-    /// another database.
+    /// Returns the error for an unusable name, in production's words: the missing part and its
+    /// index, or that the name belongs to another database.
     func fault(_ name: String) -> RPCStatus {
         if let lack = lack(in: name) {
             return .invalidArgument(
@@ -94,7 +95,7 @@ enum NameKind: String {
         return .invalidArgument("\(rawValue) \"\(name)\" is not valid.")
     }
 
-    /// The first of its parts that is missing, and the byte where it should begin.
+    /// Returns the first missing part of the name, and the byte index where it should begin.
     private func lack(in name: String) -> (part: String, index: Int)? {
         let bytes = Array(name.utf8)
         var index = 0
@@ -120,7 +121,7 @@ enum NameKind: String {
 }
 
 extension DocumentPath {
-    /// - Throws: `INVALID_ARGUMENT` in production's words, for an id that a collection cannot have.
+    /// - Throws: `INVALID_ARGUMENT` in production's words if a collection cannot have this id.
     static func checkCollectionID(_ id: String) throws(RPCStatus) {
         do throws(InvalidPath) { _ = try CollectionPath(id) } catch {
             switch error {
@@ -156,7 +157,7 @@ extension FieldPath {
         }
     }
 
-    /// `a[0]`, which production refuses in fewer words.
+    /// Returns true for a form like `a[0]`, for which production has a shorter error.
     private static func isElement(_ text: String) -> Bool {
         guard text.utf8.last == UInt8(ascii: "]"),
             let bracket = text.utf8.firstIndex(of: UInt8(ascii: "[")),

@@ -2,7 +2,8 @@ import SwiftProtobuf
 import TidemarkModel
 
 extension Query {
-    /// Reads a query as production does: one without `from` reads every document below `parent`.
+    /// Decodes a query as production does: a query without `from` reads every document below
+    /// `parent`.
     ///
     /// - Throws: `INVALID_ARGUMENT` or `UNIMPLEMENTED` with a sentence.
     init(parent: String, _ wire: PBStructuredQuery, _ names: Names) throws(RPCStatus) {
@@ -35,7 +36,7 @@ extension Query {
         limit = .first(Int(wire.limit.value))
     }
 
-    /// A projection without fields returns all of them.
+    /// A projection without fields returns all fields.
     private mutating func setProjection(_ wire: PBStructuredQuery) throws(RPCStatus) {
         guard wire.hasSelect, !wire.select.fields.isEmpty else { return }
         var paths: [FieldPath] = []
@@ -45,7 +46,7 @@ extension Query {
 }
 
 extension PBStructuredQuery.Order {
-    /// One without a direction ascends.
+    /// An order without a direction is ascending.
     func decoded() throws(RPCStatus) -> TidemarkModel.Order {
         let path = try field.decoded()
         switch direction {
@@ -57,7 +58,7 @@ extension PBStructuredQuery.Order {
 }
 
 extension PBStructuredQuery.Filter {
-    /// Depth is bounded by protobuf's own limit on nested messages, 100.
+    /// Protobuf's limit of 100 nested messages bounds the depth.
     func decoded() throws(RPCStatus) -> TidemarkModel.Filter {
         switch filterType {
         case nil: throw .invalidArgument("A filter has no kind set.")
@@ -80,14 +81,14 @@ extension PBStructuredQuery.CompositeFilter {
         case .and: return .and(parts)
         case .or: return .or(parts)
         case .unspecified, .UNRECOGNIZED:
-            // Production serves a composite filter that says nothing at all.
+            // Production accepts an empty composite filter without an operator.
             if parts.isEmpty { return .and([]) }
             throw .invalidArgument("A composite filter has no operator that this server knows.")
         }
     }
 }
 
-/// `order_by` of ListDocuments: `a desc, b.c`.
+/// The `order_by` text of ListDocuments, for example `a desc, b.c`.
 enum OrderClause {
     static func encode(_ orders: [Order]) -> String {
         orders.map { $0.field.encoded + ($0.direction == .descending ? " desc" : "") }
@@ -106,7 +107,7 @@ enum OrderClause {
         return result
     }
 
-    /// Split at the commas that no backtick quotes.
+    /// Splits the text at commas outside backticks.
     private static func parts(of text: String) -> [String] {
         var parts = [String.UnicodeScalarView()]
         var isQuoted = false

@@ -3,8 +3,8 @@ import SwiftProtobuf
 import TidemarkModel
 
 extension PBStructuredQuery {
-    /// A limit to the last rows goes over the wire as one to the first in flipped order
-    /// (``Query/wireForm``): the rows then come in that order.
+    /// Encodes ``Query/wireForm``: a limit to the last rows becomes a limit to the first rows in
+    /// the reversed order, and the rows arrive in that order.
     init(_ query: Query) {
         self.init()
         let query = query.wireForm

@@ -2,7 +2,7 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
-/// A call's replies, on their way from a server and to a client.
+/// Encodes a call's replies on a server and decodes them on a client.
 struct ReplyCoder {
     let names: Names
 
@@ -90,7 +90,7 @@ extension ReplyCoder {
 // MARK: - What a client receives
 
 extension ReplyCoder {
-    /// What one message of an answer means.
+    /// Decodes one message of an answer.
     func reply(to method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) -> Reply {
         switch method {
         case .getDocument, .createDocument, .updateDocument:
@@ -153,7 +153,8 @@ extension ReplyCoder {
     }
 
     private func figures(_ wire: PBRunAggregationQueryResponse) throws(RPCStatus) -> Reply {
-        // There is no result without a figure in it, so an empty one is none.
+        // An empty result means that there is no result, because every result has at least one
+        // value.
         var values: MapValue?
         if !wire.result.isEmpty {
             values = try parsing { () throws(CodecError) in

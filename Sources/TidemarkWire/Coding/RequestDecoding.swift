@@ -2,13 +2,13 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
-/// A request as it came in, with the database that it names.
+/// A received request with the database that it names.
 struct DecodedRequest {
     let database: DatabaseID
     let request: Request
 
-    /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for what the model has no words for; never
-    ///   `INTERNAL`, which clients would retry.
+    /// - Throws: `INVALID_ARGUMENT`, or `UNIMPLEMENTED` for requests that the model does not
+    ///   support; never `INTERNAL`, which clients would retry.
     init(_ method: RPCMethod, _ bytes: [UInt8]) throws(RPCStatus) {
         let parsed: (DatabaseID, Request) =
             switch method {
@@ -34,8 +34,8 @@ struct DecodedRequest {
 }
 
 extension RPCStatus {
-    /// In production's words, of a database of the Standard edition. The last line is not
-    /// production's: by it Google's own suites know to leave pipelines out. The link is ours too.
+    /// The error of production for a database of the Standard edition. The last line and the link
+    /// are Tidemark's. Google's own test suites recognize the last line and then skip pipelines.
     static let pipelinesNeedEnterprise = RPCStatus(
         .failedPrecondition,
         """
@@ -203,7 +203,7 @@ extension PBRunAggregationQueryRequest {
         }
         var aggregations: [Aggregation] = []
         for aggregation in wire.aggregations { aggregations.append(try aggregation.decoded()) }
-        // An absent query counts every document under the parent, as an empty one does.
+        // A missing query counts every document under the parent, like an empty query.
         let run = RunAggregationQueryRequest(
             query: try Query(parent: parent, wire.structuredQuery, names),
             aggregations: aggregations, consistency: try consistency.decoded(),
@@ -243,7 +243,7 @@ extension PBListCollectionIdsRequest {
     }
 }
 
-/// Of which time a read is: the choice of three requests, in each a generated type of its own.
+/// The read time of a request. Three requests have this choice, each with its own generated type.
 private protocol ConsistencyChoice: Equatable {
     static func transaction(_ id: Data) -> Self
     static func newTransaction(_ options: PBTransactionOptions) -> Self

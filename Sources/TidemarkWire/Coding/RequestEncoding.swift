@@ -2,12 +2,12 @@ import Foundation
 import SwiftProtobuf
 import TidemarkModel
 
-/// A request as it goes out.
+/// An encoded request.
 struct EncodedRequest {
     let method: RPCMethod
     let bytes: [UInt8]
 
-    /// - Throws: `INVALID_ARGUMENT` where the protocol has no words for a request, such as a new
+    /// - Throws: `INVALID_ARGUMENT` if the protocol cannot express the request, for example a new
     ///   transaction in a method that cannot begin one.
     init(_ request: Request, _ names: Names) throws(RPCStatus) {
         let coder = RequestCoder(names: names)
@@ -39,7 +39,7 @@ struct EncodedRequest {
         }
     }
 
-    /// The three that are little more than the database's name.
+    /// Encodes the three requests that hold little more than the database's name.
     private init(short request: Request, _ names: Names) {
         let database = names.database.name
         switch request {
@@ -79,15 +79,15 @@ extension RPCStatus {
 
 // MARK: - The moment of a read
 
-/// A message that reads at a time.
+/// A message that can read at a given time.
 private protocol ReadsAtTime {
     var readTime: Google_Protobuf_Timestamp { get set }
 }
-/// One that reads in a transaction too.
+/// A message that can also read in a transaction.
 private protocol ReadsInTransaction: ReadsAtTime {
     var transaction: Data { get set }
 }
-/// One that can also begin the transaction it reads in.
+/// A message that can also begin the transaction in which it reads.
 private protocol BeginsTransaction: ReadsInTransaction {
     var newTransaction: PBTransactionOptions { get set }
 }
@@ -134,7 +134,7 @@ extension BeginsTransaction {
     }
 }
 
-/// One message of the protocol for each kind of request.
+/// Makes the protocol's message for each kind of request.
 private struct RequestCoder {
     let names: Names
 
@@ -166,7 +166,7 @@ private struct RequestCoder {
         wire.parent = names.name(parent: create.collection.parent)
         wire.collectionID = create.collection.id
         wire.documentID = create.documentID ?? ""
-        // The name of a new document is output only.
+        // The protocol defines the name of a new document as output only.
         wire.document = Data(EncodedFields(create.fields).bytes)
         if let mask = create.mask { wire.mask = PBDocumentMask(mask) }
         return wire

@@ -10,7 +10,7 @@ extension PBStatus {
         details = status.details.packed
     }
 
-    /// A code that gRPC does not have is `UNKNOWN`.
+    /// The decoded status. A code that gRPC does not define becomes `UNKNOWN`.
     var decoded: RPCStatus {
         RPCStatus(
             RPCStatus.Code(rawValue: code) ?? .unknown, message,
@@ -19,8 +19,8 @@ extension PBStatus {
 }
 
 extension [RPCStatus.Detail] {
-    /// As `google.rpc` has them: links that follow each other in one `Help`, violations in one
-    /// `BadRequest`.
+    /// The details as `google.rpc` messages. Consecutive links share a `Help`, and consecutive
+    /// violations share a `BadRequest`.
     fileprivate var packed: [Google_Protobuf_Any] {
         var result: [Google_Protobuf_Any] = []
         var help = PBHelp()
@@ -69,14 +69,14 @@ extension [RPCStatus.Detail] {
 extension Google_Protobuf_Any {
     private static let prefix = "type.googleapis.com/"
 
-    /// Cannot fail: the messages have no required fields.
+    /// Packs a message. Cannot fail, because the messages have no required fields.
     fileprivate init(packing message: some Message) {
         self.init()
         typeURL = Self.prefix + type(of: message).protoMessageName
         value = Data(message.wireBytes)
     }
 
-    /// None for kinds that this project does not know, and for bytes that are none.
+    /// The decoded details; empty for unknown kinds and for invalid bytes.
     fileprivate var details: [RPCStatus.Detail] {
         if isA(PBErrorInfo.self), let info = try? PBErrorInfo(serializedBytes: value) {
             return [
@@ -95,7 +95,7 @@ extension Google_Protobuf_Any {
     }
 
     private static let retryInfo = prefix + "google.rpc.RetryInfo"
-    /// Field 1 of a `RetryInfo`, its only one: a message.
+    /// The tag of the only field of a `RetryInfo`: field 1, a message.
     private static let delayTag: UInt8 = 1 << 3 | 2
 
     fileprivate init(retryAfter delay: Duration) {
@@ -103,7 +103,7 @@ extension Google_Protobuf_Any {
         let (seconds, attoseconds) = delay.components
         let proto = Google_Protobuf_Duration(
             seconds: seconds, nanos: Int32(attoseconds / 1_000_000_000))
-        // At most 16 bytes, so its length is one.
+        // The message has at most 16 bytes, so its length takes one byte.
         let bytes = proto.wireBytes
         typeURL = Self.retryInfo
         value = Data([Self.delayTag, UInt8(bytes.count)] + bytes)

@@ -2,14 +2,14 @@ import Foundation
 import SwiftProtobuf
 package import TidemarkModel
 
-/// A message `google.firestore.v1.Write` that another client stored.
+/// A `google.firestore.v1.Write` message that another client has stored.
 package struct StoredWrite: Hashable, Sendable {
-    /// The one that its document's name says.
+    /// The database in the name of the document.
     package let database: DatabaseID
     package let mutation: Mutation
 
-    /// - Throws: Why it cannot be sent as it was meant: also where it has parts that are unknown
-    ///   here.
+    /// - Throws: The reason why the write cannot be sent as it was intended. Unknown parts are such
+    ///   a reason.
     package init(_ bytes: [UInt8]) throws(RPCStatus) {
         let write = try PBWrite(wire: bytes)
         let name: String =

@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// One of the protocol's two streams, for any carrier of its messages' bytes.
+/// Encodes and decodes one of the protocol's two streams, independent of the carrier.
 package struct StreamCoding<Message: Sendable, Response: Sendable>: Sendable {
     package typealias Sink = @Sendable (StreamEvent<Response>) -> Void
 
@@ -8,7 +8,7 @@ package struct StreamCoding<Message: Sendable, Response: Sendable>: Sendable {
     let open: @Sendable (any Transport, CallContext, @escaping Sink) -> any RequestStream<Message>
     let parse: @Sendable ([UInt8]) throws(RPCStatus) -> IncomingMessage<Message>
     let encode: @Sendable (Names, Response) -> [UInt8]
-    /// About how many bytes a response takes.
+    /// Returns the approximate size of a response in bytes.
     package let size: @Sendable (Response) -> Int
 }
 
@@ -26,14 +26,14 @@ extension StreamCoding<WriteRequest, WriteResponse> {
         encode: { WriteCoder($0).encode($1) }, size: { $0.wireSize })
 }
 
-/// The messages of one stream, whose first one names its database.
+/// The messages of a stream. The first message names the database.
 package final class StreamMessages<Message: Sendable, Response: Sendable>: Sendable {
     private let coding: StreamCoding<Message, Response>
     private let shared = SharedDatabase()
 
     package init(_ coding: StreamCoding<Message, Response>) { self.coding = coding }
 
-    /// - Throws: What ends the stream: `INVALID_ARGUMENT` with the reason.
+    /// - Throws: `INVALID_ARGUMENT` with the reason. The error ends the stream.
     package func message(_ bytes: [UInt8]) throws(RPCStatus) -> (database: DatabaseID, Message) {
         let incoming = try coding.parse(bytes)
         let names = try shared.names(naming: incoming.database)

@@ -8,11 +8,11 @@ extension RPCStatus {
         self = NameKind(ofReference: name).fault(name)
     }
 
-    /// Bytes that are not the message they should be.
+    /// The error for bytes that are not the expected message.
     static let malformed = RPCStatus.invalidArgument("The message is not well-formed.")
 }
 
-/// Runs the model's parsing, whose errors are the sender's fault.
+/// Runs a parser of the model. Its errors are the sender's fault.
 func parsing<T>(_ body: () throws(CodecError) -> T) throws(RPCStatus) -> T {
     do throws(CodecError) { return try body() } catch { throw RPCStatus(error) }
 }
@@ -22,12 +22,13 @@ func naming<T>(_ body: () throws(InvalidPath) -> T) throws(RPCStatus) -> T {
 }
 
 extension Message {
-    /// - Throws: `INVALID_ARGUMENT` for bytes that are no such message.
+    /// - Throws: `INVALID_ARGUMENT` if the bytes are not a message of this type.
     init(wire bytes: [UInt8]) throws(RPCStatus) {
         do { try self.init(serializedBytes: bytes) } catch { throw .malformed }
     }
 
-    /// Cannot fail: the messages have no required fields and no `Any` that is packed late.
+    /// The encoded message. Cannot fail, because the messages have no required fields and no
+    /// unpacked `Any`.
     var wireBytes: [UInt8] {
         guard let bytes: [UInt8] = try? serializedBytes() else {
             preconditionFailure("a message of our own making could not be written")

@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkModel
 
-/// Writes, alone and in a write stream's messages.
+/// Encodes and decodes single writes and the messages of a write stream.
 struct WriteCoder {
     let names: Names
 
@@ -49,7 +49,7 @@ struct WriteCoder {
         case .verify(let name):
             (path, operation) = (try names.document(name), .verify)
         case .transform(let transform):
-            // The form before `update_transforms`: nothing but the transforms is written.
+            // The older form, used before `update_transforms`: a write that consists of transforms.
             (path, operation) = (try names.document(transform.document), .patch([:], mask: []))
             transforms = try Self.transforms(transform.fieldTransforms) + transforms
         }

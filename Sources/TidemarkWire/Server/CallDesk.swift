@@ -1,16 +1,16 @@
 import Synchronization
 package import TidemarkModel
 
-/// How many calls and streams may be under way at once.
+/// The maximum numbers of concurrent calls and streams.
 struct CallLimits: Sendable {
-    /// On one connection. HTTP/2 would let a client wait for its turn without a word; this is said. Room
-    /// for a thousand listens and what is asked beside them.
+    /// The maximum on one connection: room for a thousand listens and the calls beside them.
+    /// HTTP/2's own limit would let a client wait silently; this limit returns an error.
     var perConnection = 2_000
-    /// On all connections.
+    /// The maximum on all connections.
     var calls = 20_000
 }
 
-/// Who may call, how many at once, and for how long.
+/// Decides who may call, limits concurrent calls, and ends calls that take too long.
 package final class CallDesk: Sendable {
     private struct State {
         var calls = 0
@@ -24,7 +24,7 @@ package final class CallDesk: Sendable {
     private let start = ContinuousClock.now
     private let state = Mutex(State())
 
-    /// - Parameter access: Who may call; nil for anybody.
+    /// - Parameter access: Decides who may call; nil admits every caller.
     package convenience init(_ access: (any CallerGate)?) { self.init(access, CallLimits()) }
 
     init(_ access: (any CallerGate)?, _ limits: CallLimits) {
@@ -39,7 +39,7 @@ package final class CallDesk: Sendable {
 
     // MARK: How many
 
-    /// - Returns: Why not; nil for a call that is in, and ``leave(_:)`` is then owed.
+    /// - Returns: The error; nil if the call is admitted. The caller must then call ``leave(_:)``.
     func enter(_ peer: String) -> RPCStatus? {
         state.withLock { state in
             if state.calls >= limits.calls {
@@ -67,10 +67,10 @@ package final class CallDesk: Sendable {
 
     // MARK: How long
 
-    /// How often it is looked for calls that are overdue.
+    /// The interval of the search for overdue calls.
     static let sweepInterval = Duration.seconds(1)
 
-    /// Ends a call that has no deadline of its own when it takes too long.
+    /// Ends a call without its own deadline after `limit`.
     package func watch(_ limit: Duration, end: @escaping @Sendable () -> Void) -> Int {
         let due = start.duration(to: .now) + limit
         return state.withLock { state in
@@ -82,10 +82,10 @@ package final class CallDesk: Sendable {
 
     package func unwatch(_ id: Int) { state.withLock { _ = $0.watched.removeValue(forKey: id) } }
 
-    /// Ends what is overdue. One timer for all calls: a task of its own for each would cost more than
-    /// many calls do.
+    /// Ends overdue calls. One timer serves all calls, because a task for each call would cost more
+    /// than many calls do.
     ///
-    /// - Parameter later: How far ahead of now to look.
+    /// - Parameter later: The time to add to the current time.
     package func sweep(later: Duration = .zero) {
         let now = start.duration(to: .now) + later
         let overdue = state.withLock { state in
@@ -103,8 +103,8 @@ package final class CallDesk: Sendable {
 }
 
 extension RPCMethod {
-    /// How long a call may take whose client set no deadline: what Firestore's own clients set. Source:
-    /// resilience 3, Firestore's service config.
+    /// The maximum duration of a call without a deadline of its client: the default of Firestore's
+    /// own clients. Source: resilience 3, Firestore's service config.
     package var defaultTimeout: Duration {
         switch self {
         case .batchGetDocuments, .runQuery, .executePipeline, .runAggregationQuery,

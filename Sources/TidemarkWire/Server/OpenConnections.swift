@@ -1,14 +1,15 @@
 import NIOCore
 import Synchronization
 
-/// The connections of a server, to be closed when it stops and they do not end by themselves.
+/// The connections of a server. When the server stops, it closes those that do not end by
+/// themselves.
 ///
-/// The gRPC library ends a connection when all that was written to it has left, and by its own limit
-/// only after the client has answered a ping. A client that reads nothing does neither.
+/// The gRPC library closes a connection when all written data has been sent, and applies its own
+/// limit only after the client has answered a ping. A client that does not read does neither.
 final class OpenConnections: Sendable {
     private let channels = Mutex<[ObjectIdentifier: any NIOCore.Channel]>([:])
 
-    /// - Returns: At once: accepting waits for it.
+    /// - Returns: A completed future, because accepting a connection waits for it.
     func add(_ channel: any NIOCore.Channel) -> EventLoopFuture<Void> {
         let id = ObjectIdentifier(channel)
         channels.withLock { $0[id] = channel }
@@ -18,7 +19,7 @@ final class OpenConnections: Sendable {
         return channel.eventLoop.makeSucceededVoidFuture()
     }
 
-    /// Drops what the connections have not sent.
+    /// Closes all connections and drops their unsent data.
     func closeAll() {
         let open = channels.withLock { Array($0.values) }
         for channel in open { channel.close(mode: .all, promise: nil) }

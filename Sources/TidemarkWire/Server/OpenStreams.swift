@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The streams that have no end of their own, to be ended when the server stops.
+/// The open streams. They have no deadline, so the server ends them when it stops.
 final class OpenStreams: Sendable {
     private struct State {
         var isEnding = false
@@ -12,7 +12,7 @@ final class OpenStreams: Sendable {
 
     var isEnding: Bool { state.withLock { $0.isEnding } }
 
-    /// Calls `end` at once when the server is stopping already.
+    /// Registers a stream. Calls `end` immediately if the server is already stopping.
     func add(_ end: @escaping @Sendable () -> Void) -> Int {
         let (id, isEnding) = state.withLock { state in
             state.lastID += 1

@@ -2,10 +2,11 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 package import TidemarkModel
 
-/// What one call or stream has to send, and the sending of it.
+/// Sends the replies of one call or stream.
 ///
-/// A reader that takes nothing holds its outbox and one write. When the server's budget needs them
-/// back, the write is given up as well: only the status is left, for when it reads again.
+/// A client that does not read occupies its outbox and one write. If the server's budget needs the
+/// memory, the write is cancelled too; only the status remains, for the time when the client reads
+/// again.
 struct ReplySending<Message: Sendable>: Sendable {
     typealias Part = RPCResponsePart<GRPCNIOTransportBytes>
 
@@ -16,7 +17,8 @@ struct ReplySending<Message: Sendable>: Sendable {
     private let budget: SendBudget
     private let place: Int
 
-    /// - Parameter call: Told when its sink has room and when not; cancelled when it is let go.
+    /// - Parameter call: Paused and resumed as the outbox fills and empties; cancelled if the
+    ///   budget evicts it.
     init(
         _ budget: SendBudget, _ call: ServerCallHandle, size: @escaping @Sendable (Message) -> Int,
         encode: @escaping @Sendable (Message) -> [UInt8]
@@ -38,13 +40,14 @@ struct ReplySending<Message: Sendable>: Sendable {
                 }))
     }
 
-    /// Gives the budget its part back.
+    /// Returns this stream's share to the budget.
     func close() {
         budget.unregister(place)
         outbox.fail()
     }
 
-    /// Sends headers, then what the outbox gives, until it ends or the client is gone.
+    /// Sends headers and then the outbox's messages, until the outbox ends or the client
+    /// disconnects.
     func run(_ stream: ServerRPCStream) async {
         let write = Task { await self.write(stream) }
         writing.set(TaskCall(write))
@@ -62,13 +65,13 @@ struct ReplySending<Message: Sendable>: Sendable {
         await stream.outbound.finish()
     }
 
-    /// - Returns: Whether the status is sent.
+    /// - Returns: True if the status has been sent.
     private func write(_ stream: ServerRPCStream) async -> Bool {
         var parts: [Part] = [.metadata([:])]
         var bytes = 0
         var isEnded = false
         while var events = await outbox.next() {
-            // What was queued behind the first one meanwhile leaves with it.
+            // Messages that were queued since are sent in the same write.
             events += outbox.takeAll()
             for event in events {
                 switch event {
@@ -100,14 +103,15 @@ struct ReplySending<Message: Sendable>: Sendable {
 }
 
 extension Outbox {
-    /// Queues a message of a call, and tells the call when that was enough or too much.
+    /// Queues a message of a call. Pauses the call if the outbox is crowded, and cancels it if the
+    /// outbox is full.
     package func offer<Response>(_ event: Message, bytes: Int, for call: ServerCallHandle)
     where Message == StreamEvent<Response> {
         switch offer(event, bytes: bytes) {
         case .queued, .closed: break
         case .crowded:
             call.set(isPaused: true)
-            // It may have got room before the call was told.
+            // The outbox may have emptied before the call was paused.
             if !isCrowded { call.set(isPaused: false) }
         case .full:
             fail(with: [.ended(.slowClient)])

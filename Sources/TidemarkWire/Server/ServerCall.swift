@@ -3,7 +3,7 @@ import GRPCNIOTransportHTTP2Posix
 import Synchronization
 package import TidemarkModel
 
-/// A call with one request, on the server's side.
+/// A call with one request, on the server.
 struct ServerCall: Sendable {
     private let transport: any Transport
     private let method: RPCMethod
@@ -31,7 +31,7 @@ struct ServerCall: Sendable {
         defer { sending.close() }
         let outbox = sending.outbox
         call.set(transport.call(incoming.request.request, context, receive: sink(outbox, call)))
-        // Its end is said first: a call that is cancelled says so by itself.
+        // The status is set first, because a cancelled call would report its own status.
         let end: @Sendable (RPCStatus) -> Void = { status in
             outbox.fail(with: [.ended(status)])
             call.cancel()
@@ -40,12 +40,12 @@ struct ServerCall: Sendable {
         await withRPCCancellationHandler {
             await sending.run(stream)
         } onCancelRPC: { [streams] in
-            // A server that stops tells every call so; those with an end of their own may finish.
+            // A stopping server cancels every call, but calls with a deadline may finish.
             if streams.isEnding { return }
             end(.clientGone)
         }
         endTimer()
-        // Where the client is gone, nobody waits for the rest.
+        // A client that has disconnected does not need the rest.
         call.cancel()
         withExtendedLifetime(incoming.bytes) {}
     }
@@ -53,7 +53,7 @@ struct ServerCall: Sendable {
     private struct Incoming {
         let metadata: IncomingMetadata
         let request: DecodedRequest
-        /// Kept as long as what was made of them, for what they count.
+        /// Kept as long as the decoded request, because the bytes count against the bound.
         let bytes: Unpacking.Request
     }
 
@@ -78,7 +78,8 @@ struct ServerCall: Sendable {
         throw .noRequest
     }
 
-    /// Where there is one reply, it waits for the status, so that both leave in one packet.
+    /// Returns the callback for replies. If there is a single reply, it waits for the status, so
+    /// both are sent in one packet.
     private func sink(
         _ outbox: Outbox<StreamEvent<Reply>>, _ call: ServerCallHandle
     ) -> @Sendable (StreamEvent<Reply>) -> Void {
@@ -103,8 +104,8 @@ struct ServerCall: Sendable {
         }
     }
 
-    /// - Parameter timeout: The client's; without one the server's own limit holds.
-    /// - Returns: What lets go of the timer.
+    /// - Parameter timeout: The client's timeout; nil applies the server's own limit.
+    /// - Returns: A function that cancels the timer.
     private func limitTime(
         _ timeout: Duration?, _ end: @escaping @Sendable () -> Void
     ) -> () -> Void {
@@ -119,7 +120,7 @@ struct ServerCall: Sendable {
     }
 }
 
-/// The handle of a call or stream whose sink may want it before it is there.
+/// The handle of a call or stream, for a callback that may need it before the call exists.
 package final class ServerCallHandle: Sendable {
     private struct State {
         var call: (any CancellableCall)?
@@ -139,7 +140,7 @@ package final class ServerCallHandle: Sendable {
         if isCancelled { call.cancel() } else if isPaused { call.pause() }
     }
 
-    /// Says whether the sink has room.
+    /// Pauses or resumes the call.
     package func set(isPaused: Bool) {
         let call = state.withLock { state in
             state.isPaused = isPaused

@@ -5,7 +5,7 @@ import TidemarkModel
 typealias ServerTransportInbound = HTTP2ServerTransport.Posix.Inbound
 typealias ServerRPCStream = RPCStream<ServerTransportInbound, HTTP2ServerTransport.Posix.Outbound>
 
-/// Carries calls from the socket to a transport and its answers back.
+/// Carries calls from a socket to a transport, and the answers back.
 struct ServerCalls: Sendable {
     let transport: any Transport
     let shared: SharedLimits
@@ -47,7 +47,7 @@ struct ServerCalls: Sendable {
     }
 }
 
-/// What all calls of a server share.
+/// The limits that all calls of a server share.
 struct SharedLimits: Sendable {
     let streams: OpenStreams
     let desk: CallDesk

@@ -3,24 +3,26 @@ import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
 
 extension GRPCServer {
-    /// Production refuses larger requests. Source: server-protocol 1.0.
+    /// The maximum size of a request in bytes. Production rejects larger requests. Source:
+    /// server-protocol 1.0.
     static let maxRequestBytes = 11_534_336
-    /// Where a request is cut off without being read to its end.
+    /// The size in bytes at which a request is aborted before it has been read completely.
     static let maxMessageBytes = 16 << 20
-    /// How much of what came in gzip may be unpacked at once, on all calls.
+    /// The maximum number of decompressed bytes of gzip requests, on all calls.
     static let maxUnpackedBytes = 64 << 20
-    /// How much may wait to be sent on one stream; more ends it with `RESOURCE_EXHAUSTED`.
-    static let maxQueuedBytes = 256 << 20
-    /// From where on a stream's transport is asked to make no more.
-    static let window = 1 << 20
-    /// How much may wait to be sent on all streams; beyond, those that do not read are ended with
+    /// The maximum number of unsent bytes on one stream. More ends the stream with
     /// `RESOURCE_EXHAUSTED`.
+    static let maxQueuedBytes = 256 << 20
+    /// The number of unsent bytes on a stream from which its transport is paused.
+    static let window = 1 << 20
+    /// The maximum number of unsent bytes on all streams. Beyond it, streams whose clients do not
+    /// read end with `RESOURCE_EXHAUSTED`.
     static let maxUnsentBytes = 64 << 20
-    /// Messages that leave together take about so many bytes.
+    /// The approximate number of bytes in one write.
     static let writeBytes = 1 << 16
-    /// How long calls may go on after the server was told to stop.
+    /// The time that calls have to finish after the server has begun to stop.
     static let grace = Duration.seconds(2)
-    /// How long connections may take to send the last answers after that.
+    /// The additional time that connections have to send their last answers.
     static let leaving = Duration.milliseconds(500)
 
     static func transport(
@@ -31,13 +33,13 @@ extension GRPCServer {
         }
         var config = HTTP2ServerTransport.Custom<SharedPort>.Config.defaults
         config.rpc.maxRequestPayloadSize = maxMessageBytes
-        // A few more than are served, so that the others can be told why not.
+        // Accepts slightly more streams than are served, so that the others get an error.
         config.http2 = .init(
             maxFrameSize: 1 << 17, targetWindowSize: 8 << 20,
             maxConcurrentStreams: CallLimits().perConnection + 100)
-        // Google's clients ping to measure the network, each time that an answer has come: when several have
-        // come in one packet, more often than this server writes. Sent away for that, they ask again for
-        // what was done. NIOHTTP2's own limit is met by `PingMachine`.
+        // Google's clients ping after each answer to measure the network. If several answers arrive
+        // in one packet, they ping more often than this server writes. A client that is
+        // disconnected for this repeats its requests. `PingMachine` avoids NIOHTTP2's own limit.
         config.connection = .init(
             maxAge: nil, maxGraceTime: nil, maxIdleTime: nil,
             keepalive: .init(

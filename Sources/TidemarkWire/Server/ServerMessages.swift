@@ -2,7 +2,7 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
 
-/// A stream's message, whose database must be known before its names can be read.
+/// A message of a stream. Its names can be decoded only when the stream's database is known.
 struct IncomingMessage<Message> {
     let database: String
     let decode: (Names) throws(RPCStatus) -> Message
@@ -26,7 +26,8 @@ extension IncomingMessage<WriteRequest> {
     }
 }
 
-/// About how many bytes a message takes, to bound what waits. What is not a document is small.
+/// The approximate size of a message in bytes, used to bound queues. Messages without documents are
+/// small.
 extension Reply {
     var wireSize: Int {
         switch self {
@@ -56,7 +57,7 @@ extension Document {
 }
 
 extension ServerRPCStream {
-    /// Ends a call that has sent nothing. Headers come before the status, as production sends them.
+    /// Ends a call that has sent nothing. Sends headers before the status, as production does.
     func end(_ status: RPCStatus) async {
         try? await outbound.write(
             contentsOf: [
@@ -66,7 +67,7 @@ extension ServerRPCStream {
     }
 }
 
-/// What a call's metadata says.
+/// The metadata of a call.
 struct IncomingMetadata: Sendable {
     var label: String?
     var client: String?
@@ -74,7 +75,7 @@ struct IncomingMetadata: Sendable {
     var token: String?
     var appCheckToken: String?
     var timeout: Duration?
-    /// Whether requests may be in gzip.
+    /// True if requests can be compressed with gzip.
     var isPacked: Bool
 
     init(_ metadata: Metadata) {

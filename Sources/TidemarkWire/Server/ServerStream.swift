@@ -2,8 +2,8 @@ import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import TidemarkModel
 
-/// A listen or write stream, on the server's side. It is opened on the transport when its first
-/// message has named the database.
+/// A listen or write stream on the server. The stream opens on the transport when its first message
+/// has named the database.
 struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
     private typealias Sink = StreamCoding<Message, Response>.Sink
 
@@ -15,7 +15,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
         self.coding = coding
     }
 
-    /// - Parameter check: Who calls, by the token they show; or refuses them.
+    /// - Parameter check: Returns the caller for a token, or throws to reject it.
     func run(
         _ stream: ServerRPCStream, _ shared: SharedLimits,
         _ check: @escaping @Sendable (_ token: String?) async throws(RPCStatus) -> Caller
@@ -79,7 +79,7 @@ struct ServerStream<Message: Sendable, Response: Sendable>: Sendable {
             }
             request?.send(message)
         }
-        // Nothing was asked: nothing is left to answer.
+        // The client has sent no request, so there is nothing to answer.
         guard let request else { return outbox.finish(with: [.ended(.ok)]) }
         request.finish()
     }

@@ -1,7 +1,7 @@
 import Synchronization
 import TidemarkModel
 
-/// The database of a stream: its first message names it, later ones may repeat it.
+/// The database of a stream. The first message names it; later messages may repeat the name.
 final class SharedDatabase: Sendable {
     private let state = Mutex<Names?>(nil)
 
@@ -17,7 +17,8 @@ final class SharedDatabase: Sendable {
         return known
     }
 
-    /// - Precondition: A message has named it. Nothing is answered before one is received.
+    /// - Precondition: A message has named the database. The server never answers before it has
+    ///   received one.
     var names: Names {
         guard let names = state.withLock({ $0 }) else {
             preconditionFailure("a response before the first request")

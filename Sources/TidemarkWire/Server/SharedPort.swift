@@ -2,25 +2,27 @@ import GRPCNIOTransportHTTP2Posix
 package import NIOCore
 import NIOPosix
 
-/// What is done with connections to a gRPC server's port that do not speak HTTP/2.
+/// Handles connections to a gRPC server's port that do not speak HTTP/2.
 ///
-/// - Parameter channel: Active, with nothing in its pipeline behind what reads its first bytes. They
-///   are given on when the future is fulfilled. Called on the channel's event loop.
+/// - Parameter channel: An active channel whose pipeline holds only the handler that has read the
+///   first bytes. Those bytes are passed on when the future completes. Called on the channel's
+///   event loop.
 package typealias PlainConnections =
     @Sendable (_ channel: any NIOCore.Channel) -> EventLoopFuture<Void>
 
-/// Accepts connections and gives those that begin as HTTP/2 does to gRPC, and others away.
+/// Accepts connections, passes those that begin with HTTP/2's preface to gRPC, and others to
+/// `plain`.
 ///
-/// The library takes its connections as what a listening channel reads. Accepted channels must reach
-/// that channel's tail, which is where they become active, and may reach the library only when their
-/// first bytes are there. So they go round the library's handler as an event, and what comes of those
-/// that speak HTTP/2 is read by it afterwards.
+/// The library expects its connections as the reads of a listening channel. An accepted channel
+/// becomes active only at the tail of that channel's pipeline, but may reach the library only after
+/// its first bytes have arrived. Therefore accepted channels bypass the library's handler as an
+/// event, and the HTTP/2 connections among them are passed to the library later.
 struct SharedPort: HTTP2ServerTransport.ListenerFactory {
     typealias Connection = HTTP2ServerTransport.ConnectionConfigurator.ConnectionChannel
 
     let host: String
     let port: Int
-    /// Nil refuses them, by HTTP/2's own error.
+    /// The handler for other connections; nil rejects them with HTTP/2's own error.
     let plain: PlainConnections?
     let eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
@@ -31,7 +33,7 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
         let plain = plain
         let listening = try await ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Nothing is accepted before the handlers below are in their places.
+            // No connection is accepted before the handlers below are installed.
             .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { listenerConfigurator.configure(channel: $0) }
             .childChannelInitializer { child in
@@ -74,7 +76,8 @@ struct SharedPort: HTTP2ServerTransport.ListenerFactory {
     fileprivate struct Configured: Sendable { let connection: Connection }
 }
 
-/// Before the library's handler: sends accepted channels round it and connections into it.
+/// The handler before the library's handler. Sends accepted channels past it, and connections into
+/// it.
 private final class AroundTheLibrary: ChannelInboundHandler {
     typealias InboundIn = any NIOCore.Channel
     typealias InboundOut = SharedPort.Connection
@@ -93,7 +96,8 @@ private final class AroundTheLibrary: ChannelInboundHandler {
     }
 }
 
-/// Behind the library's handler: accepted channels go on to the tail, connections end here.
+/// The handler after the library's handler. Passes accepted channels to the tail, and consumes
+/// connections.
 private final class ToTheTail: ChannelInboundHandler {
     typealias InboundIn = SharedPort.Connection
     typealias InboundOut = any NIOCore.Channel
@@ -108,16 +112,16 @@ private final class ToTheTail: ChannelInboundHandler {
     }
 }
 
-/// Holds a connection's first bytes until they say which protocol it speaks, then leaves.
+/// Holds a connection's first bytes until they identify the protocol, then removes itself.
 ///
-/// HTTP/2 with prior knowledge begins with `PRI`, and no method of HTTP/1.1 does. The bytes go on in the
-/// buffer that they came in.
+/// HTTP/2 with prior knowledge begins with `PRI`; no method of HTTP/1.1 does. The bytes are passed
+/// on in their original buffer.
 private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private static let preface = Array("PRI".utf8)
-    /// How long a connection may stay silent before it is closed.
+    /// The time after which a silent connection is closed.
     private static let patience = TimeAmount.seconds(60)
 
     private let configure: (any NIOCore.Channel, _ isHTTP2: Bool) -> EventLoopFuture<Void>
@@ -154,7 +158,8 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
             guard case .success = result else {
                 return context.close(mode: .all, promise: nil)
             }
-            // What waits for the beginning of a connection was not there when it began.
+            // Handlers that wait for the start of the connection were not installed when it became
+            // active.
             if isHTTP2 { context.fireChannelActive() }
             if let held = handler.held.take() {
                 context.fireChannelRead(Self.wrapInboundOut(held))
@@ -164,7 +169,7 @@ private final class ProtocolDetection: ChannelInboundHandler, RemovableChannelHa
         }
     }
 
-    /// Nil where too little is there to tell.
+    /// Returns nil if there are too few bytes to decide.
     private static func isHTTP2(_ bytes: ByteBuffer?) -> Bool? {
         guard let start = bytes?.readableBytesView.prefix(preface.count), !start.isEmpty else {
             return nil

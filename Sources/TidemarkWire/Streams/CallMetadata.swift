@@ -1,19 +1,19 @@
 import GRPCCore
 import TidemarkModel
 
-/// The names of the metadata that both ends speak.
+/// The metadata keys that client and server share.
 package enum MetadataKey {
     package static let label = "x-tidemark-label"
     package static let client = "x-tidemark-client"
-    /// "1" asks for what the call was billed, in its trailers.
+    /// The value "1" asks for the billed operations of the call in the trailers.
     package static let usage = "x-tidemark-usage"
     static let authorization = "authorization"
-    /// Firebase App Check's token, without a scheme before it.
+    /// The token of Firebase App Check, without a scheme.
     package static let appCheck = "x-firebase-appcheck"
     static let resourcePrefix = "google-cloud-resource-prefix"
     static let requestParams = "x-goog-request-params"
     static let timeout = "grpc-timeout"
-    /// The server's own note that a call's requests may be in gzip.
+    /// The server's own mark for a call whose requests can be compressed with gzip.
     static let packed = "x-tidemark-packed"
 }
 
@@ -42,7 +42,8 @@ extension Metadata {
         }
     }
 
-    /// Milliseconds as gRPC wants them: at most eight digits, rounded up.
+    /// Returns gRPC's text for a timeout: at most eight digits, in milliseconds rounded up if they
+    /// fit.
     static func timeout(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         if seconds > 99_999 { return "\(Swift.min(seconds, 99_999_999))S" }
@@ -51,7 +52,7 @@ extension Metadata {
         return "\(Swift.max(0, milliseconds))m"
     }
 
-    /// - Returns: Nil for what is no timeout.
+    /// - Returns: The duration; nil if the text is not a valid timeout.
     static func duration(timeout text: String) -> Duration? {
         guard (2...9).contains(text.utf8.count), let unit = text.last,
             let amount = Int64(text.dropLast()), amount >= 0
@@ -67,7 +68,7 @@ extension Metadata {
         }
     }
 
-    /// Metadata is visible ASCII; a label's other characters become `?`.
+    /// Replaces characters that metadata cannot carry by `?`. Metadata is visible ASCII.
     static func ascii(_ text: String) -> String {
         String(
             String.UnicodeScalarView(

@@ -1,23 +1,24 @@
 import Synchronization
 
-/// Messages on their way to a socket: filled from any thread without waiting, emptied in batches by
-/// one task. Bounded by the messages' sizes, and by what all streams of a server may hold.
+/// A queue of messages for a socket: any thread adds messages without waiting, and one task removes
+/// them in batches. Bounded by the messages' sizes, and by a budget for all streams of a server.
 package final class Outbox<Message: Sendable>: Sendable {
     package enum Offer {
         case queued
-        /// Queued, and whoever can wait should, until there is room.
+        /// The message is queued, but a caller that can wait should do so until there is room.
         case crowded
         case closed, full
     }
 
     private struct State {
         var messages: [Message] = []
-        /// Of the messages that wait, and of those that were given out and are not sent yet.
+        /// The bytes that wait (`queued`), and the bytes that were taken but are not sent
+        /// (`sending`).
         var queued = 0
         var sending = 0
         var isCrowded = false
         var isClosed = false
-        /// When its reader last took something or it began to wait, as the budget counts time.
+        /// The budget's time when the reader last took bytes, or when bytes first waited for it.
         var since: UInt64 = 0
         var waiter: CheckedContinuation<[Message]?, Never>?
 
@@ -29,7 +30,7 @@ package final class Outbox<Message: Sendable>: Sendable {
             return taken
         }
 
-        /// - Returns: The bytes that are let go.
+        /// - Returns: The number of bytes released.
         mutating func drop() -> Int {
             messages = []
             defer { (queued, sending) = (0, 0) }
@@ -44,10 +45,11 @@ package final class Outbox<Message: Sendable>: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - limit: How many bytes may wait. One message is taken however large it is.
-    ///   - window: From how many on it is crowded, until half of them are sent.
-    ///   - budget: What it shares with other streams.
-    ///   - onRoom: Told when it is no longer crowded, in the task that empties it.
+    ///   - limit: The maximum number of queued bytes. A single message of any size is accepted.
+    ///   - window: The number of bytes from which the outbox is crowded, until half of them are
+    ///     sent.
+    ///   - budget: The budget that the streams of a server share.
+    ///   - onRoom: Called when the outbox stops being crowded, in the task that empties it.
     package init(
         limit: Int, window: Int = .max, budget: SendBudget? = nil,
         onRoom: (@Sendable () -> Void)? = nil
@@ -59,7 +61,7 @@ package final class Outbox<Message: Sendable>: Sendable {
         self.onRoom = onRoom
     }
 
-    /// What the budget asks of a stream.
+    /// The values that the budget needs: the bytes held, and the time since which none were taken.
     package var held: (bytes: Int, since: UInt64) {
         state.withLock { ($0.queued + $0.sending, $0.since) }
     }
@@ -85,12 +87,12 @@ package final class Outbox<Message: Sendable>: Sendable {
         return offer
     }
 
-    /// Nothing more comes after `last`; what is queued is still given out.
+    /// Ends the queue with `last`. Messages already queued are still delivered.
     package func finish(with last: [Message] = [], bytes: Int = 0) {
         close(dropping: false, last, bytes)
     }
 
-    /// Nothing more comes but `last`, and what is queued is dropped.
+    /// Ends the queue with `last`. Messages already queued are dropped.
     package func fail(with last: [Message] = []) { close(dropping: true, last, 0) }
 
     private func close(dropping: Bool, _ last: [Message], _ bytes: Int) {
@@ -115,7 +117,7 @@ package final class Outbox<Message: Sendable>: Sendable {
         if isFirst, bytes > 0 { budget?.add(bytes) }
     }
 
-    /// Lets go of all that it holds, its end too, and ends with `last`.
+    /// Drops all messages, including the queued end, and ends with `last`.
     package func evict(with last: [Message]) {
         let (dropped, waiter) = state.withLock { state in
             let dropped = state.drop()
@@ -128,9 +130,9 @@ package final class Outbox<Message: Sendable>: Sendable {
         if dropped > 0 { budget?.release(dropped) }
     }
 
-    /// All that is queued, as soon as there is something; nil at the end. What was given out before
-    /// counts as sent. For one caller at a time; the caller's cancellation does not end the wait,
-    /// ``fail(with:)`` does.
+    /// Waits until messages are queued and returns all of them; nil at the end. Counts the messages
+    /// returned before as sent. For one caller at a time. Cancellation of the caller does not end
+    /// the wait; ``fail(with:)`` does.
     package func next() async -> [Message]? {
         didSend(.max)
         return await withCheckedContinuation { continuation in
@@ -145,10 +147,10 @@ package final class Outbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// What is queued now, without waiting.
+    /// Returns the queued messages without waiting.
     package func takeAll() -> [Message] { state.withLock { $0.takeAll() } }
 
-    /// Says that so many bytes of what was given out are sent, or all of them.
+    /// Counts `bytes` of the taken messages as sent, at most all of them.
     package func didSend(_ bytes: Int) {
         let (sent, hasRoom) = state.withLock { state in
             let sent = min(bytes, state.sending)

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Bounds what waits to be sent on all streams of a server together.
+/// Bounds the unsent data of all streams of a server.
 ///
-/// Beyond the bound the stream that has waited longest for its reader is let go, of those that hold
-/// at least half of their share: small ones would give little back. The one that has waited least is
-/// let be, so that a message that is larger than the budget reaches a reader at all. Time is counted
-/// in what readers take and in what begins to wait for them, by anyone.
+/// Beyond the limit, the budget evicts the stream that has waited longest for its reader, among
+/// those that hold at least half of an equal share, because small streams would free little memory.
+/// The stream that has waited least is spared, so that even a message larger than the limit reaches
+/// a reader. Time is a counter that advances when any reader takes data or any stream begins to
+/// wait.
 package final class SendBudget: Sendable {
-    /// One stream's part of the budget, and how to take it back.
+    /// A stream's part of the budget, and the function that releases it.
     package struct Holder: Sendable {
-        /// Bytes that wait or are being sent, and the time since which none were taken.
+        /// Returns the unsent bytes, and the time since which none were taken.
         let held: @Sendable () -> (bytes: Int, since: UInt64)
-        /// Gives all of them back, by ending the stream.
+        /// Ends the stream and releases all its bytes.
         let evict: @Sendable () -> Void
 
         package init(
@@ -32,19 +33,19 @@ package final class SendBudget: Sendable {
     private let total = Atomic(0)
     private let clock = Atomic<UInt64>(0)
     private let state = Mutex(State())
-    /// Held by the one that looks for a stream to let go.
+    /// Held by the thread that selects a stream to evict.
     private let isEvicting = Mutex(())
 
-    /// - Parameter limit: In bytes.
+    /// - Parameter limit: The maximum number of unsent bytes.
     package init(limit: Int) {
         precondition(limit > 0)
         self.limit = limit
     }
 
-    /// Bytes that wait on all streams.
+    /// The number of unsent bytes on all streams.
     var held: Int { total.load(ordering: .relaxed) }
 
-    /// Another moment of the time.
+    /// Advances the time and returns it.
     func tick() -> UInt64 { clock.add(1, ordering: .relaxed).newValue }
 
     package func register(_ holder: Holder) -> Int {
@@ -57,13 +58,14 @@ package final class SendBudget: Sendable {
 
     package func unregister(_ id: Int) { state.withLock { _ = $0.holders.removeValue(forKey: id) } }
 
-    /// Counts bytes that wait. With no lock held: it may end streams, the caller's too.
+    /// Counts unsent bytes. Must be called without locks, because it may end streams, including the
+    /// caller's.
     func add(_ bytes: Int) {
         let (_, held) = total.add(bytes, ordering: .relaxed)
         if held > limit { evict() }
     }
 
-    /// Counts bytes that no longer wait.
+    /// Counts bytes as no longer waiting.
     func release(_ bytes: Int) { total.subtract(bytes, ordering: .relaxed) }
 
     private func evict() {

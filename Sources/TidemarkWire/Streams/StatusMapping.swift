@@ -11,7 +11,7 @@ extension Status {
 extension Metadata {
     private static let statusDetails = "grpc-status-details-bin"
 
-    /// What comes with the status of a call: the details of an error as `google.rpc.Status`, and the
+    /// The trailing metadata of a status: the details of an error as `google.rpc.Status`, and the
     /// server's own ``RPCStatus/trailers``.
     init(trailersOf status: RPCStatus) {
         self.init()
@@ -30,7 +30,7 @@ extension Metadata {
         return status.decoded.details
     }
 
-    /// The keys of the transport itself, and binary values, are none of them.
+    /// The server's own trailers, without the transport's keys and without binary values.
     fileprivate var trailers: [String: String] {
         var result: [String: String] = [:]
         for case (let key, .string(let value)) in self {
@@ -50,8 +50,8 @@ extension RPCStatus {
         trailers = trailing.trailers
     }
 
-    /// What a client makes of an error of its own transport. Whatever broke on the way to the server is
-    /// `UNAVAILABLE`: trying again may help.
+    /// Converts an error of the client's own transport. A connection error becomes `UNAVAILABLE`,
+    /// because a retry may succeed.
     init(transport error: any Error) {
         if error is CancellationError {
             self.init(.cancelled, "The call was cancelled.")

@@ -2,19 +2,20 @@ import NIOCore
 import NIOHPACK
 import NIOHTTP2
 
-/// Lets requests in gzip through to the server as they are, with a note in their metadata.
+/// Passes gzip requests through to the server without decompressing them, and marks them in their
+/// metadata.
 ///
-/// The gRPC library would unpack each message as its frames arrive: a frame of 128 KB can hold more
-/// messages than memory. ``Unpacking`` does it later, message by message, within a bound. The library
-/// would also pack every answer for a client that merely says it could unpack it; answers are sent as
-/// they are.
+/// The gRPC library would decompress messages as their frames arrive, and a frame of 128 KB can
+/// hold more messages than fit into memory. ``Unpacking`` decompresses later, one message at a time
+/// and within a bound. The library would also compress every answer for a client that accepts
+/// compression; this server never compresses answers.
 final class PackedRequests: ChannelInboundHandler {
     typealias InboundIn = HTTP2Frame.FramePayload
     typealias InboundOut = HTTP2Frame.FramePayload
 
     private var marks: PackedMarks?
 
-    /// - Returns: At once: accepting a stream waits for it.
+    /// - Returns: A completed future, because accepting a stream waits for it.
     static func add(to stream: any NIOCore.Channel) -> EventLoopFuture<Void> {
         stream.eventLoop.makeCompletedFuture {
             try stream.pipeline.syncOperations.addHandler(PackedRequests(), position: .first)
@@ -50,14 +51,15 @@ final class PackedRequests: ChannelInboundHandler {
     private static let gzip = "gzip"
 }
 
-/// Finds the byte before each message that says it is packed, and takes the mark away.
+/// Finds the byte before each message that marks it as compressed, and clears the mark.
 ///
-/// A message is a byte, four bytes of its length and so many bytes; frames cut them anywhere.
+/// A message is a mark byte, four bytes of length, and the contents. Frames may split it anywhere.
 struct PackedMarks: Equatable {
-    /// Bytes of the next message's prefix that have been seen, and its length as far as it is known.
+    /// The number of bytes seen of the next message's prefix, and the part of its length known so
+    /// far.
     private var prefix = 0
     private var length = 0
-    /// Bytes of the message that are still to come.
+    /// The number of bytes of the message that are still missing.
     private var remaining = 0
 
     private static let prefixBytes = 5

@@ -3,8 +3,9 @@ import GRPCNIOTransportHTTP2Posix
 import Synchronization
 import TidemarkModel
 
-/// Unpacks requests that came in gzip: each up to a request's limit, and all that are under way up to
-/// a bound, because a thousandth of a request's size is enough to send one.
+/// Decompresses gzip requests within two bounds: the size of one request, and the size of all
+/// requests in progress. Compressed data can expand a thousandfold, so small requests could
+/// otherwise fill the memory.
 final class Unpacking: Sendable {
     private let perRequest: Int
     private let limit: Int
@@ -16,7 +17,7 @@ final class Unpacking: Sendable {
         self.limit = limit
     }
 
-    /// A request's bytes, which count against the bound until this is let go.
+    /// The bytes of a request. They count against the bound until the object is released.
     final class Request: Sendable {
         let bytes: [UInt8]
         private let unpacking: Unpacking?
@@ -29,9 +30,11 @@ final class Unpacking: Sendable {
         deinit { unpacking?.release(bytes.count) }
     }
 
-    /// - Parameter isPacked: Whether the call said gzip. Of such a call a message may still come as it is:
-    ///   no message begins with gzip's two bytes, the first of which is no field of protobuf.
-    /// - Throws: ``RPCStatus`` for what is too large, is no gzip, or is too much beside what others send.
+    /// - Parameter isPacked: True if the call announced gzip. A message of such a call may still be
+    ///   uncompressed: no message begins with gzip's two magic bytes, because the first is not a
+    ///   valid protobuf tag.
+    /// - Throws: ``RPCStatus`` if the request is too large, is not valid gzip, or exceeds the bound
+    ///   together with other requests.
     func request(
         _ bytes: GRPCNIOTransportBytes, isPacked: Bool
     ) throws(RPCStatus) -> Request {
@@ -63,7 +66,8 @@ final class Unpacking: Sendable {
             }
             guard let step, step.made > 0 || step.isEnd else { throw .notGzip }
             if output.count + step.made > perRequest { throw .unpacksTooLarge(perRequest) }
-            // Counted before they are kept: `output` says what to give back.
+            // Counts the bytes before they are stored, so `output.count` is the number to release
+            // after an error.
             if held.add(step.made, ordering: .relaxed).newValue > limit {
                 release(step.made)
                 throw .unpacksTooMuch
@@ -77,13 +81,13 @@ final class Unpacking: Sendable {
 
     private func release(_ bytes: Int) { held.subtract(bytes, ordering: .relaxed) }
 
-    /// Bytes that are unpacked and not let go.
+    /// The number of decompressed bytes that are not released.
     var heldBytes: Int { held.load(ordering: .relaxed) }
 
     private static let step = 1 << 16
 }
 
-/// zlib's inflating of gzip.
+/// zlib's decompression of gzip.
 private struct Inflater: ~Copyable {
     private let state: UnsafeMutableRawPointer
 
@@ -94,7 +98,7 @@ private struct Inflater: ~Copyable {
 
     deinit { tidemark_gunzip_end(state) }
 
-    /// Nil when the data is damaged.
+    /// Returns nil if the data is damaged.
     mutating func step(
         _ input: UnsafeRawBufferPointer, _ output: UnsafeMutableRawBufferPointer
     ) -> (taken: Int, made: Int, isEnd: Bool)? {

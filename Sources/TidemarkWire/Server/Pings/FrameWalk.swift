@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What begins a frame of HTTP/2. Source: RFC 9113, section 4.1.
+/// The header of an HTTP/2 frame. Source: RFC 9113, section 4.1.
 struct FrameHead: Equatable {
     enum Kind {
         static let data: UInt8 = 0
@@ -12,14 +12,14 @@ struct FrameHead: Equatable {
 
     static let byteCount = 9
 
-    /// How many bytes follow it.
+    /// The number of bytes after the header.
     let length: Int
     let kind: UInt8
     let flags: UInt8
-    /// 0 is the connection itself.
+    /// The stream's id; 0 for the connection itself.
     let stream: UInt32
 
-    /// Nil where fewer than nine bytes are there from `index` on.
+    /// Returns nil if fewer than nine bytes are available at `index`.
     init?(in bytes: ByteBuffer, at index: Int) {
         guard bytes.writerIndex - index >= Self.byteCount,
             let start = bytes.getInteger(at: index, as: UInt32.self),
@@ -29,19 +29,20 @@ struct FrameHead: Equatable {
         length = Int(start >> 8)
         kind = UInt8(truncatingIfNeeded: start)
         self.flags = flags
-        self.stream = stream & 0x7FFF_FFFF  // The first bit has no meaning and is to be ignored.
+        self.stream = stream & 0x7FFF_FFFF  // The first bit is reserved.
     }
 
-    /// Whether it is a ping that has to be answered. One of another length or with a stream is an error.
+    /// True for a ping that must be answered. A ping of another length or with a stream id is a
+    /// protocol error.
     var isPing: Bool {
         kind == Kind.ping && length == PingFrame.payloadBytes && stream == 0
             && flags & PingFrame.acknowledges == 0
     }
 
-    /// Whether the frame is part of a call's answer.
+    /// True if the frame is part of a call's answer.
     var answersCall: Bool { kind == Kind.data || kind == Kind.headers }
 
-    /// Whether the next frame continues this one's headers, so that no other may stand between them.
+    /// True if the next frame must continue this frame's headers, with no other frame between them.
     fileprivate var isContinued: Bool {
         let endsHeaders: UInt8 = 4
         return switch kind {
@@ -54,7 +55,7 @@ struct FrameHead: Equatable {
 enum PingFrame {
     static let payloadBytes = 8
     static let byteCount = FrameHead.byteCount + payloadBytes
-    /// The flag of an answer.
+    /// The flag of an answer to a ping.
     static let acknowledges: UInt8 = 1
 
     static func writeAnswer(to payload: UInt64, into bytes: inout ByteBuffer) {
@@ -65,19 +66,20 @@ enum PingFrame {
     }
 }
 
-/// Where the bytes of one direction are in their frames.
+/// The position of one direction's bytes within its frames.
 struct FrameWalk: Equatable {
-    /// Of the frame under way, or of what precedes the first one.
+    /// The bytes left in the current frame, or in the preface before the first frame.
     private(set) var bytesLeft: Int
     private(set) var hasBegun = false
     private var isInHeaders = false
 
     init(preface: Int = 0) { bytesLeft = preface }
 
-    /// Whether any frame may come next. The first one is not any: it has to be settings.
+    /// True if any frame may follow. The first frame must be a settings frame, so it does not
+    /// count.
     var isOpen: Bool { hasBegun && bytesLeft == 0 && !isInHeaders }
 
-    /// - Precondition: The frame before has ended.
+    /// - Precondition: The previous frame has ended.
     mutating func begin(_ head: FrameHead) {
         precondition(bytesLeft == 0, "a frame begins within another")
         hasBegun = true
@@ -85,9 +87,9 @@ struct FrameWalk: Equatable {
         bytesLeft = head.length
     }
 
-    /// Goes over what belongs to the frame under way.
+    /// Consumes bytes of the current frame.
     ///
-    /// - Returns: How many of `count` bytes these are.
+    /// - Returns: The number of bytes consumed, at most `count`.
     mutating func pass(_ count: Int) -> Int {
         let passed = min(count, bytesLeft)
         bytesLeft -= passed

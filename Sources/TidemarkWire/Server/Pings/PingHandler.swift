@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Performs what ``PingMachine`` decides, between a connection's socket and HTTP/2.
+/// Executes the decisions of ``PingMachine``, between a connection's socket and HTTP/2.
 final class PingHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
-    // What gRPC writes is in memory, never in a file.
+    // gRPC writes only from memory, never from a file.
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 

@@ -1,35 +1,36 @@
 import NIOCore
 
-/// Takes pings out of what a client sends and answers them, on one connection of HTTP/2.
+/// Removes pings from the bytes that a client sends and answers them, on one HTTP/2 connection.
 ///
-/// Google's Go client sends a ping after each answer, to measure the network. NIOHTTP2 ends a
-/// connection after 200 pings in 30 s, and gRPC's library has no setting for that (Decisions/0071).
+/// Google's Go client sends a ping after each answer to measure the network. NIOHTTP2 closes a
+/// connection after 200 pings in 30 s, and the gRPC library has no setting for this limit
+/// (Decisions/0071).
 ///
-/// So many pings are answered that come without an answer to a call in between: ``allowance``. The
-/// others, and what is no ping as the protocol has it, are passed on to NIOHTTP2, with its limit. It
-/// makes no answers to calls while a client does not read, so no more than the allowance waits for it.
+/// The machine answers up to ``allowance`` pings between two answers to calls. Further pings and
+/// invalid ones are passed to NIOHTTP2 and count against its limit. The server answers no calls
+/// while a client does not read, so at most ``allowance`` answers wait for such a client.
 struct PingMachine: Equatable {
     static let allowance = 1_000
-    /// What a client sends first. Source: RFC 9113, section 3.4.
+    /// The length of the client's connection preface. Source: RFC 9113, section 3.4.
     private static let prefaceBytes = 24
 
     private var received = FrameWalk(preface: prefaceBytes)
-    /// The beginning of a frame's head, or of a ping: what has to be seen whole. Less than a ping.
+    /// The start of a frame header or of a ping, kept until it is complete. Shorter than a ping.
     private var held = ByteBuffer()
     private var sent = FrameWalk()
-    /// The beginning of a head, at most eight bytes. They are sent already.
+    /// The start of a sent header, at most eight bytes.
     private var sentHead = ByteBuffer()
     private var allowed = allowance
-    /// Pings that are not answered yet. At most ``allowance``.
+    /// The payloads of pings that are not answered yet, at most ``allowance``.
     private var owed: [UInt64] = []
 
-    /// The next part of received bytes that is passed on, in order: a part ends where a ping begins.
+    /// Returns the next part of the received bytes to pass on, in order. A part ends before a ping.
     ///
-    /// Pings before it are owed an answer from then on. Copies nothing but a frame's first bytes when
-    /// they come apart.
+    /// Removes the pings in front of the part; each will be answered. Copies only the first bytes
+    /// of a frame that arrives in pieces.
     ///
-    /// - Parameter bytes: Loses what is looked at.
-    /// - Returns: Nil when nothing more can be passed on. `bytes` is empty then.
+    /// - Parameter bytes: The received bytes. The function removes those that it has examined.
+    /// - Returns: The part; nil if nothing more can be passed on, and `bytes` is then empty.
     mutating func next(of bytes: inout ByteBuffer) -> ByteBuffer? {
         if held.readableBytes > 0, let whole = completeHeld(from: &bytes) { return whole }
         while owesPing(in: bytes) { bytes.moveReaderIndex(forwardBy: PingFrame.byteCount) }
@@ -38,12 +39,12 @@ struct PingMachine: Equatable {
             held.writeBuffer(&bytes)
             return nil
         }
-        // The usual case: the buffer itself goes on.
+        // The usual case: passes the buffer itself on.
         if end == bytes.writerIndex { return bytes.takeAll() }
         return bytes.readSlice(length: end - bytes.readerIndex)
     }
 
-    /// Notes what is written to the client, by others than this machine.
+    /// Tracks the bytes that others write to the client.
     mutating func wrote(_ bytes: ByteBuffer) {
         var place = bytes.readerIndex
         while place < bytes.writerIndex {
@@ -66,7 +67,7 @@ struct PingMachine: Equatable {
         }
     }
 
-    /// The answers that are owed, as frames, when frames may be written now. They count as written.
+    /// Returns the pending answers as frames if frames can be written now; counts them as written.
     mutating func answers() -> ByteBuffer? {
         guard !owed.isEmpty, sent.isOpen, sentHead.readableBytes == 0 else { return nil }
         var frames = ByteBufferAllocator().buffer(capacity: owed.count * PingFrame.byteCount)
@@ -84,7 +85,7 @@ struct PingMachine: Equatable {
         head.isPing && received.isOpen && allowed > 0
     }
 
-    /// Whether a whole ping is at the beginning of `bytes`. It is owed an answer then.
+    /// Returns true if `bytes` begins with a complete ping, which will be answered.
     private mutating func owesPing(in bytes: ByteBuffer) -> Bool {
         let start = bytes.readerIndex
         guard let head = FrameHead(in: bytes, at: start), isAnswered(head),
@@ -95,7 +96,8 @@ struct PingMachine: Equatable {
         return true
     }
 
-    /// Goes over all that is passed on: up to a ping, to a head that is not whole, or to the end.
+    /// Returns the index up to which bytes are passed on: to a ping, to an incomplete header, or to
+    /// the end.
     private mutating func endOfPassing(in bytes: ByteBuffer) -> Int {
         var place = bytes.readerIndex
         while place < bytes.writerIndex {
@@ -109,14 +111,15 @@ struct PingMachine: Equatable {
         return place
     }
 
-    /// Gives what is held the bytes that it lacks.
+    /// Completes the held bytes from `bytes`.
     ///
-    /// - Returns: What is held, when it turns out to be passed on.
+    /// - Returns: The held bytes if they must be passed on.
     private mutating func completeHeld(from bytes: inout ByteBuffer) -> ByteBuffer? {
         hold(upTo: FrameHead.byteCount, from: &bytes)
         guard let head = FrameHead(in: held, at: held.readerIndex) else { return nil }
         guard isAnswered(head) else {
-            // It is no more than a head: what is held for longer is answered in any case.
+            // The held bytes are only a header, because longer held bytes are always an answered
+            // ping.
             received.begin(head)
             return held.takeAll()
         }
@@ -133,7 +136,7 @@ struct PingMachine: Equatable {
 }
 
 extension ByteBuffer {
-    /// All of it, without a copy. Leaves nothing.
+    /// Returns the whole buffer without a copy and leaves an empty one.
     fileprivate mutating func takeAll() -> ByteBuffer {
         defer { self = ByteBuffer() }
         return self
