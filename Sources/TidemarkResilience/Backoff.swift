@@ -1,19 +1,20 @@
-/// How long to wait before trying again something that keeps failing: a stream, a transaction.
+/// The delays between attempts of an operation that keeps failing: a stream, a transaction.
 ///
-/// Nothing before the first retry, then 1 s, growing by half each time up to 60 s. Each delay moves
-/// by up to half either way, so that clients cut off together do not all come back together. The
-/// caller decides what counts as a failure and what ends a run of them.
+/// The first retry has no delay. The next delay is 1 s, and each further delay is half again as
+/// long, up to 60 s. Jitter changes each delay by up to half, so that clients cut off together do
+/// not all return together. The caller decides which results are failures and when a series of
+/// failures ends.
 ///
 /// The constants are those of Firestore's own clients (client-engine 2.0).
 public struct Backoff: Hashable, Sendable {
-    /// What the first real delay is, before jitter.
+    /// The first nonzero delay, before jitter.
     public let initial: Duration
-    /// By what each delay is longer than the one before it.
+    /// The factor by which each delay exceeds the previous one.
     public let factor: Double
-    /// No delay is longer, before jitter.
+    /// The longest delay, before jitter.
     public let maximum: Duration
 
-    /// The next delay before jitter; zero until something failed.
+    /// The next delay before jitter; zero before the first failure.
     private var base: Duration = .zero
     private var isInhibited = false
 
@@ -28,12 +29,12 @@ public struct Backoff: Hashable, Sendable {
         self.maximum = maximum
     }
 
-    /// The wait before the next attempt; asking for it counts as one more failure.
+    /// Returns the delay before the next attempt. Each call counts as one more failure.
     ///
     /// - Parameters:
-    ///   - jitter: In `0 ..< 1`, from the injected source; `0.5` moves nothing.
-    ///   - elapsed: How long ago the last attempt *began*: what has passed of the delay already.
-    /// - Returns: Zero, or up to one and a half times ``maximum``.
+    ///   - jitter: A number in `0 ..< 1` from the injected source; `0.5` changes nothing.
+    ///   - elapsed: The time since the last attempt *began*, which counts towards the delay.
+    /// - Returns: Zero, or at most one and a half times ``maximum``.
     public mutating func next(jitter: Double, sinceLastAttempt elapsed: Duration = .zero)
         -> Duration
     {
@@ -41,22 +42,22 @@ public struct Backoff: Hashable, Sendable {
         let delay = isInhibited ? .zero : base * (0.5 + jitter)
         isInhibited = false
         base = base == .zero ? initial : Swift.min(base * factor, maximum)
-        // A clock that went back must not make the wait longer.
+        // A clock that was set back must not lengthen the delay.
         return Swift.max(.zero, delay - Swift.max(.zero, elapsed))
     }
 
-    /// It worked: the next failure is the first one again.
+    /// Ends the series of failures after a success.
     public mutating func reset() {
         base = .zero
         isInhibited = false
     }
 
-    /// Lets the next attempt go at once, because something changed (the network came back, the app
-    /// came to the front). The run of failures is not forgotten: should that attempt fail too, the
-    /// delays go on from where they were, so a network that flaps cannot make a busy loop.
+    /// Removes the next delay because something changed: the network returned, or the app became
+    /// active. The series of failures continues: if that attempt fails too, the delays continue
+    /// where they were. So an unstable network cannot cause a busy loop.
     public mutating func inhibit() { isInhibited = true }
 
-    /// The server said that it has had too much (`RESOURCE_EXHAUSTED`): the next delay is the longest.
+    /// Makes the next delay the longest, because the server is overloaded (`RESOURCE_EXHAUSTED`).
     public mutating func jumpToMaximum() {
         base = maximum
         isInhibited = false

@@ -1,15 +1,15 @@
-/// A moment by which an answer must be there, by a clock that counts from some start: a scheduler's
-/// elapsed time, a process's uptime. It is handed down unchanged, so that a step deep inside still
-/// knows what is left of the whole.
+/// The time by which an answer must be available, on a clock that counts from some start: a
+/// scheduler's elapsed time, or a process's uptime. A deadline is passed down unchanged, so every
+/// nested step knows how much of the whole time is left.
 public struct Deadline: Hashable, Comparable, Sendable {
-    /// On the clock that it was made with.
+    /// The time on the clock with which the deadline was made.
     public let instant: Duration
 
     public init(at instant: Duration) { self.instant = instant }
 
     public init(in time: Duration, from now: Duration) { instant = now + time }
 
-    /// Zero when it is past.
+    /// Returns the time left; zero after the deadline.
     public func remaining(at now: Duration) -> Duration { max(.zero, instant - now) }
 
     public func isPast(at now: Duration) -> Bool { now >= instant }

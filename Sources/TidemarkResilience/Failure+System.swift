@@ -1,10 +1,10 @@
 import Foundation
 
-// Errors of the system, by their domain and number, and errors of the network libraries, by the names
-// of their types: so that this module links none of them.
+// Classifies errors of the system by domain and number, and errors of network libraries by their
+// type names, so this module needs to link none of the libraries.
 
 extension Failure {
-    /// Nil for an error of another kind.
+    /// Returns nil for an error of another kind.
     init?(systemError error: any Error) {
         let numbered = error as NSError
         switch numbered.domain {
@@ -14,19 +14,19 @@ extension Failure {
         }
     }
 
-    /// The numbers of `URLError.Code`, the same on all systems.
+    /// Classifies the numbers of `URLError.Code`, which are the same on all systems.
     private init(urlError code: Int) {
         switch code {
         case -999: self.init(.cancelled)
-        // The time is over, the connection was lost, the background session is gone.
+        // Timeout, lost connection, background session disconnected.
         case -1001, -1005, -997: self.init(.transient)
-        // No host, no connection, no name, no network, roaming, a phone call, no data, no TLS: nothing
-        // was sent.
+        // No host, no connection, no DNS name, no network, roaming, a phone call, no data, no TLS:
+        // nothing was sent.
         case -1003, -1004, -1006, -1009, -1018, -1019, -1020, -1200:
             self.init(.transient, hadNoEffect: true)
-        // Too much of it, a page of somebody else's, a damaged answer.
+        // An answer that is too large, has a bad redirect or is damaged.
         case -1008, -1011, -1014, -1015, -1016, -1017: self.init(.transient)
-        // A captive portal shows a certificate of its own.
+        // Captive portals show their own certificates.
         case -1201, -1202, -1203, -1204: self.init(.transient, hadNoEffect: true)
         case -1012, -1013: self.init(.authentication, hadNoEffect: true)
         default: self.init(.permanent)
@@ -46,11 +46,12 @@ extension Failure {
 }
 
 extension Failure {
-    /// Errors of AsyncHTTPClient and SwiftNIO; nil for one of another library.
+    /// Classifies errors of AsyncHTTPClient and SwiftNIO; returns nil for errors of other
+    /// libraries.
     init?(networkLibraryError error: any Error) {
         switch String(reflecting: type(of: error)) {
         case "AsyncHTTPClient.HTTPClientError": self.init(httpClient: Self.caseName(of: error))
-        // Nobody listens there, or nobody could be found.
+        // Connection refused, or host not found.
         case "NIOPosix.NIOConnectionError": self.init(.transient, hadNoEffect: true)
         case "NIOCore.ChannelError", "NIOCore.IOError", "NIOSSL.NIOSSLError",
             "NIOSSL.NIOSSLExtraError",
@@ -60,7 +61,8 @@ extension Failure {
         }
     }
 
-    /// As in `connectTimeout` of `HTTPClientError.connectTimeout`, or of `connectTimeout(…)`.
+    /// Returns the name of an enum case, for example `connectTimeout` for
+    /// `HTTPClientError.connectTimeout`, with or without a payload.
     private static func caseName(of error: any Error) -> String {
         let text = String(describing: error).prefix { $0 != "(" }
         return text.split(separator: ".").last.map(String.init) ?? ""
@@ -76,7 +78,7 @@ extension Failure {
             "uncleanShutdown", "requestStreamCancelled", "httpEndReceivedAfterHeadWith1xx",
             "invalidProxyResponse":
             self.init(.transient)
-        // The request or the client is wrong: an address, a header, a configuration.
+        // The request or the client is invalid: an address, a header, a configuration.
         default: self.init(.permanent)
         }
     }

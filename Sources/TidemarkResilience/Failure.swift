@@ -1,30 +1,31 @@
-/// What is known of why an attempt failed, as far as trying again is concerned.
+/// The cause of a failed attempt, as far as it matters for a retry.
 public struct Failure: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
-        /// May pass by itself: a connection that broke, a server that restarts.
+        /// A temporary failure: a broken connection, a server that restarts.
         case transient
-        /// Too much was asked of the server, or a quota is used up.
+        /// The server is overloaded, or a quota is used up.
         case throttled
-        /// The credentials are missing or old: worth one refresh, and one replay.
+        /// The credentials are missing or expired. One refresh and one more attempt are worthwhile.
         case authentication
-        /// The same request will fail again: malformed, forbidden, refused.
+        /// The same request will fail again: malformed, forbidden, rejected.
         case permanent
-        /// Nothing is known; tried again as ``transient``.
+        /// The cause is not known. Retried like ``transient``.
         case unknown
-        /// Somebody did not want the answer any more.
+        /// The caller no longer needs the answer.
         case cancelled
     }
 
-    /// What the server said of trying again. It wins over the policy's own delays.
+    /// The server's instruction about retries. It overrides the policy's own delays.
     public enum Hint: Hashable, Sendable {
-        /// Not before this long. A quota: until it is reset.
+        /// Retry after this time at the earliest. For a quota, the time until its reset.
         case after(Duration)
         case never
     }
 
     public var kind: Kind
     public var hint: Hint?
-    /// Whether the attempt is known to have changed nothing: it never left, or was refused as a whole.
+    /// True if the attempt certainly changed nothing: it was never sent, or was rejected as a
+    /// whole.
     public var hadNoEffect: Bool
 
     public init(_ kind: Kind, hint: Hint? = nil, hadNoEffect: Bool = false) {
@@ -34,13 +35,14 @@ public struct Failure: Hashable, Sendable {
     }
 }
 
-/// What being tried twice does to what a call is about.
+/// The effect of performing a call twice.
 public enum CallSafety: Hashable, Sendable {
-    /// Changes nothing, and may also be hedged.
+    /// The call changes nothing. It can also be hedged.
     case read
-    /// Twice is as good as once: a write with a name of its own, or with a precondition.
+    /// Performing the call twice has the same effect as once: a write with an id of its own or a
+    /// precondition.
     case idempotentWrite
-    /// Twice is not once: an increment, an array that grows. Tried again only when the failed attempt
-    /// is known to have had no effect.
+    /// Performing the call twice has another effect than once: an increment, an append to an array.
+    /// Retried only if the failed attempt certainly had no effect.
     case write
 }

@@ -1,35 +1,35 @@
 import Synchronization
 
-/// One piece of work and those who wait for it. Without its types: what is generic, and not known where
-/// it is used, would cost more than all the rest.
+/// A unit of work and its callers, without the types of the work. Generic code that is not
+/// specialized where it is used would cost more than everything else.
 @usableFromInline final class Flight: Sendable {
     @usableFromInline typealias Outcome = Result<Landed, any Error>
     private typealias Waiter = UnsafeContinuation<Landed, any Error>
 
-    /// What work came to. A box of a type that its reader knows: to ask a value of no type for one costs
-    /// as much as all locks of a call together.
+    /// The result of the work, in a box of a class that its reader knows. Casting an untyped value
+    /// would cost as much as all locks of a call together.
     ///
-    /// `@unchecked`: a class that can be inherited from cannot be checked; its one subclass holds a
-    /// constant of a sendable type.
+    /// `@unchecked`, because the compiler cannot check a class with subclasses. The only subclass
+    /// holds a constant of a sendable type.
     @usableFromInline class Landed: @unchecked Sendable {
         @usableFromInline init() {}
     }
 
     private enum Caller {
-        /// It will wait in a moment, on its own thread.
+        /// The caller will wait soon, on its own thread.
         case joined
         case waiting(Waiter)
     }
 
     private struct State {
         var work: Task<Void, Never>?
-        /// The one that began the work; apart from the others, because mostly there are none.
+        /// The caller that began the work. Stored separately, because usually it is the only one.
         var first: Caller? = .joined
         var others: [Int: Caller] = [:]
         var lastCaller = 0
-        /// Kept for callers that have joined, when the work ends before they wait.
+        /// Kept for callers that have joined but do not wait yet when the work ends.
         var result: Outcome?
-        /// Whether all callers have left.
+        /// True if all callers have left.
         var isAbandoned = false
 
         var count: Int { others.count + (first == nil ? 0 : 1) }
@@ -46,7 +46,7 @@ import Synchronization
 
     var callers: Int { state.withLock { $0.count } }
 
-    /// - Returns: Nil when it has ended.
+    /// - Returns: The caller's number; nil if the flight has ended.
     @usableFromInline func join() -> Int? {
         state.withLock { state in
             if state.result != nil || state.isAbandoned { return nil }
@@ -56,7 +56,7 @@ import Synchronization
         }
     }
 
-    /// The work that was begun. It ends the flight, and may have done so already.
+    /// Stores the task of the work. The work ends the flight, and may have ended it already.
     @usableFromInline func carries(_ work: Task<Void, Never>) {
         let isAbandoned = state.withLock { state in
             if state.result == nil { state.work = work }
@@ -66,9 +66,9 @@ import Synchronization
     }
 
     /// - Parameters:
-    ///   - caller: The first one's number is 0.
-    ///   - close: Called when nobody can join any more because this was the last to leave.
-    /// - Throws: What the work throws, or `CancellationError` to a caller that is cancelled.
+    ///   - caller: The caller's number; 0 for the first caller.
+    ///   - close: Called when the last caller leaves, so no caller can join any more.
+    /// - Throws: The error of the work, or `CancellationError` if the caller is cancelled.
     @usableFromInline nonisolated(nonsending) func value(
         for caller: Int, close: @Sendable () -> Void
     ) async throws -> Landed {
@@ -80,7 +80,7 @@ import Synchronization
         }
     }
 
-    /// What is there already.
+    /// Returns the result if the work has ended.
     private func take(_ caller: Int) -> Outcome? {
         state.withLock { state in
             guard let result = state.result else { return nil }
@@ -91,7 +91,7 @@ import Synchronization
 
     private func wait(_ caller: Int, _ waiter: Waiter) {
         let result: Outcome? = state.withLock { state in
-            // It was cancelled before it came to wait.
+            // The caller was cancelled before it started to wait.
             guard state[caller] != nil else { return .failure(CancellationError()) }
             state[caller] = state.result == nil ? .waiting(waiter) : nil
             return state.result
@@ -99,7 +99,8 @@ import Synchronization
         if let result { waiter.resume(with: result) }
     }
 
-    /// - Parameter close: Called when nobody can join any more, and before anybody who waits goes on.
+    /// - Parameter close: Called when no caller can join any more, and before any waiting caller
+    ///   resumes.
     @usableFromInline func end(_ result: Outcome, close: () -> Void) {
         let waiters = state.withLock { state -> [Waiter] in
             state.result = result
@@ -138,8 +139,8 @@ import Synchronization
 }
 
 extension Task where Failure == Never, Success == Void {
-    /// A task that begins on the caller's thread where that is possible: work that does not suspend
-    /// then needs no other thread.
+    /// Returns a task that begins on the caller's thread where the system allows it. Work that does
+    /// not suspend then needs no other thread.
     @inlinable static func begun(_ work: @escaping @Sendable () async -> Void) -> Self {
         #if compiler(>=6.2)
             if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {

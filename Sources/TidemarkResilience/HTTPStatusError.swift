@@ -1,29 +1,29 @@
 public import Foundation
 
-/// An answer over HTTP that is none: throw it for a status that is not 2xx, and ``Retry`` knows what to
-/// make of it.
+/// The error for an HTTP status other than 2xx. Throw it, and ``Retry`` knows how to handle the
+/// status.
 public struct HTTPStatusError: Error, Hashable, Sendable, RetryClassifiable {
     public let status: Int
-    /// What the server asked for; nil when it did not.
+    /// The delay that the server asked for; nil if it asked for none.
     public let retryAfter: Duration?
 
     /// - Parameters:
-    ///   - status: The answer's status.
-    ///   - retryAfter: The header of that name: seconds, or a date. What is neither is left out.
-    ///   - now: By this device's clock, for a date.
+    ///   - status: The status of the response.
+    ///   - retryAfter: The `Retry-After` header: seconds or a date. Any other text is ignored.
+    ///   - now: The time on this device's clock, for a date.
     public init(_ status: Int, retryAfter: String? = nil, now: Date = Date()) {
         self.status = status
         self.retryAfter = retryAfter.flatMap { Self.delay($0, now) }
     }
 
-    /// 408, 425 and 5xx pass; 429 is too much; 401 asks for credentials; the other 4xx, 501 and 505 are
-    /// the request's fault.
+    /// The classification: 408, 425 and 5xx are transient, 429 is throttled, 401 needs credentials.
+    /// The other 4xx, 501 and 505 are permanent.
     public var failure: Failure {
         let hint = retryAfter.map { Failure.Hint.after($0) }
         switch status {
         case 401: return Failure(.authentication, hint: hint, hadNoEffect: true)
         case 429: return Failure(.throttled, hint: hint, hadNoEffect: true)
-        // It says of itself that it has not begun.
+        // The status says that the server has not begun the request.
         case 425, 503: return Failure(.transient, hint: hint, hadNoEffect: true)
         case 501, 505: return Failure(.permanent)
         case 408, 500..<600: return Failure(.transient, hint: hint)
@@ -31,7 +31,7 @@ public struct HTTPStatusError: Error, Hashable, Sendable, RetryClassifiable {
         }
     }
 
-    /// The longest wait that a header can ask for.
+    /// The longest delay that a header can request, in seconds.
     private static let longest = 86_400.0
 
     private static func delay(_ text: String, _ now: Date) -> Duration? {

@@ -1,18 +1,21 @@
 import Synchronization
 
-/// An attempt that took longer than it may.
+/// The error of an attempt that exceeded its time limit.
 public struct AttemptTimedOut: Error, Hashable, Sendable {}
 
-/// Runs `operation` for `time` at the most, and then returns whatever it does: it is cancelled, and not
-/// waited for. A limit that is only looked at between two attempts never ends one that hangs.
+/// Runs `operation` for at most `time`. At the limit, the function cancels `operation` and returns
+/// without waiting for it. A limit that is checked only between attempts would never end an attempt
+/// that hangs.
 ///
 /// - Parameters:
-///   - time: Nil for no limit.
-///   - spare: When to run it once more beside itself, as long as none has ended: `most` in all. The
-///     first success counts, or the last failure.
-///   - allowSpare: Asked before each whether it may; nil for always.
-/// - Throws: What `operation` throws, ``AttemptTimedOut``, or `CancellationError` when the caller is
-///   cancelled, which it is not kept waiting for either.
+///   - time: The time limit; nil for no limit.
+///   - spare: The delay after which the operation is started once more in parallel, as long as none
+///     has ended, and the maximum number of parallel runs. The first success counts, or the last
+///     failure.
+///   - allowSpare: Called before each additional run; returns true to allow it. Nil always allows
+///     it.
+/// - Throws: The error of `operation`, ``AttemptTimedOut``, or `CancellationError` if the caller is
+///   cancelled. A cancelled caller does not wait either.
 func race<Value: Sendable, C: Clock>(
     on clock: C, within time: Duration?, spare: RetryPolicy.Hedging? = nil,
     allowSpare: (@Sendable () -> Bool)? = nil,
@@ -48,7 +51,7 @@ func race<Value: Sendable, C: Clock>(
     }
 }
 
-/// What ends first decides, and the others are cancelled.
+/// A race of parallel runs. The first to end decides, and the others are cancelled.
 private final class Race<Value: Sendable>: Sendable {
     private struct State {
         var waiter: CheckedContinuation<Value, any Error>?

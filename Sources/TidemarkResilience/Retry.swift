@@ -1,23 +1,25 @@
-/// Performs calls by a ``RetryPolicy``: with a clock, dice, the network's state and a shared budget.
+/// Performs calls according to a ``RetryPolicy``, with a clock, random numbers, the network's state
+/// and a shared budget.
 ///
 /// ```swift
 /// let page = try await Retry(.mobile).run { try await load() }
 /// ```
 ///
-/// What an error means is ``Failure/init(_:)``'s to say: one that can never succeed ends it at once.
+/// ``Failure/init(_:)`` classifies errors. An error that can never succeed ends the call
+/// immediately.
 ///
-/// Every attempt that exceeds its time is cancelled and left behind, so that a call never outlives its
-/// deadline. Cancelling the caller's task ends the wait, or the attempt, at once; an attempt for which
-/// there is no limit at all is waited for, and has to heed its cancellation itself.
+/// An attempt that exceeds its time limit is cancelled and abandoned, so a call never outlives its
+/// deadline. Cancelling the caller's task ends the delay or the attempt immediately. An attempt
+/// without any time limit is awaited and must react to its cancellation itself.
 public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
     public var policy: RetryPolicy
     public var clock: C
-    /// What all calls to the same backend share; nil for no limit.
+    /// The budget that all calls to the same backend share; nil for no limit.
     public var budget: RetryBudget?
     public var connectivity: Connectivity
-    /// In `0 ..< 1`.
+    /// Returns a random number in `0 ..< 1`.
     public var random: @Sendable () -> Double
-    /// Told of every attempt and wait, for logs and metrics.
+    /// Called for every attempt and delay, for logs and metrics.
     public var onEvent: (@Sendable (RetryEvent) -> Void)?
 
     public init(
@@ -37,14 +39,14 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
     /// Runs `operation` until it succeeds or the policy ends.
     ///
     /// - Parameters:
-    ///   - safety: What being tried twice does. Unless it is said, `operation` may be repeated; say
-    ///     ``CallSafety/write`` for one that may not.
-    ///   - deadline: How long the caller waits at the most, from now.
-    ///   - classify: What an error means; by its type, unless it is said. An attempt that was cut off by
-    ///     its timeout is `transient`.
-    ///   - refresh: As below.
-    ///   - operation: One attempt.
-    /// - Throws: ``RetryError``, or `CancellationError` when the caller's task is cancelled.
+    ///   - safety: The effect of performing the call twice. By default, `operation` may be
+    ///     repeated; pass ``CallSafety/write`` for an operation that must not be.
+    ///   - deadline: The maximum time that the caller waits, from now.
+    ///   - classify: Classifies an error; by default, by its type. An attempt that exceeded its
+    ///     timeout is `transient`.
+    ///   - refresh: Gets new credentials, as in the other `run`.
+    ///   - operation: Performs an attempt.
+    /// - Throws: ``RetryError``, or `CancellationError` if the caller's task is cancelled.
     public func run<Value: Sendable>(
         _ safety: CallSafety = .idempotentWrite, deadline: Duration? = nil,
         classify: @escaping @Sendable (any Error) -> Failure = { Failure($0) },
@@ -56,17 +58,17 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Runs `operation` until it succeeds or the policy ends, and tells it which attempt it is.
+    /// Runs `operation` until it succeeds or the policy ends, and passes the number of the attempt.
     ///
     /// - Parameters:
-    ///   - safety: As above.
-    ///   - deadline: How long the caller waits at the most, from now.
-    ///   - classify: What an error means; by its type, unless it is said. An attempt that was cut off by
-    ///     its timeout is `transient`.
-    ///   - refresh: Gets new credentials, once; calls that need them at the same time share it when it
-    ///     is a ``SingleFlight``'s.
-    ///   - operation: Is told the attempt's number, from 1.
-    /// - Throws: ``RetryError``, or `CancellationError` when the caller's task is cancelled.
+    ///   - safety: The effect of performing the call twice.
+    ///   - deadline: The maximum time that the caller waits, from now.
+    ///   - classify: Classifies an error; by default, by its type. An attempt that exceeded its
+    ///     timeout is `transient`.
+    ///   - refresh: Gets new credentials, once per call. Concurrent calls share the refresh if it
+    ///     uses a ``SingleFlight``.
+    ///   - operation: Performs an attempt. Gets the number of the attempt, from 1.
+    /// - Throws: ``RetryError``, or `CancellationError` if the caller's task is cancelled.
     public func run<Value: Sendable>(
         _ safety: CallSafety = .idempotentWrite, deadline: Duration? = nil,
         classify: @escaping @Sendable (any Error) -> Failure = { Failure($0) },
@@ -121,7 +123,8 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// Takes from the budget only for what would be tried again.
+    /// Returns the event of a failure. Withdraws from the budget only if the failure would be
+    /// retried.
     private func failed(
         _ failure: Failure, _ machine: RetryMachine, at now: Duration
     ) -> RetryMachine.Event {
@@ -133,7 +136,8 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
             budgetAllows: !needsCredit || budget?.withdraw() ?? true)
     }
 
-    /// A second attempt beside a first one is as much of a burden as one after it.
+    /// Returns a function that asks the budget for a parallel attempt, which burdens the server as
+    /// much as a retry.
     private func credit(forHedging number: Int) -> @Sendable () -> Bool {
         {
             guard budget?.withdraw() ?? true else { return false }
@@ -142,7 +146,7 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
         }
     }
 
-    /// When the time is over before, the machine finds that no time is left.
+    /// Waits for the network. After a timeout, the machine finds that no time is left.
     private func awaitNetwork(_ timeout: Duration?) async throws -> RetryMachine.Event {
         do {
             try await race(on: clock, within: timeout, connectivity.untilOnline)
@@ -165,14 +169,14 @@ public struct Retry<C: Clock>: Sendable where C.Duration == Duration {
 }
 
 extension Retry where C == ContinuousClock {
-    /// On the system's clock.
+    /// Uses the system's clock.
     public init(_ policy: RetryPolicy) { self.init(policy, clock: ContinuousClock()) }
 }
 
-/// Whether there is a network, as the system says.
+/// The state of the network, as the system reports it.
 public struct Connectivity: Sendable {
     public var isOnline: @Sendable () -> Bool
-    /// Returns when there is one; throws only when its task is cancelled.
+    /// Returns when the network is available. Throws only if its task is cancelled.
     public var untilOnline: @Sendable () async throws -> Void
 
     public init(
@@ -183,14 +187,14 @@ public struct Connectivity: Sendable {
         self.untilOnline = untilOnline
     }
 
-    /// For where nothing is known of it.
+    /// A network that is always available, for systems without information about it.
     public static let always = Connectivity(isOnline: { true }, untilOnline: {})
 }
 
-/// What happens in one call.
+/// An event of one call.
 public enum RetryEvent: Hashable, Sendable {
     case began(attempt: Int)
-    /// One more was started beside it: a read that is billed.
+    /// A parallel attempt began. If it is a read, it is billed.
     case hedged(attempt: Int)
     case failed(attempt: Int, Failure)
     case waiting(Duration)
@@ -199,13 +203,13 @@ public enum RetryEvent: Hashable, Sendable {
     case gaveUp(RetryMachine.Reason)
 }
 
-/// Why a call was given up, and what was tried.
+/// The reason why a call failed, and its attempts.
 public struct RetryError: Error, Sendable {
     public let reason: RetryMachine.Reason
-    /// The newest ones, with their times since the call began and what became of each.
+    /// The newest attempts, with their times since the call began and their results.
     public let attempts: [RetryMachine.Attempt]
-    /// All of them, also those whose history is not kept.
+    /// The number of all attempts, including those no longer in ``attempts``.
     public let attemptsMade: Int
-    /// What the last attempt failed with; nil when there was none.
+    /// The error of the last attempt; nil if there was no attempt.
     public let last: (any Error)?
 }

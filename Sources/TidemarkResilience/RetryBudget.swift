@@ -1,19 +1,20 @@
 import Synchronization
 
-/// How many of a process's calls to one backend may be retries: a fifth, and a few more a second, so
-/// that a server in trouble is not asked several times as much as it was asked before.
+/// Limits the share of retries among a process's calls to one backend: a fifth, plus a few per
+/// second. Without a limit, a server in trouble would receive several times its usual load.
 ///
-/// Credits live for ten seconds. Sources of the model and of its share: resilience 3 (Finagle); the
-/// floor is sized for one device.
+/// Credits last ten seconds. Source of the model and of the share: resilience 3 (Finagle). The
+/// floor suits one device.
 public struct RetryCredits: Hashable, Sendable {
-    /// Of the calls, how many may be tried again.
+    /// The fraction of calls that may be retried.
     public let share: Double
-    /// Retries a second that need no calls to be earned by.
+    /// The number of retries per second that are allowed without earned credits.
     public let floor: Double
-    /// For how many seconds a call earns.
+    /// The time for which a call's credit lasts, in seconds.
     public static let lifetime = 10
 
-    /// Calls and retries of the last seconds, by the second; the oldest is written over.
+    /// Credits and retries of the last seconds, one slot per second. The oldest slot is
+    /// overwritten.
     private var seconds = [Int64](repeating: -1, count: lifetime)
     private var earned = [Double](repeating: 0, count: lifetime)
     private var spent = [Double](repeating: 0, count: lifetime)
@@ -25,10 +26,12 @@ public struct RetryCredits: Hashable, Sendable {
         self.floor = floor
     }
 
-    /// Notes a first attempt.
+    /// Counts a first attempt.
     public mutating func deposit(at now: Duration) { earned[slot(now)] += share }
 
-    /// - Returns: Whether one more retry is allowed; then it is counted.
+    /// Counts a retry if the budget allows it.
+    ///
+    /// - Returns: True if the retry is allowed.
     public mutating func withdraw(at now: Duration) -> Bool {
         let slot = slot(now)
         let second = now.components.seconds
@@ -37,7 +40,7 @@ public struct RetryCredits: Hashable, Sendable {
         where seconds[index] > second - Int64(Self.lifetime) && seconds[index] <= second {
             balance += earned[index] - spent[index]
         }
-        // Fifths do not add up to whole numbers exactly.
+        // Sums of fifths are not exactly whole numbers.
         if balance < 1 - 1e-6 { return false }
         spent[slot] += 1
         return true
@@ -51,14 +54,14 @@ public struct RetryCredits: Hashable, Sendable {
     }
 }
 
-/// ``RetryCredits`` that a process's calls share. Thread-safe.
+/// A ``RetryCredits`` that the calls of a process share. Thread-safe.
 public final class RetryBudget: Sendable {
     private let credits: Mutex<RetryCredits>
     private let uptime: @Sendable () -> Duration
 
     /// - Parameters:
-    ///   - credits: How many retries are allowed for so many calls.
-    ///   - uptime: The time since some moment, for instance since the process began.
+    ///   - credits: The ratio of retries to calls.
+    ///   - uptime: Returns the time since a fixed moment, for example since the process began.
     public init(
         _ credits: RetryCredits = RetryCredits(), uptime: @escaping @Sendable () -> Duration
     ) {
@@ -66,7 +69,7 @@ public final class RetryBudget: Sendable {
         self.uptime = uptime
     }
 
-    /// On the system's clock, which stands still while the device sleeps.
+    /// Uses the system's clock that stops while the device sleeps.
     public convenience init(_ credits: RetryCredits = RetryCredits()) {
         let start = SuspendingClock.now
         self.init(credits) { start.duration(to: .now) }

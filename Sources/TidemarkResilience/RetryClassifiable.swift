@@ -1,21 +1,22 @@
-/// An error that knows what it means for trying again. Conform an error of your own, and ``Retry`` needs
-/// no classifier for it.
+/// An error that classifies itself for retries. ``Retry`` needs no classifier for errors that
+/// conform.
 public protocol RetryClassifiable: Error {
     var failure: Failure { get }
 }
 
 extension Failure {
-    /// What an error means for trying again, by what is known of its type.
+    /// Classifies an error for retries, by its type.
     ///
-    /// In this order: what the error says itself (``RetryClassifiable``: `FirestoreError`,
-    /// `AccountError`, ``HTTPStatusError``, yours), a cancellation, what can never be encoded or
-    /// decoded, an attempt or a ``Retry`` that ended already, `URLError` and the errors of sockets,
-    /// errors of AsyncHTTPClient and SwiftNIO. Everything else is ``Kind/unknown``, which is tried again.
+    /// The first match counts: an error that classifies itself (``RetryClassifiable``:
+    /// `FirestoreError`, `AccountError`, ``HTTPStatusError``, your own types), a cancellation, an
+    /// encoding or decoding error, an attempt or a ``Retry`` that has ended, `URLError` and socket
+    /// errors, errors of AsyncHTTPClient and SwiftNIO. Any other error is ``Kind/unknown`` and is
+    /// retried.
     public init(_ error: any Error) {
         switch error {
         case let known as any RetryClassifiable: self = known.failure
         case is CancellationError: self.init(.cancelled)
-        // The same bytes are as wrong the next time.
+        // The same bytes will fail again.
         case is EncodingError, is DecodingError: self.init(.permanent)
         case let ended as RetryError: self.init(ended)
         default:
@@ -25,7 +26,8 @@ extension Failure {
         }
     }
 
-    /// Of a call inside a call: what was tried often enough is not multiplied.
+    /// Classifies the failure of a nested call. A call that was retried enough is not retried
+    /// again.
     private init(_ ended: RetryError) {
         self.init(ended.reason == .cancelled ? .cancelled : .permanent)
     }

@@ -1,49 +1,51 @@
-/// One call's attempts: decides after each what comes next. Pure; it is told the time, the dice, the
-/// network and the budget.
+/// The attempts of one call. Decides the next step after each attempt. A pure value: time, random
+/// numbers, network and budget come as arguments.
 public struct RetryMachine: Hashable, Sendable {
-    /// Attempts whose history is kept: the newest.
+    /// The maximum number of attempts whose history is kept: the newest.
     public static let keptAttempts = 32
 
     public enum Event: Hashable, Sendable {
         case start(isOnline: Bool)
         /// - Parameters:
-        ///   - jitter: In `0 ..< 1`.
-        ///   - isOnline: Whether there is a network now. Without one, the attempt does not count.
-        ///   - budgetAllows: Whether the process may make one more retry.
+        ///   - jitter: A number in `0 ..< 1`.
+        ///   - isOnline: True if the network is available. A failure without a network does not
+        ///     count as an attempt.
+        ///   - budgetAllows: True if the process's budget allows a retry.
         case failed(Failure, jitter: Double, isOnline: Bool = true, budgetAllows: Bool = true)
-        /// The wait that was asked for is over, or the network is there.
+        /// The delay is over, or the network is available.
         case ready
         case refreshed(isDone: Bool)
     }
 
     public enum Step: Hashable, Sendable {
-        /// - Parameter timeout: When it is to be cut off; nil for never.
+        /// - Parameter timeout: The time limit of the attempt; nil for none.
         case attempt(timeout: Duration?)
         case wait(Duration)
         case awaitNetwork(timeout: Duration?)
-        /// Once for all calls that need it, then ``Event/refreshed(isDone:)``.
+        /// Refresh the credentials, once for all calls that need them, then report
+        /// ``Event/refreshed(isDone:)``.
         case refreshCredentials(timeout: Duration?)
         case giveUp(Reason)
     }
 
-    /// Why there is no further attempt.
+    /// The reason why there is no further attempt.
     public enum Reason: Hashable, Sendable {
         case permanent, cancelled
-        /// No attempt is left.
+        /// The maximum number of attempts is reached.
         case attempts
-        /// No time is left, or less than the next wait takes.
+        /// No time is left, or less than the next delay.
         case deadline
-        /// The server said not to.
+        /// The server asked not to retry.
         case refused
-        /// Too many of the process's calls are retries already.
+        /// Too many of the process's calls are already retries.
         case budget
-        /// The credentials were refreshed once and refused again, or could not be.
+        /// The credentials were refreshed once and rejected again, or could not be refreshed.
         case authentication
-        /// The attempt may have done what it was for, and twice would be wrong.
+        /// The attempt may have taken effect, and a second one would be wrong.
         case mayHaveHappened
     }
 
-    /// One attempt, by the call's own time.
+    /// An attempt, with times since the call began.
     public struct Attempt: Hashable, Sendable {
         public let number: Int
         public let began: Duration
@@ -54,20 +56,22 @@ public struct RetryMachine: Hashable, Sendable {
     public let policy: RetryPolicy
     public let safety: CallSafety
     public private(set) var attempts: [Attempt] = []
-    /// Of all, the ones that were made without a network too.
+    /// The number of all attempts, including those without a network.
     public private(set) var attemptsMade = 0
     private var retries = 0
     private var lastDelay: Duration?
-    /// From what the server asked for, delays grow from there.
+    /// The base of the next delay. A delay that the server asked for raises it.
     private var base: Duration
     private var hasRefreshed = false
-    /// When it all must be over, the refresh of credentials too; nil for never.
+    /// The time at which the whole call must end, including the refresh of credentials; nil for
+    /// never.
     private let total: Duration?
 
     /// - Parameters:
-    ///   - policy: How often, how long, and after which waits.
-    ///   - safety: Whether the call may be made twice.
-    ///   - deadline: What the caller has left, counted from the start; the policy's own limit holds too.
+    ///   - policy: The number of retries, the time limits and the delays.
+    ///   - safety: The effect of performing the call twice.
+    ///   - deadline: The time that the caller has left, from the start. The policy's own limit
+    ///     applies too.
     public init(_ policy: RetryPolicy, _ safety: CallSafety, deadline: Duration? = nil) {
         self.policy = policy
         self.safety = safety
@@ -75,10 +79,10 @@ public struct RetryMachine: Hashable, Sendable {
         total = [policy.totalTimeout, deadline].compactMap { $0 }.min()
     }
 
-    /// Decides what comes next.
+    /// Decides the next step.
     ///
     /// - Parameters:
-    ///   - event: What has happened.
+    ///   - event: The event that has happened.
     ///   - now: The time since the call began.
     public mutating func step(_ event: Event, at now: Duration) -> Step {
         switch event {
@@ -91,7 +95,7 @@ public struct RetryMachine: Hashable, Sendable {
             note(failure, now)
             if let reason = end(after: failure) { return .giveUp(reason) }
             if failure.kind == .authentication { return refresh(now) }
-            // A call that had no network is not the server's failure: it costs no attempt.
+            // A failure without a network is not the server's fault, so it uses no retry.
             if !isOnline, policy.waitsForNetwork { return awaitNetwork(now) }
             if retries >= policy.maxRetries { return .giveUp(.attempts) }
             if !budgetAllows { return .giveUp(.budget) }
@@ -102,8 +106,8 @@ public struct RetryMachine: Hashable, Sendable {
         }
     }
 
-    /// Whether a failure would be followed by a retry, which somebody has to allow. What ends the call
-    /// whatever the budget says, and what waits for a network or for credentials, needs no credit.
+    /// Returns true if a failure would be followed by a retry that needs the budget's permission. A
+    /// failure that ends the call, and a wait for the network or for credentials, need none.
     public func wouldRetry(
         after failure: Failure, jitter: Double, isOnline: Bool = true, at now: Duration
     ) -> Bool {
@@ -134,7 +138,7 @@ public struct RetryMachine: Hashable, Sendable {
         return .refreshCredentials(timeout: left.value)
     }
 
-    /// Nil when no time is left; a value of nil when there is no limit.
+    /// Returns the time left: nil if no time is left, and a nil `value` if there is no limit.
     private func left(_ now: Duration) -> (value: Duration?, Void)? {
         guard let total else { return (nil, ()) }
         return now < total ? (total - now, ()) : nil
@@ -153,7 +157,7 @@ public struct RetryMachine: Hashable, Sendable {
         case .transient, .throttled, .authentication, .unknown: break
         }
         if failure.hint == .never { return .refused }
-        // What was refused for its credentials was not looked at.
+        // The server does not process a request whose credentials it rejects.
         let isHarmless = failure.hadNoEffect || failure.kind == .authentication
         return safety == .write && !isHarmless ? .mayHaveHappened : nil
     }
@@ -161,7 +165,7 @@ public struct RetryMachine: Hashable, Sendable {
     private mutating func nextDelay(after failure: Failure, _ jitter: Double) -> Duration {
         precondition((0..<1).contains(jitter), "jitter is a fraction")
         var delay = moved(base, jitter)
-        // The server asked for air: the longest wait, unless it says how long.
+        // The server is overloaded: uses the longest delay unless the server named one.
         if failure.kind == .throttled, failure.hint == nil {
             base = policy.maximumDelay
             delay = moved(base, jitter)

@@ -1,43 +1,44 @@
-/// How often, how soon and for how long something is tried again. A value: the same for every call it
-/// is used for; ``RetryMachine`` is one call's use of it.
+/// The number, the delays and the time limits of retries. A policy is a value for any number of
+/// calls; a ``RetryMachine`` applies it to one call.
 public struct RetryPolicy: Hashable, Sendable {
-    /// By how much a delay is moved, so that clients cut off together do not come back together.
+    /// The random change of a delay, so that clients cut off together do not return together.
     public enum Jitter: Hashable, Sendable {
-        /// Not at all.
+        /// No change.
         case none
-        /// Anything from nothing to the delay.
+        /// A random time between zero and the delay.
         case full
-        /// Half of the delay, and anything up to the other half.
+        /// Half of the delay, plus a random time up to the other half.
         case equal
-        /// From the first delay up to three times the one before.
+        /// A random time between the first delay and three times the previous one.
         case decorrelated
     }
 
-    /// Attempts after the first.
+    /// The maximum number of attempts after the first.
     public var maxRetries: Int
     /// The delay before the first retry, without jitter.
     public var initialDelay: Duration
-    /// By what each is longer than the one before.
+    /// The factor by which each delay exceeds the previous one.
     public var factor: Double
-    /// None is longer.
+    /// The longest delay, without jitter.
     public var maximumDelay: Duration
     public var jitter: Jitter
-    /// What every delay is multiplied by: 0.001 for a test that cannot inject a clock.
+    /// The factor for every delay: 0.001 for a test that cannot inject a clock.
     public var delayScale: Double
-    /// How long one attempt may take, each its own; nil for no limit.
+    /// The time limit of each attempt; nil for no limit.
     public var attemptTimeout: Duration?
-    /// How long it all may take, the waits too; nil for no limit. The last attempt gets what is left.
+    /// The time limit of the whole call, including delays; nil for no limit. The last attempt gets
+    /// the remaining time.
     public var totalTimeout: Duration?
-    /// Whether it waits while there is no network. That uses up no attempts.
+    /// True if the call waits while there is no network. Waiting uses no attempts.
     public var waitsForNetwork: Bool
-    /// For reads: a second attempt beside one that is slow. Every one is billed, and takes from the
-    /// budget of retries. Off by default, and in every policy of this module.
+    /// A parallel second attempt for a slow read. Each attempt is billed, and each additional one
+    /// takes from the retry budget. Off by default and in every policy of this module.
     public var hedging: Hedging?
 
     public struct Hedging: Hashable, Sendable {
-        /// How long an attempt is alone.
+        /// The time after which a parallel attempt starts.
         public var delay: Duration
-        /// Attempts at the same time, the first one too: 2 or 3.
+        /// The maximum number of parallel attempts, including the first: 2 or 3.
         public var most: Int
 
         /// - Precondition: `delay > 0`, and `most` is 2 or 3.
@@ -48,7 +49,8 @@ public struct RetryPolicy: Hashable, Sendable {
         }
     }
 
-    /// - Precondition: `maxRetries` is 0 to 1,000, delays are not negative, and `factor` is at least 1.
+    /// - Precondition: `maxRetries` is 0 to 1,000, delays are not negative, and `factor` is at
+    ///   least 1.
     public init(
         maxRetries: Int = 4, initialDelay: Duration = .milliseconds(100), factor: Double = 1.3,
         maximumDelay: Duration = .seconds(60), jitter: Jitter = .full, delayScale: Double = 1,
@@ -70,18 +72,18 @@ public struct RetryPolicy: Hashable, Sendable {
         self.hedging = hedging
     }
 
-    /// Once.
+    /// A single attempt without retries.
     public static let none = RetryPolicy(maxRetries: 0, waitsForNetwork: false)
 
-    /// For an app on a phone: 3 retries after 2, 4 and 8 s, 10 s for each attempt.
+    /// A policy for an app on a phone: 3 retries after 2, 4 and 8 s, and 10 s for each attempt.
     /// Source: journeys 4.
     public static let mobile = RetryPolicy(
         maxRetries: 3, initialDelay: .seconds(2), factor: 2, maximumDelay: .seconds(8),
         jitter: .none, attemptTimeout: .seconds(10))
 
-    /// As Firestore's service configuration has it: 5 attempts, 0.1 s growing by 1.3 up to 60 s.
-    /// 300 s for an attempt to read. Source: resilience 3.
+    /// The policy of Firestore's service configuration: 5 attempts, delays from 0.1 s growing by
+    /// 1.3 up to 60 s, and 300 s for an attempt to read. Source: resilience 3.
     public static let firestoreRead = RetryPolicy(attemptTimeout: .seconds(300))
-    /// The same, with 60 s for an attempt to write.
+    /// The same policy with 60 s for an attempt to write.
     public static let firestoreWrite = RetryPolicy(attemptTimeout: .seconds(60))
 }

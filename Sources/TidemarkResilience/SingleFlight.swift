@@ -1,18 +1,19 @@
 public import Synchronization
 
-/// Lets callers that want the same thing at the same time share one piece of work.
+/// Shares one unit of work among concurrent callers with the same key.
 ///
-/// The first caller for a key starts it, those that come while it runs get its value or its error too.
-/// A caller that is cancelled leaves at once, and the work goes on for the others; when the last one
-/// leaves, it is cancelled. Nothing is kept when it ends: it is no cache.
+/// The first caller for a key starts the work. Callers that arrive while it runs get its value or
+/// its error too. A cancelled caller leaves immediately, and the work continues for the others;
+/// when the last caller leaves, the work is cancelled. The result is not kept: a `SingleFlight` is
+/// not a cache.
 ///
-/// Inlinable, because a generic type that is not known where it is used looks its types up at each call,
-/// which costs as much as all of its locks.
+/// Inlinable, because a generic type that is not specialized where it is used looks up its types at
+/// each call, which costs as much as all of its locks.
 public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// What one caller gets.
+    /// The result for one caller.
     public struct Landing: Sendable {
         public let value: Value
-        /// Whether another caller had started it.
+        /// True if another caller had started the work.
         public let isShared: Bool
 
         @usableFromInline init(value: Value, isShared: Bool) {
@@ -21,33 +22,34 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    /// Keys at the same time. Beyond, work is done for each caller alone.
+    /// The maximum number of concurrent keys. Beyond it, each caller performs its own work.
     @inlinable public static var capacity: Int { 10_000 }
 
-    /// Those that a new caller may join.
+    /// The flights that a new caller can join.
     @usableFromInline let flights = Mutex<[Key: Flight]>([:])
 
     public init() {}
 
-    /// How many keys are worked on.
+    /// The number of keys with work in progress.
     public var count: Int { flights.withLock { $0.count } }
 
-    /// How many wait for a key.
+    /// Returns the number of callers for a key.
     public func callers(for key: Key) -> Int {
         flights.withLock { $0[key] }?.callers ?? 0
     }
 
-    /// The value of the work for this key, begun now or by an earlier caller.
+    /// Returns the value of the work for a key, which starts now or has been started by an earlier
+    /// caller.
     ///
-    /// - Throws: What `work` throws, to all of its callers; `CancellationError` to one that is
-    ///   cancelled itself.
+    /// - Throws: The error of `work`, to all of its callers; `CancellationError` to a caller that
+    ///   is cancelled.
     @inlinable public func value(
         for key: Key, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         try await landing(for: key, work).value
     }
 
-    /// As ``value(for:_:)``, and whether another caller had started it.
+    /// Like ``value(for:_:)``, and also tells whether another caller had started the work.
     @inlinable public func landing(
         for key: Key, _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Landing {
@@ -57,7 +59,7 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         }
         let flight = place.flight
         if place.isFirst {
-            // Here nobody's actor is held: the work begins on this very thread.
+            // No actor is blocked here, so the work begins on the current thread.
             let task = Task.begun {
                 do {
                     let box = Box(try await work())
@@ -69,24 +71,24 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
             flight.carries(task)
         }
         let landed = try await flight.value(for: place.caller) { self.close(flight, for: key) }
-        // A flight lands with the box that the work above made.
+        // The result is the box that the task above made.
         let box = unsafeDowncast(landed, to: Box.self)
         return Landing(value: box.value, isShared: !place.isFirst)
     }
 
-    /// Nobody can join it any more.
+    /// Prevents further callers from joining the flight.
     @inlinable func close(_ flight: Flight, for key: Key) {
         flights.withLock { if $0[key] === flight { $0[key] = nil } }
     }
 
-    // `@unchecked`: it inherits, and holds a constant of a sendable type.
+    // `@unchecked`: the class has a superclass, and holds a constant of a sendable type.
     @usableFromInline final class Box: Flight.Landed, @unchecked Sendable {
         @usableFromInline let value: Value
 
         @usableFromInline init(_ value: Value) { self.value = value }
     }
 
-    /// - Returns: Nil when there is too much under way.
+    /// - Returns: The flight; nil if ``capacity`` is reached.
     @inlinable func join(_ key: Key) -> (flight: Flight, caller: Int, isFirst: Bool)? {
         flights.withLock { flights in
             if let flight = flights[key], let caller = flight.join() {
@@ -99,8 +101,9 @@ public final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Send
         }
     }
 
-    /// Makes the next caller start anew, though work for the key is under way: for when what that will
-    /// return is out of date already. Those who wait for it still get it.
+    /// Makes the next caller start new work even if work for the key is in progress. Use it when
+    /// the result of that work will be out of date. Callers that already wait still get that
+    /// result.
     public func forget(_ key: Key) {
         flights.withLock { _ = $0.removeValue(forKey: key) }
     }
