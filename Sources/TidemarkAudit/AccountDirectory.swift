@@ -3,27 +3,30 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The accounts of a project, as an administrator reaches them: Firebase Authentication's own service
-/// or `tidemark serve`.
+/// An administrator's access to a project's accounts, in Firebase Authentication's own service or
+/// in `tidemark serve`.
 public struct AccountDirectory: Sendable {
-    /// As in `http://127.0.0.1:9099/identitytoolkit.googleapis.com`.
+    /// The address without a slash at its end, for example
+    /// `http://127.0.0.1:9099/identitytoolkit.googleapis.com`.
     private let base: String
     private let project: String
     private let tokens: Tokens
     private let client: HTTPClient
-    /// Accounts in one page, one lookup, one deletion. Source: Firebase, `listUsers` and `getUsers`.
+    /// The maximum number of accounts in one page and in one deletion. Source: Firebase,
+    /// `listUsers` and `getUsers`.
     static let pageSize = 1_000
     static let lookupSize = 100
-    /// A page's greatest size: whole accounts, where a server does not know the mask.
+    /// The maximum size of a page in bytes. A server that ignores the field mask sends whole
+    /// accounts.
     private static let maxBytes = 16 << 20
     private static let timeout = TimeAmount.seconds(10)
 
-    /// What an administrator shows: a token for each call, another one than a server has refused.
+    /// Returns the administrator's token for a call; never the token that a server has refused.
     public typealias Tokens = @Sendable (_ refused: String?) async throws -> String
 
     /// - Parameters:
     ///   - project: The project's id.
-    ///   - host: `HOST:PORT` of a server without TLS; nil for Google's.
+    ///   - host: The address `HOST:PORT` of a server without TLS; nil for Google's service.
     ///   - token: The administrator's token: `owner` for an emulator.
     public init(project: String, host: String?, token: String) {
         self.init(
@@ -32,13 +35,13 @@ public struct AccountDirectory: Sendable {
             tokens: { _ in token })
     }
 
-    /// Google's, as a service account with the right `firebaseauth.users.*` reaches it.
+    /// Accesses Google's service as a service account with the permissions `firebaseauth.users.*`.
     ///
     /// - Parameters:
     ///   - project: The project's id.
-    ///   - base: Where the service is, without a slash at its end.
-    ///   - client: Who calls; nil for the one that the process shares.
-    ///   - tokens: Of the service account, which run out during a long audit.
+    ///   - base: The address of the service, without a slash at its end.
+    ///   - client: The HTTP client; nil for the client that the process shares.
+    ///   - tokens: Returns tokens of the service account, which can expire during a long audit.
     public init(
         project: String, base: String = AccountDirectory.cloud, client: HTTPClient? = nil,
         tokens: @escaping Tokens
@@ -56,17 +59,17 @@ public struct AccountDirectory: Sendable {
         let next: String?
     }
 
-    /// Ids alone, in the order of their bytes.
+    /// Returns a page of ids, in their byte order.
     func page(after mark: String?) async throws -> Page {
         var path = "accounts:batchGet?maxResults=\(Self.pageSize)"
         path += "&fields=nextPageToken,users.localId"
         if let mark { path += "&nextPageToken=\(Self.escaped(mark))" }
         let reply: ListReply = try await call(.GET, path)
-        // Google's service sets a mark on a full last page too, after which an empty one follows.
+        // Google's service also returns a page token for a full last page; an empty page follows.
         return Page(ids: (reply.users ?? []).map(\.localId), next: reply.nextPageToken)
     }
 
-    /// Those of some accounts that are there, with the time they were made, in seconds since 1970.
+    /// Returns the existing accounts among `ids`, with their creation times in seconds since 1970.
     func known(_ ids: [String]) async throws -> [String: Int64] {
         precondition(ids.count <= Self.lookupSize)
         let reply: ListReply = try await call(.POST, "accounts:lookup", ["localId": ids])
@@ -114,7 +117,7 @@ public struct AccountDirectory: Sendable {
         }
         let token = try await tokens(nil)
         var (status, bytes) = try await send(request, token)
-        // One that ran out meanwhile: once more, with a new one.
+        // The token expired: repeats the call once with a new token.
         if status == .unauthorized, let new = try? await tokens(token), new != token {
             (status, bytes) = try await send(request, new)
         }

@@ -1,13 +1,14 @@
 import CoreMetrics
 import TidemarkModel
 
-/// What audits find, for swift-metrics: nothing is kept where no backend is set.
+/// The results of audits as metrics for swift-metrics. Without a backend, they are dropped.
 ///
-/// - `tidemark_audits`, by `outcome` (`whole`, `failed`).
-/// - `tidemark_audit_last_whole`: when the last one reached its end, in seconds since 1970.
-/// - `tidemark_orphans`, by `kind` (`account`, `profile`): found by the last one, before any repair.
-/// - `tidemark_orphans_repaired`: how many were deleted or given a profile.
-/// - `tidemark_audit_reads`: what audits were billed.
+/// - `tidemark_audits`: the number of audits, by `outcome` (`whole`, `failed`).
+/// - `tidemark_audit_last_whole`: the end of the last complete audit, in seconds since 1970.
+/// - `tidemark_orphans`: the orphans that the last audit found before any repair, by `kind`
+///   (`account`, `profile`).
+/// - `tidemark_orphans_repaired`: the number of orphans that were deleted or given a profile.
+/// - `tidemark_audit_reads`: the billed reads of audits.
 enum AuditMetrics {
     static func ended(_ report: OrphanReport) {
         count("whole")

@@ -5,7 +5,7 @@ import NIOHTTP1
 import TidemarkModel
 import TidemarkResilience
 
-/// Where somebody wants to hear of orphans: a chat's webhook, or a service of one's own.
+/// A webhook that receives audit reports: of a chat, or of a service of yours.
 public struct AuditWebhook: Sendable {
     /// Three attempts, 10 s each.
     private static let policy = RetryPolicy(
@@ -14,7 +14,7 @@ public struct AuditWebhook: Sendable {
 
     private let address: String
 
-    /// Nil for what is no address of `http` or `https`.
+    /// Returns nil if the address is not an `http` or `https` URL.
     public init?(_ address: String) {
         guard let url = URL(string: address), ["http", "https"].contains(url.scheme),
             url.host() != nil
@@ -23,16 +23,17 @@ public struct AuditWebhook: Sendable {
     }
 
     private struct Message: Encodable {
-        /// For chats, which show this field alone.
+        /// The text for chats, which show only this field.
         let text: String
         let count, profilesWithoutAccount: Int
         let userIds: [String]
         let detectedAt: String
     }
 
-    /// Posts a report, as the report's document has it, with a `text` for chats. The first 1,000 ids go.
+    /// Posts a report in the form of the report's document, with a `text` for chats and at most
+    /// 1,000 ids.
     ///
-    /// - Throws: ``AuditError`` when nobody takes it.
+    /// - Throws: ``AuditError`` if no attempt succeeds.
     public func post(_ report: OrphanReport) async throws {
         let accounts = report.accountsWithoutProfile
         let time = Date(timeIntervalSince1970: Double(report.detectedAt.seconds))

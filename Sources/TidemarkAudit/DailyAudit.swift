@@ -2,10 +2,10 @@ public import Foundation
 public import Logging
 public import ServiceLifecycle
 
-/// Does something each day at a time, until the service is told to shut down: an ``OrphanAudit``, as a
-/// part of a server's service group.
+/// Runs an ``OrphanAudit`` or another function once a day until the service shuts down, as a part
+/// of a server's service group.
 ///
-/// A day that fails is logged, and the next one is tried again.
+/// A failure is logged, and the function runs again the next day.
 public struct DailyAudit: Service {
     private let schedule: DailySchedule
     private let clock: any Clock<Duration>
@@ -15,10 +15,10 @@ public struct DailyAudit: Service {
 
     /// - Parameters:
     ///   - schedule: The time of day.
-    ///   - clock: Waits; a test's own stands still.
-    ///   - logger: Hears when the next audit is due, and of those that failed.
-    ///   - now: The time by which a day is a day.
-    ///   - body: What is done. What it throws is logged.
+    ///   - clock: The clock for waiting; a test can pass one that it controls.
+    ///   - logger: Logs the time of the next audit, and failures.
+    ///   - now: Returns the current date, which decides when the next audit is due.
+    ///   - body: The function to run. Errors are logged.
     public init(
         _ schedule: DailySchedule, clock: any Clock<Duration> = ContinuousClock(),
         logger: Logger = Logger(label: "tidemark.audit"),
@@ -39,7 +39,7 @@ public struct DailyAudit: Service {
                     try await waitForNext()
                     try await body()
                 } catch {
-                    // Whatever a call that was cut off says of it.
+                    // A cancelled call can report its cancellation as any error.
                     if Task.isCancelled || error is CancellationError { return }
                     logger.error("The audit failed; it is tried again tomorrow: \(error)")
                 }
@@ -47,7 +47,8 @@ public struct DailyAudit: Service {
         }
     }
 
-    /// In steps of an hour at most, because a clock may be set meanwhile and a machine may sleep.
+    /// Waits until the next audit, in steps of at most an hour, because the clock may be set and
+    /// the machine may sleep.
     private func waitForNext() async throws {
         let due = schedule.next(after: now())
         logger.info("The next audit is at \(schedule.text(due)).")

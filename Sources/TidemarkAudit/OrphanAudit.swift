@@ -1,23 +1,24 @@
 public import TidemarkModel
 
-/// Finds accounts without a profile and profiles without an account, all of both, in constant memory.
+/// Finds all accounts without a profile and all profiles without an account, in constant memory.
 ///
-/// Pages of ids from both sides are compared as they come; what seems an orphan is then looked at once
-/// more, because the two sides were not read at one moment. Costs a read for each profile and one for
-/// each thing looked at again, and one write for the report.
+/// Compares pages of ids from both sides as they arrive. Checks each presumed orphan once more,
+/// because the two sides were not read at the same moment. Costs a read for each profile, a read
+/// for each check, and one write for the report.
 public struct OrphanAudit: Sendable {
     private let accounts: AccountDirectory
     private let profiles: ProfileDirectory
     private let report: DocumentPath?
-    /// An account younger than this may be signing up, in seconds.
+    /// The minimum age of an account to count, in seconds. A younger account may still be signing
+    /// up.
     private let grace: Int64
     private let now: @Sendable () -> Timestamp
 
     /// - Parameters:
     ///   - accounts: The accounts of the project.
-    ///   - profiles: Their profiles.
+    ///   - profiles: The profiles of the accounts.
     ///   - report: The document to which the result is written; nil for none.
-    ///   - grace: How old an account must be to count, in whole seconds.
+    ///   - grace: The minimum age of an account to count, in whole seconds.
     ///   - now: Returns the current time.
     public init(
         accounts: AccountDirectory, profiles: ProfileDirectory, report: DocumentPath?,
@@ -30,8 +31,8 @@ public struct OrphanAudit: Sendable {
         self.now = now
     }
 
-    /// - Throws: ``AuditError`` or `RPCStatus`. Nothing is written when the comparison did not reach
-    ///   its end.
+    /// - Throws: ``AuditError`` or `RPCStatus`. If the comparison did not complete, the audit
+    ///   writes nothing.
     public func run(repair: OrphanRepair? = nil) async throws -> OrphanReport {
         do {
             let report = try await compare(repair)
@@ -120,7 +121,8 @@ public struct OrphanAudit: Sendable {
         return .init(count: ids.count + found.count - found.ids.count, ids: ids)
     }
 
-    /// - Returns: How many were deleted or made: of those whose ids are known.
+    /// - Returns: The number of accounts or profiles that were deleted or written, among those with
+    ///   known ids.
     private func perform(_ repair: OrphanRepair, on report: OrphanReport) async throws -> Int {
         switch repair {
         case .deleteAccounts:

@@ -1,21 +1,21 @@
 import TidemarkModel
 
-/// Goes through two lists of ids, each in the order of its bytes, and keeps what only one of them has.
+/// Compares two lists of ids, both in byte order, and keeps the ids that only one list has.
 ///
-/// It holds a page of each and what it found, whatever the lists' length: what it needs next it asks
-/// for.
+/// Holds one page of each list and the result, however long the lists are, and requests the next
+/// page when it needs one.
 struct OrphanMerge: Sendable {
     enum Side: Hashable, Sendable { case accounts, profiles }
 
     enum Demand: Hashable, Sendable {
-        /// The page that follows the one before.
+        /// The next page of a side.
         case page(Side)
         case done
     }
 
-    /// What one list has and the other has not.
+    /// The ids that only one list has.
     struct Found: Hashable, Sendable {
-        /// The first of them, at most ``OrphanMerge/maxKept``.
+        /// The first ids, at most ``OrphanMerge/maxKept``.
         var ids: [String] = []
         var count = 0
 
@@ -25,7 +25,7 @@ struct OrphanMerge: Sendable {
         }
     }
 
-    /// Ids that are kept of each kind; more are only counted.
+    /// The maximum number of ids kept of each kind. Further ids are only counted.
     static let maxKept = 10_000
 
     private struct List {
@@ -44,11 +44,12 @@ struct OrphanMerge: Sendable {
     private(set) var accountsWithoutProfile = Found()
     private(set) var profilesWithoutAccount = Found()
 
-    /// Ids taken so far, of each side.
+    /// The number of ids taken so far from each side.
     var counts: (accounts: Int, profiles: Int) { (accounts.count, profiles.count) }
 
-    /// - Parameter isLast: Whether no page follows.
-    /// - Throws: ``AuditError`` for ids that are not in order: what follows could not be believed.
+    /// - Parameter isLast: True if no page follows.
+    /// - Throws: ``AuditError`` if the ids are not in order, because the comparison would then be
+    ///   wrong.
     mutating func take(
         _ ids: [String], of side: Side, isLast: Bool
     ) throws(AuditError) {
@@ -69,7 +70,7 @@ struct OrphanMerge: Sendable {
         if side == .accounts { accounts = list } else { profiles = list }
     }
 
-    /// Compares as far as it can.
+    /// Compares as far as the current pages allow.
     mutating func step() -> Demand {
         while true {
             if accounts.wantsPage { return .page(.accounts) }
@@ -103,7 +104,7 @@ struct OrphanMerge: Sendable {
     }
 }
 
-/// Why an audit could not be made; nothing was written or repaired then.
+/// The reason why an audit failed. A failed audit writes and repairs nothing.
 public struct AuditError: Error, Hashable, Sendable, CustomStringConvertible {
     public let message: String
     public var description: String { message }

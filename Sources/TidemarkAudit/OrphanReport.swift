@@ -1,8 +1,8 @@
 public import TidemarkModel
 
-/// What an audit found.
+/// The result of an audit.
 public struct OrphanReport: Hashable, Sendable {
-    /// How many there are, and the ids of the first 10,000 at most.
+    /// The number of orphans, and the ids of the first 10,000.
     public struct Orphans: Hashable, Sendable {
         public var count: Int
         public var ids: [String]
@@ -13,24 +13,26 @@ public struct OrphanReport: Hashable, Sendable {
     public var profiles: Int
     public var accountsWithoutProfile: Orphans
     public var profilesWithoutAccount: Orphans
-    /// Accounts without a profile that were made too short a time ago to count: somebody may be
-    /// signing up.
+    /// The number of accounts without a profile that are too young to count, because they may still
+    /// be signing up.
     public var tooYoung: Int
-    /// Documents that Firestore bills for it, by its documented rules.
+    /// The number of documents that Firestore bills for the audit, by its documented rules.
     public var reads: Int
     public var repaired = 0
 
     public var count: Int { accountsWithoutProfile.count + profilesWithoutAccount.count }
 
-    /// Bytes of ids in the report's document, which may have a mebibyte.
+    /// The maximum size of all ids in the report's document, in bytes. A document can have a
+    /// mebibyte.
     static let maxDocumentBytes = 512 << 10
 
-    /// Of the first field alone: the other one holds the same ids again.
+    /// The maximum size of the ids in the field `userIds`. The field `ids` repeats them.
     static let maxUserBytes = 384 << 10
 
-    /// As `admin/orphanedUsers` has it: `count`, `userIds` and `detectedAt` are of accounts without a
-    /// profile, as the job before this one wrote them. Beside them `orphans` and `ids`, of both kinds, and
-    /// how many of each kind there are. Where not all ids fit, `idsLeftOut` says how many.
+    /// The content of the document `admin/orphanedUsers`. `count`, `userIds` and `detectedAt`
+    /// describe accounts without a profile, as the earlier job wrote them. `orphans` and `ids`
+    /// describe both kinds, and further fields count each kind. If not all ids fit, `idsLeftOut` is
+    /// the number of missing ids.
     var fields: MapValue {
         let users = Self.fitting(accountsWithoutProfile.ids, bytes: Self.maxUserBytes)
         let ids = Self.fitting(
@@ -57,12 +59,12 @@ public struct OrphanReport: Hashable, Sendable {
     }
 }
 
-/// What may be done about orphans, by name: nothing is ever repaired by itself.
+/// The available repairs of orphans. An audit repairs only on request.
 public enum OrphanRepair: String, Hashable, Sendable, CaseIterable {
     /// Deletes accounts that have no profile.
     case deleteAccounts = "delete-accounts"
-    /// Writes a profile for accounts that have none: only who made it and when.
+    /// Writes a profile for accounts without one: only its author and time.
     case writeProfiles = "write-profiles"
-    /// Deletes profiles that have no account: the document, not what lies below it.
+    /// Deletes profiles without an account: the document, but not the documents below it.
     case deleteProfiles = "delete-profiles"
 }

@@ -1,7 +1,7 @@
 public import TidemarkModel
 
-/// The profiles of a project: the documents of one collection, named by their accounts' ids. Only
-/// their names are read.
+/// The profiles of a project: the documents of one collection, whose ids are the accounts' ids.
+/// Reads only the ids.
 public struct ProfileDirectory: Sendable {
     static let pageSize = 1_000
 
@@ -27,10 +27,11 @@ public struct ProfileDirectory: Sendable {
     }
 
     /// - Parameters:
-    ///   - transport: The way to the server.
-    ///   - database: The database of the profiles.
-    ///   - collection: One document for each profile, whose id is the account's.
-    ///   - tokens: Of a service account, which run out during a long audit: asked for each call.
+    ///   - transport: The connection to Firestore.
+    ///   - database: The database with the profiles.
+    ///   - collection: The collection with one profile for each account.
+    ///   - tokens: Returns a token of a service account for each call, because tokens can expire
+    ///     during a long audit.
     public init(
         _ transport: any Transport, database: DatabaseID, collection: CollectionPath,
         tokens: @escaping AccountDirectory.Tokens
@@ -41,7 +42,7 @@ public struct ProfileDirectory: Sendable {
         fixed = CallContext(database: database, label: "audit", timeout: .seconds(60))
     }
 
-    /// What goes with the next call.
+    /// Returns the context of the next call, with a token.
     func context() async throws(RPCStatus) -> CallContext {
         guard let tokens else { return fixed }
         var context = fixed
@@ -56,9 +57,11 @@ public struct ProfileDirectory: Sendable {
         let readTime: Timestamp?
     }
 
-    /// Ids in the order of their bytes. Costs a read for each, and one where there are none.
+    /// Returns a page of ids in byte order. Costs a read for each id, and one read for an empty
+    /// page.
     ///
-    /// - Parameter time: Of the first page, for the others: the list is then of one moment.
+    /// - Parameter time: The read time of the first page; nil to read the first page. Later pages
+    ///   use it, so the list is consistent.
     func page(after id: String?, at time: Timestamp?) async throws(RPCStatus) -> Page {
         var query = Query(collection: collection)
         query.orders = [Order(.documentID)]
@@ -73,10 +76,10 @@ public struct ProfileDirectory: Sendable {
         return Page(ids: answer.documents.map(\.path.id), readTime: answer.readTime)
     }
 
-    /// Those of some profiles that are there now. Costs a read for each id.
+    /// Returns the ids of the profiles that exist now. Costs a read for each id.
     func known(_ ids: [String]) async throws(RPCStatus) -> Set<String> {
         var paths: [DocumentPath] = []
-        // What can be no document's id is there as little as one that is not.
+        // An id that cannot name a document has no profile.
         for id in ids { if let path = try? path(id) { paths.append(path) } }
         if paths.isEmpty { return [] }
         let request = BatchGetDocumentsRequest(paths: paths, mask: [.documentID])
@@ -95,9 +98,9 @@ public struct ProfileDirectory: Sendable {
         _ = try await transport.commit(mutations, try await context())
     }
 
-    /// Makes a profile for an account that has none, and leaves one that is there.
+    /// Writes a profile for an account that has none. Keeps an existing profile.
     ///
-    /// - Returns: Whether it was made.
+    /// - Returns: True if the profile was written.
     func writeStub(of id: String, at time: Timestamp) async throws(RPCStatus) -> Bool {
         let mutation = Mutation(
             path: try path(id),
@@ -107,7 +110,7 @@ public struct ProfileDirectory: Sendable {
             _ = try await transport.commit([mutation], try await context())
             return true
         } catch {
-            // Somebody has signed up meanwhile.
+            // The user has signed up since.
             if error.code == .alreadyExists || error.code == .failedPrecondition { return false }
             throw error
         }
