@@ -1,13 +1,13 @@
 public import TidemarkResilience
 
-/// Why there is no token of a service account. For the log of a server, not for a person.
+/// The reason why a service account has no token. For a server's log, not for the users of an app.
 public enum GoogleAuthError: Error, Hashable, Sendable {
-    /// Neither a key file was named, nor is there a metadata server.
+    /// No key file was named, and there is no metadata server.
     case noCredentials
     case badKey(String)
-    /// The maker of tokens answered, and gave none: its word.
+    /// The token service answered with an error; the text is its message.
     case refused(String)
-    /// No answer came.
+    /// The token service did not answer.
     case unreachable(String)
 }
 
@@ -15,7 +15,7 @@ extension GoogleAuthError: RetryClassifiable {
     public var failure: Failure {
         switch self {
         case .noCredentials, .badKey, .refused: Failure(.permanent)
-        // To ask for a token changes nothing.
+        // A request for a token changes nothing.
         case .unreachable: Failure(.transient, hadNoEffect: true)
         }
     }

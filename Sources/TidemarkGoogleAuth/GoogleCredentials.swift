@@ -5,29 +5,29 @@ import NIOHTTP1
 import Synchronization
 public import TidemarkResilience
 
-/// Tokens of a service account, for programs that run on a server: from a key file, or from the metadata
-/// server of a machine of Google's.
+/// Tokens of a service account for programs on a server, from a key file or from the metadata
+/// server of a Google machine.
 ///
-/// A token is asked for once for all callers, kept in memory, and renewed a few minutes before it runs
-/// out. Thread-safe.
+/// All callers share a token. It is kept in memory and renewed a few minutes before it expires.
+/// Thread-safe.
 public final class GoogleCredentials: Sendable {
     public enum Source: Sendable {
         case key(ServiceAccountKey)
-        /// - Parameter host: As in `metadata.google.internal`.
+        /// - Parameter host: The server's name, for example `metadata.google.internal`.
         case metadata(host: String)
     }
 
-    /// Everything that the service account may do.
+    /// The scope of all rights of the service account.
     public static let cloudPlatform = "https://www.googleapis.com/auth/cloud-platform"
-    /// Firestore alone.
+    /// The scope of Firestore only.
     public static let datastore = "https://www.googleapis.com/auth/datastore"
 
-    /// Of a request for a token: four attempts, 10 s each and 25 s in all.
+    /// The policy for a token request: four attempts, 10 s each and 25 s in total.
     public static let retryPolicy = RetryPolicy(
         maxRetries: 3, initialDelay: .seconds(1), factor: 2, maximumDelay: .seconds(4),
         jitter: .equal, attemptTimeout: .seconds(10), totalTimeout: .seconds(25),
         waitsForNetwork: false)
-    /// With less left than this, in seconds, a token is renewed before it is used.
+    /// A token that expires within this time, in seconds, is renewed before use.
     static let renewsBefore: Int64 = 300
     private static let maxReplyBytes = 1 << 20
 
@@ -45,9 +45,10 @@ public final class GoogleCredentials: Sendable {
 
     /// - Parameters:
     ///   - source: A key file, or the metadata server.
-    ///   - scopes: What the tokens are to be good for. The metadata server gives what the machine has.
-    ///   - retry: How long and how often a token is asked for.
-    ///   - now: Seconds since 1970.
+    ///   - scopes: The scopes of the tokens. The metadata server ignores them and uses the
+    ///     machine's scopes.
+    ///   - retry: The policy for token requests.
+    ///   - now: Returns the seconds since 1970.
     public init(
         _ source: Source, scopes: [String] = [GoogleCredentials.cloudPlatform],
         retry: RetryPolicy = GoogleCredentials.retryPolicy,
@@ -59,15 +60,16 @@ public final class GoogleCredentials: Sendable {
         self.now = now
     }
 
-    /// What the environment names: the key file of `GOOGLE_APPLICATION_CREDENTIALS`, else the metadata
-    /// server, at `GCE_METADATA_HOST` where that is set.
+    /// Returns the credentials that the environment names: the key file of
+    /// `GOOGLE_APPLICATION_CREDENTIALS`, otherwise the metadata server at `GCE_METADATA_HOST` or
+    /// the default host.
     ///
     /// - Parameters:
-    ///   - environment: The variables.
-    ///   - scopes: What the tokens are for.
-    ///   - patience: How long a metadata server may take to answer.
-    /// - Throws: ``GoogleAuthError/badKey(_:)`` for a file that is none, and
-    ///   ``GoogleAuthError/noCredentials`` when nothing answers for a metadata server in time.
+    ///   - environment: The environment variables.
+    ///   - scopes: The scopes of the tokens.
+    ///   - patience: The maximum time to wait for a metadata server.
+    /// - Throws: ``GoogleAuthError/badKey(_:)`` if the file is not a valid key, and
+    ///   ``GoogleAuthError/noCredentials`` if no metadata server answers in time.
     public static func found(
         in environment: [String: String] = ProcessInfo.processInfo.environment,
         scopes: [String] = [GoogleCredentials.cloudPlatform],
@@ -86,7 +88,7 @@ public final class GoogleCredentials: Sendable {
         return GoogleCredentials(.metadata(host: host), scopes: scopes)
     }
 
-    /// The project that the credentials are of: the key file's, or the machine's.
+    /// Returns the project of the key file or of the machine.
     public func project() async throws(GoogleAuthError) -> String {
         switch source {
         case .key(let key):
@@ -97,10 +99,10 @@ public final class GoogleCredentials: Sendable {
         }
     }
 
-    /// A token that is good for some minutes at least.
+    /// Returns a token that is valid for at least some minutes.
     ///
-    /// - Parameter refused: One that a server has not taken: another is asked for, unless it has been
-    ///   replaced already.
+    /// - Parameter refused: A token that a server has rejected. The function requests another one
+    ///   unless the token has been replaced already.
     public func token(replacing refused: String? = nil) async throws(GoogleAuthError) -> String {
         let now = now()
         if let held = held.withLock({ $0 }), held.token != refused,
@@ -194,7 +196,7 @@ public final class GoogleCredentials: Sendable {
         let reply = try? JSONDecoder().decode(ErrorReply.self, from: data)
         let word = [reply?.error, reply?.error_description].compactMap { $0 }
             .joined(separator: ": ")
-        // What it says of a key is final; what a machine in trouble says is not.
+        // An error about the key is final; an error of the server is not.
         if (400..<500).contains(response.status.code), response.status != .tooManyRequests {
             throw GoogleAuthError.refused(word.isEmpty ? "status \(response.status.code)" : word)
         }

@@ -1,13 +1,14 @@
 import CryptoExtras
 import Foundation
 
-/// A service account's key, as Google's console makes one: a file of JSON. It prints as its address.
+/// The key of a service account, in the JSON form of Google's console. Its description is the
+/// account's address.
 public struct ServiceAccountKey: Sendable {
-    /// As in `backup@my-app.iam.gserviceaccount.com`.
+    /// The account's address, for example `backup@my-app.iam.gserviceaccount.com`.
     public let email: String
-    /// The project that the account is of; nil when the file does not say.
+    /// The account's project; nil if the file does not name it.
     public let project: String?
-    /// Who makes a token of an assertion.
+    /// The address of the service that exchanges an assertion for a token.
     let tokenAddress: String
     private let id: String?
     private let key: _RSA.Signing.PrivateKey
@@ -16,7 +17,7 @@ public struct ServiceAccountKey: Sendable {
         let type, client_email, private_key, private_key_id, project_id, token_uri: String?
     }
 
-    /// - Throws: ``GoogleAuthError/badKey(_:)`` for bytes that are no key of a service account.
+    /// - Throws: ``GoogleAuthError/badKey(_:)`` if the bytes are not the key of a service account.
     public init(json: [UInt8]) throws(GoogleAuthError) {
         guard let file = try? JSONDecoder().decode(File.self, from: Data(json)) else {
             throw .badKey("It is no JSON of a key.")
@@ -56,9 +57,9 @@ public struct ServiceAccountKey: Sendable {
         let iat, exp: Int64
     }
 
-    /// What the token's maker takes for a token: signed, and good for an hour.
+    /// Returns a signed assertion, valid for an hour, that the token service exchanges for a token.
     ///
-    /// - Parameter now: Seconds since 1970.
+    /// - Parameter now: The seconds since 1970.
     func assertion(scopes: [String], now: Int64) throws(GoogleAuthError) -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -81,7 +82,7 @@ extension ServiceAccountKey: CustomStringConvertible, CustomReflectable {
 }
 
 extension Data {
-    /// As tokens have it: `-` and `_`, and no padding.
+    /// The URL-safe form of base64 that tokens use: `-` and `_`, and no padding.
     var base64URL: String {
         base64EncodedString().replacingOccurrences(of: "+", with: "-")
             .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
