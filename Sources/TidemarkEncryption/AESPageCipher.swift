@@ -3,11 +3,11 @@ import Foundation
 import Synchronization
 import TidemarkStore
 
-/// AES-256-GCM. Its box is the one of the library, with a number of 12 bytes.
+/// AES-256-GCM. A sealed box has the library's layout, with a nonce of 12 bytes.
 ///
-/// A call of the library costs 1.1 to 1.3 µs for pieces of memory and for what it asks of its types at run time,
-/// and 0.5 µs for each 4 KB. To open without a place costs a quarter less, since the library has that call
-/// compiled for its own types.
+/// A call of the library costs 1.1 to 1.3 µs for allocations and type look-ups at run time, and 0.5
+/// µs per 4 KB. Opening a box without a place costs a quarter less, because the library contains
+/// that call compiled for its own types.
 final class AESPageCipher: PageCipher {
     private let key: SymmetricKey
     private let numbers = Mutex(OnceNumbers())
@@ -53,8 +53,8 @@ final class AESPageCipher: PageCipher {
         }
     }
 
-    /// The cipher's stream is the same in both directions: what is sealed again with the same number is
-    /// what it was.
+    /// Decrypts without authentication. The cipher's key stream is the same in both directions, so
+    /// sealing the ciphertext again with the same nonce restores the message.
     func decrypt(
         _ box: UnsafeRawBufferPointer, into message: UnsafeMutableRawBufferPointer
     ) -> Bool {
@@ -67,13 +67,13 @@ final class AESPageCipher: PageCipher {
     }
 }
 
-/// Numbers of 96 bits, none of which a key meets twice: 64 random bits for each opening of a file, and a
-/// count of 32.
+/// Nonces of 96 bits that never repeat for a key: 64 random bits per opened file, and a counter of
+/// 32 bits.
 struct OnceNumbers {
     private var prefix = Self.random()
     private var count: UInt32
 
-    /// - Parameter count: The first; a test begins near the end.
+    /// - Parameter count: The first value of the counter. A test starts near the end.
     init(from count: UInt32 = 0) { self.count = count }
 
     mutating func withNext<T>(_ body: (UnsafeRawBufferPointer) throws -> T) rethrows -> T {

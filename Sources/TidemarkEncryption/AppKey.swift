@@ -2,8 +2,8 @@ import Crypto
 import Foundation
 import TidemarkStore
 
-/// The app's key, from which each file's own is made with the file's salt, so that no two files have a key in
-/// common.
+/// The app's key. Each file's own key is derived from it with the file's salt, so no two files
+/// share a key.
 struct AppKey: StoreKey {
     private let key: CacheKey
 
@@ -22,16 +22,17 @@ struct AppKey: StoreKey {
         return (AESPageCipher(SymmetricKey(data: made.key)), check)
     }
 
-    /// Halves of five blocks that AES-256 makes of the salt and a counter, as RFC 8452 (4) derives keys: whole blocks
-    /// are never the same, which a random key's might be. The library's HMAC and HKDF take 0.25 ms the first time
-    /// in a process, which an app waits for when it starts.
+    /// Derives a file's key: the halves of five blocks that AES-256 makes of the salt and a
+    /// counter, as RFC 8452 (section 4) derives keys. Whole blocks never repeat, but blocks of a
+    /// random key may. The library's HMAC and HKDF take 0.25 ms at their first use in a process,
+    /// which delays the start of an app.
     ///
     /// - Parameters:
-    ///   - key: Of 32 bytes, and used for nothing else.
-    ///   - salt: Of 12 bytes.
+    ///   - key: A key of 32 bytes that has no other use.
+    ///   - salt: A salt of 12 bytes.
     static func derive(_ key: [UInt8], salt: [UInt8]) -> (key: [UInt8], check: [UInt8]) {
         let block = 16
-        // Counter mode is in what the library's cipher does with zeros.
+        // The library's cipher encrypts zeros in counter mode, which gives these blocks.
         let blocks = try? AES.GCM.seal(
             [UInt8](repeating: 0, count: 5 * block), using: SymmetricKey(data: key),
             nonce: AES.GCM.Nonce(data: salt)
