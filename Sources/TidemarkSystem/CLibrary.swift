@@ -1,4 +1,4 @@
-// The system's C library, whatever it is called: files that import this module need no conditions.
+// The C library of the system under one name: files that import this module need no conditions.
 #if canImport(Darwin)
     @_exported public import Darwin
 #elseif canImport(Glibc)

@@ -1,7 +1,7 @@
-/// A small file that is whole at every moment, and that nobody else on the machine may read.
+/// A small file that is complete at every moment, and that other users of the machine cannot read.
 package struct DurableFile: Sendable {
     package let path: String
-    /// A longer one is not ours.
+    /// The maximum size in bytes. A longer file was not written by this type.
     private let maxBytes: Int
 
     package init(path: String, maxBytes: Int = 1 << 20) {
@@ -14,7 +14,7 @@ package struct DurableFile: Sendable {
         package let code: Int32
     }
 
-    /// - Returns: Nil when there is none, and its folder can be looked into.
+    /// - Returns: The contents; nil if the file does not exist and its folder is accessible.
     package func read() throws(Failure) -> [UInt8]? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         if file < 0 {
@@ -22,7 +22,7 @@ package struct DurableFile: Sendable {
             throw failure("cannot be opened")
         }
         defer { close(file) }
-        // One that others could read is taken back from them before it is used.
+        // Removes the access of other users before the contents are used.
         guard fchmod(file, 0o600) == 0 else { throw failure("is not this user's own") }
         var bytes = [UInt8](repeating: 0, count: min(Self.firstRoom, maxBytes + 1))
         var length = 0
@@ -42,7 +42,7 @@ package struct DurableFile: Sendable {
         throw Failure(detail: "\(name) is too long.", code: 0)
     }
 
-    /// On disk when it returns; nil removes the file.
+    /// Writes the file, which is on disk when the function returns. Nil removes the file.
     package func write(_ bytes: [UInt8]?) throws(Failure) {
         guard let bytes else {
             if unlink(path) != 0, errno != ENOENT { throw failure("cannot be removed") }
@@ -76,7 +76,7 @@ package struct DurableFile: Sendable {
         }
     }
 
-    /// A name that is new, or gone, is on disk with its folder.
+    /// Syncs the folder, which puts a new or removed name on disk.
     private func syncFolder() throws(Failure) {
         let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let folder = open(parent, O_RDONLY | O_CLOEXEC | O_DIRECTORY)

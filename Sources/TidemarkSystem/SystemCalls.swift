@@ -1,6 +1,6 @@
-/// Calls of the system that are not the same everywhere, or whose names a type of ours has too.
+/// System calls that differ between systems, or whose names clash with names of this project.
 package enum SystemCalls {
-    /// For `socket` and `getaddrinfo`: a connection that carries bytes in order.
+    /// The socket type for `socket` and `getaddrinfo`: a connection that carries bytes in order.
     package static let streamSocket: Int32 = {
         #if canImport(Darwin)
             SOCK_STREAM
@@ -11,40 +11,40 @@ package enum SystemCalls {
         #endif
     }()
 
-    /// - Returns: How many bytes were read, 0 at the end, or -1 with `errno`.
+    /// - Returns: The number of bytes read, 0 at the end, or -1 with `errno`.
     package static func readBytes(
         _ file: Int32, _ to: UnsafeMutableRawPointer, _ count: Int
     ) -> Int {
         read(file, to, count)
     }
 
-    /// - Returns: How many bytes were written, or -1 with `errno`.
+    /// - Returns: The number of bytes written, or -1 with `errno`.
     package static func writeBytes(
         _ file: Int32, _ from: UnsafeRawPointer, _ count: Int
     ) -> Int {
         write(file, from, count)
     }
 
-    /// Returns when a file's bytes are on the disk itself: `fsync` alone leaves them in the disk's own
-    /// memory on Apple's systems.
+    /// Returns when a file's bytes are on the disk itself. On Apple's systems, `fsync` alone leaves
+    /// them in the disk's cache.
     ///
     /// - Returns: 0, or -1 with `errno`.
     package static func syncToDisk(_ file: Int32) -> Int32 {
         #if canImport(Darwin)
-            // Not every file system has it.
+            // Some file systems lack this call.
             if fcntl(file, F_FULLFSYNC) == 0 { return 0 }
         #endif
         return fsync(file)
     }
 
-    /// Two names change what they stand for, in one step.
+    /// Swaps two file names in one step.
     ///
-    /// - Returns: False where the file system cannot, and nothing has changed.
+    /// - Returns: False if the file system cannot do so; nothing has changed then.
     package static func exchange(_ one: String, _ other: String) -> Bool {
         #if canImport(Darwin)
             renamex_np(one, other, UInt32(RENAME_SWAP)) == 0
         #else
-            // The C library's `renameat2`, which its headers show to C alone.
+            // Calls the C library's `renameat2`, whose declaration is visible to C only.
             typealias Rename =
                 @convention(c) (
                     Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
@@ -56,7 +56,7 @@ package enum SystemCalls {
         #endif
     }
 
-    /// The most memory that this process has held so far, in bytes, as its accounts say.
+    /// The maximum memory that this process has used so far, in bytes, as the system reports it.
     package static var peakBytes: Int {
         var usage = rusage()
         #if canImport(Darwin)
