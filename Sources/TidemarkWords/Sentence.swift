@@ -1,15 +1,15 @@
 public import Foundation
 
-/// A sentence for the person using the app: a key, arguments, and the English text.
+/// A sentence for the users of an app: a key, arguments, and the English text.
 ///
-/// An app in another language has a table named `Tidemark` (a string catalogue, or `Tidemark.strings`) in
-/// its main bundle, with the keys of the article *Sentences for people*; what the table lacks stays English.
-/// `%1$@`, `%2$@` stand for the arguments, in the table as here.
+/// For another language, an app's main bundle has a table named `Tidemark` (a string catalogue, or
+/// `Tidemark.strings`) with the keys of the article *Sentences for people*. Sentences that the
+/// table lacks stay English. `%1$@` and `%2$@` mark the arguments, in the table and here.
 public struct Sentence: Hashable, Sendable {
     /// The name of the table in an app's bundle.
     public static let table = "Tidemark"
 
-    /// As in `account.addressTaken`: the same for as long as the sentence means the same.
+    /// The key, for example `account.addressTaken`. It never changes its meaning.
     public let key: String
     /// The English text, with `%1$@` for the first argument.
     public let english: String
@@ -22,19 +22,19 @@ public struct Sentence: Hashable, Sendable {
         self.arguments = arguments
     }
 
-    /// The sentence in the language of the app, or in English where its table has none.
+    /// Returns the sentence in the app's language, or in English if the app's table lacks it.
     ///
-    /// - Parameter bundle: Where the table is.
+    /// - Parameter bundle: The bundle with the table.
     public func localized(in bundle: Bundle = .main) -> String {
         filled(bundle.localizedString(forKey: key, value: english, table: Self.table))
     }
 
-    /// The sentence in the words of a table of your own: its value for the key.
+    /// Returns the sentence with a text of your own table, given by key.
     public func localized(by table: (_ key: String) -> String?) -> String {
         filled(table(key) ?? english)
     }
 
-    /// In one pass, so that an argument that looks like a place for one stays as it is.
+    /// Inserts the arguments in one pass, so an argument that looks like a mark is not replaced.
     private func filled(_ format: String) -> String {
         if arguments.isEmpty { return format }
         var result = ""
@@ -53,7 +53,8 @@ public struct Sentence: Hashable, Sendable {
         return result + rest
     }
 
-    /// `%1$@` at the start, as the argument's index from 0 and the length of the place.
+    /// Parses a mark like `%1$@` at the start of the text. Returns the argument's index from 0 and
+    /// the length of the mark.
     private static func place(at text: Substring) -> (index: Int, length: Int)? {
         let digits = text.dropFirst().prefix { ("0"..."9").contains($0) }
         guard let number = Int(digits), number > 0 else { return nil }
@@ -63,6 +64,6 @@ public struct Sentence: Hashable, Sendable {
 }
 
 extension Sentence: CustomStringConvertible {
-    /// In the language of the app.
+    /// The sentence in the app's language.
     public var description: String { localized() }
 }
